@@ -1,0 +1,57 @@
+# Two commands do everything: `make run` and `make test`. Each sets up what it needs; a second call starts at once.
+PYTHON ?= python3
+BIN := .venv/bin
+SYSTEM_PACKAGES := strace xfsprogs
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test test-fast check format bench torture lock clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.venv/ready: requirements.lock pyproject.toml
+	@echo "Setting up .venv (once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The fault tests use strace and xfs_io; they are installed where that is possible and skipped with a reason elsewhere.
+.venv/system: | .venv/ready
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io; } >/dev/null; then \
+	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
+	@touch $@
+
+setup: .venv/ready  ## create .venv with the locked dependencies
+
+run: .venv/ready  ## open examples/notes and show its state
+	@$(BIN)/redraft status --folder examples/notes
+
+test: .venv/ready .venv/system  ## every test: unit, property, fault
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+test-fast: .venv/ready  ## the tests that take less than a minute together
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+
+check: .venv/ready  ## format, lint, types, import direction, documentation
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/pyright
+	@$(BIN)/python -m pytest -q tests/house
+
+format:  ## rewrite the sources in the house format
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+bench: .venv/ready  ## speed, as ratios to a peer in the same run
+	@$(BIN)/python -m benchmarks
+
+torture: .venv/ready .venv/system  ## the fault and property tests at their full counts (hours)
+	@REDRAFT_TORTURE=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lock:  ## compile requirements.lock anew from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	  --generate-hashes --extra dev --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+
+clean:  ## remove .venv and caches
+	@rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist

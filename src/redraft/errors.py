@@ -1,0 +1,134 @@
+"""Every failure a caller may meet, as one tree.
+
+    RedraftError
+    ├── Refused              the request cannot be done as asked; nothing was written
+    │   ├── Stale            the document is no longer what the caller read
+    │   ├── Forbidden        a path, a mode or a rule says no
+    │   └── ConfirmationRequired  a person has to agree first
+    ├── Busy                 another process holds the folder; try again
+    └── Damaged              stored state cannot be read; documents are untouched
+
+A leaf is named by its `code`, which is stable and part of the interface. `CODES` says, for each code, what every
+surface does with it: the HTTP status, the exit status, whether a model may go on, and what it is told to do next.
+Outcomes that are not failures (a merge's conflicts, a rollback's conflicting hunks) are values, not exceptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What the surfaces do with one error code."""
+
+    http: int
+    exit: int
+    recoverable: bool
+    advice: str
+
+
+# Exit statuses: 1 a conflict or a refusal that the caller can resolve, 2 a wrong call, 3 not allowed, 4 not found,
+# 5 the machine (disk, lock, damaged state).
+CODES: dict[str, Code] = {
+    "version_mismatch": Code(409, 1, True, "Read the document again and repeat the edit with its new version."),
+    "conflict": Code(409, 1, True, "Read the current content, resolve the named places, and try again."),
+    "anchor_not_found": Code(409, 1, True, "Read the document and quote a passage that is there."),
+    "anchor_ambiguous": Code(409, 1, True, "Quote a longer passage, one that occurs once."),
+    "already_exists": Code(409, 1, True, "Choose another name, or edit the document that is there."),
+    "title_exists": Code(409, 1, True, "Choose another title, or edit the document that is there."),
+    "confirmation_required": Code(403, 3, True, "Ask the person, then repeat the call with their consent."),
+    "invalid_line_range": Code(422, 2, True, "Use line numbers within the document."),
+    "invalid_argument": Code(422, 2, True, "Correct the argument and call again."),
+    "invalid_patch": Code(422, 2, True, "Send a complete unified diff against the current content."),
+    "invalid_text": Code(422, 2, True, "Send text without unpaired surrogates."),
+    "invalid_path": Code(422, 2, True, "Use a path relative to the folder, with plain names."),
+    "invalid_settings": Code(422, 2, False, "Correct the settings file named in the message."),
+    "too_large": Code(413, 2, True, "Split the change into smaller ones."),
+    "limit_exceeded": Code(429, 1, True, "Finish this turn and go on in another."),
+    "not_found": Code(404, 4, True, "List the documents and use a path that exists."),
+    "invalid_tab_id": Code(404, 4, True, "List the tabs and use one that is open."),
+    "turn_not_found": Code(404, 4, True, "List the turns and use one of their ids."),
+    "hunk_not_found": Code(404, 4, True, "Show the review again: its hunks have changed."),
+    "unsupported_file_type": Code(415, 2, True, "Only UTF-8 text can be read and edited."),
+    "forbidden_path": Code(403, 3, True, "This place is not for agents; choose another."),
+    "outside_folder": Code(403, 3, True, "Use a path inside the folder, not a link that leaves it."),
+    "secret": Code(403, 3, True, "Go on without the content of this file."),
+    "mode_refuses": Code(403, 3, True, "Ask the person to change the mode."),
+    "turn_closed": Code(409, 1, False, "Start a new turn."),
+    "nothing_to_undo": Code(409, 1, False, "There is nothing left to take back."),
+    "busy": Code(503, 5, True, "Another process is writing; try again in a moment."),
+    "io_error": Code(500, 5, False, "Check the disk; the documents are as they were."),
+    "state_damaged": Code(500, 5, False, "Run `redraft status`: it says what was lost. Documents are untouched."),
+}
+
+
+class RedraftError(Exception):
+    """A failure with a code that callers may rely on."""
+
+    default_code = "io_error"
+
+    def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+        self.message = message
+        self.details = details
+        if self.code not in CODES:
+            raise ValueError(f"unregistered error code {self.code!r}")
+
+    @property
+    def advice(self) -> str:
+        return CODES[self.code].advice
+
+    @property
+    def exit_status(self) -> int:
+        return CODES[self.code].exit
+
+    def as_dict(self) -> dict[str, Any]:
+        """The one shape in which every surface reports a failure."""
+        shape: dict[str, Any] = {
+            "error": self.code,
+            "message": self.message,
+            "suggestion": self.advice,
+            "recoverable": CODES[self.code].recoverable,
+        }
+        if self.details:
+            shape["details"] = self.details
+        return shape
+
+
+class Refused(RedraftError):
+    """The request cannot be done as asked; nothing was written."""
+
+    default_code = "invalid_argument"
+
+
+class Stale(Refused):
+    """The document is no longer what the caller read."""
+
+    default_code = "version_mismatch"
+
+
+class Forbidden(Refused):
+    """A path, a mode or a rule says no."""
+
+    default_code = "forbidden_path"
+
+
+class ConfirmationRequired(Refused):
+    """A person has to agree first."""
+
+    default_code = "confirmation_required"
+
+
+class Busy(RedraftError):
+    """Another process holds the folder."""
+
+    default_code = "busy"
+
+
+class Damaged(RedraftError):
+    """Stored state cannot be read; documents are untouched."""
+
+    default_code = "state_damaged"

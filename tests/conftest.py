@@ -1,0 +1,24 @@
+"""Shared by every test: where the real material lies, and how many examples a law is tried on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+TORTURE = bool(os.environ.get("REDRAFT_TORTURE"))
+MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "material"
+
+settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("torture", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile("torture" if TORTURE else "ci")
+
+
+@pytest.fixture
+def material() -> Path:
+    """The folder of real test data, which lies beside the project and is never part of it."""
+    if not MATERIAL.is_dir():
+        pytest.skip("the real test material is not beside this checkout")
+    return MATERIAL
