@@ -1,0 +1,1 @@
+"""Texts and their algebra: pure values, no file, no clock."""

@@ -1,0 +1,269 @@
+"""Changes of a text as values: `Span`, `Edit`, and `Change`, a set of edits against one text.
+
+All offsets are code points of the text that the change applies to, never of a half-changed one, so edits of one change
+do not depend on each other: any subset of them is a change as well. An edit carries what it takes out, so a change can
+be inverted without the text, and is refused where something else stands. Nothing here compares texts to find good
+edits (that is `diff`), and nothing here resolves a disagreement (that is `merge`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.errors import Refused, Stale
+from redraft.text.galloping import common_prefix, common_suffix
+
+if TYPE_CHECKING:
+    from redraft.text.text import Text
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Span:
+    """A passage, from `start` up to but not including `end`."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"no span from {self.start} to {self.end}")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __bool__(self) -> bool:
+        # Without this an empty span would be false, and `if span` would mistake an insertion's place for None.
+        return True
+
+    def contains(self, offset: int) -> bool:
+        """Whether the code point at `offset` lies in the span."""
+        return self.start <= offset < self.end
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether some code point lies in both."""
+        return max(self.start, other.start) < min(self.end, other.end)
+
+    def touches(self, other: Span) -> bool:
+        """Whether they overlap or meet, so that nothing lies between them."""
+        return max(self.start, other.start) <= min(self.end, other.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """At offset `at` the passage `old` becomes `new`."""
+
+    at: int
+    old: str
+    new: str
+
+    def __post_init__(self) -> None:
+        if self.at < 0:
+            raise ValueError(f"no edit at {self.at}")
+
+    @property
+    def end(self) -> int:
+        """Where the passage that is taken out ends."""
+        return self.at + len(self.old)
+
+    @property
+    def span(self) -> Span:
+        """The passage that is taken out."""
+        return Span(self.at, self.end)
+
+    @property
+    def growth(self) -> int:
+        """How many code points longer the text becomes."""
+        return len(self.new) - len(self.old)
+
+    @property
+    def inverted(self) -> Edit:
+        """The edit that takes this one back, when it is the only one; see `Change.invert` for several."""
+        return Edit(self.at, self.new, self.old)
+
+    def moved(self, distance: int) -> Edit:
+        """The same edit at another place."""
+        return Edit(self.at + distance, self.old, self.new)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"at": self.at, "old": self.old, "new": self.new}
+
+    @classmethod
+    def from_json(cls, data: object) -> Edit:
+        """What `as_json` gave; `Refused` for anything else."""
+        if isinstance(data, Mapping):
+            fields = cast("Mapping[str, object]", data)
+            at, old, new = fields.get("at"), fields.get("old"), fields.get("new")
+            if type(at) is int and at >= 0 and isinstance(old, str) and isinstance(new, str):
+                return cls(at, old, new)
+        raise Refused("an edit is an object with `at` (an offset), `old` and `new` (text)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """Edits against one text, in its order, none overlapping another. Several insertions may share a place."""
+
+    edits: tuple[Edit, ...] = ()
+
+    def __post_init__(self) -> None:
+        for before, edit in pairwise(self.edits):
+            if before.end > edit.at:
+                raise ValueError(f"the edit at {edit.at} is out of order or overlaps the one at {before.at}")
+
+    @classmethod
+    def between(cls, old: str, new: str) -> Change:
+        """The one smallest edit that makes `old` into `new`, none where they are equal; it never parts a "\\r\\n"."""
+        if old == new:
+            return cls()
+        start = common_prefix(old, new)
+        if _parts_crlf(old, start) or _parts_crlf(new, start):
+            start -= 1
+        kept = common_suffix(old, new, min(len(old), len(new)) - start)
+        if _parts_crlf(old, len(old) - kept) or _parts_crlf(new, len(new) - kept):
+            kept -= 1
+        return cls((Edit(start, old[start : len(old) - kept], new[start : len(new) - kept]),))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the text stays as it is."""
+        return all(edit.old == edit.new for edit in self.edits)
+
+    def apply(self, text: str) -> str:
+        """The changed text; `Stale` where an edit's `old` is not what stands there."""
+        pieces: list[str] = []
+        kept = 0
+        for edit in self.edits:
+            if not text.startswith(edit.old, edit.at):
+                raise _stale(edit)
+            pieces += (text[kept : edit.at], edit.new)
+            kept = edit.end
+        pieces.append(text[kept:])
+        return "".join(pieces)
+
+    def apply_to(self, text: Text) -> Text:
+        """`apply`, for a `Text`."""
+        for edit in reversed(self.edits):
+            if edit.end > len(text) or text.slice(edit.at, edit.end) != edit.old:
+                raise _stale(edit)
+            text = text.replace(edit.at, edit.end, edit.new)
+        return text
+
+    def invert(self) -> Change:
+        """The change of the changed text that gives back the text."""
+        return Change(
+            tuple(edit.inverted.moved(growth) for edit, growth in zip(self.edits, self._growth_before, strict=False))
+        )
+
+    def map(self, offset: int, *, after: bool = True) -> int:
+        """Where a place between two code points goes.
+
+        The edges of a passage that is replaced go to the edges of what replaces it. A place inside it goes to the end
+        of that if `after`, else to its start. A place where something is inserted comes after it if `after`, else
+        before.
+        """
+        passed = (bisect_right if after else bisect_left)(self._ends, offset)
+        if not after and passed < len(self.edits) and self.edits[passed].at < offset == self._ends[passed]:
+            passed += 1  # the passage ends here: the place is its edge, not a place where something is inserted
+        growth = self._growth_before[passed]
+        if passed < len(self.edits) and self.edits[passed].at < offset:
+            edit = self.edits[passed]
+            return edit.at + growth + (len(edit.new) if after else 0)
+        return offset + growth
+
+    def map_span(self, span: Span) -> Span:
+        """Where a passage goes.
+
+        What replaces the passage, or a part of it, belongs to it. What is inserted at its edges does not, nor what
+        replaces a passage that reaches beyond it. Where nothing is left, it is an empty span.
+        """
+        end = self.map(span.end, after=False)
+        return Span(min(self.map(span.start, after=True), end), end)
+
+    def only(self, indices: Iterable[int]) -> Change:
+        """The change with just these edits, counted from 0; IndexError where there is no such edit."""
+        chosen = sorted(set(indices))
+        if chosen and not 0 <= chosen[0] <= chosen[-1] < len(self.edits):
+            raise IndexError(f"there are {len(self.edits)} edits; no subset {chosen}")
+        return Change(tuple(self.edits[index] for index in chosen))
+
+    def then(self, other: Change) -> Change:
+        """This change and then `other`, as one: `a.then(b).apply(t) == b.apply(a.apply(t))`.
+
+        Edits of the two that meet become one; where they cancel out, none. `Stale` where `other` cannot follow.
+        """
+        return Change(tuple(_compose(self.invert().edits, other.edits)))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [edit.as_json() for edit in self.edits]
+
+    @classmethod
+    def from_json(cls, data: object) -> Change:
+        """What `as_json` gave; `Refused` for anything else."""
+        if not isinstance(data, Sequence) or isinstance(data, str):
+            raise Refused("a change is a list of edits")
+        try:
+            return cls(tuple(map(Edit.from_json, cast("Sequence[object]", data))))
+        except ValueError as error:
+            raise Refused(str(error)) from error
+
+    @cached_property
+    def _ends(self) -> tuple[int, ...]:
+        return tuple(edit.end for edit in self.edits)
+
+    @cached_property
+    def _growth_before(self) -> tuple[int, ...]:
+        """By how much the edits before each one, and at last all of them, move what follows."""
+        return tuple(accumulate((edit.growth for edit in self.edits), initial=0))
+
+
+def _compose(undo: Sequence[Edit], redo: Sequence[Edit]) -> Iterator[Edit]:
+    """The edits of a composition, seen from the text in the middle: `undo` leads from there back, `redo` onward.
+
+    Edits of the two sides that meet form a group. Within a group every character of the middle text is known from an
+    `old` of one side or the other, so that both of its ends can be worked out without the text itself.
+    """
+    back, forth = 0, 0
+    growth = 0
+    while back < len(undo) or forth < len(redo):
+        first_back, first_forth = back, forth
+        if forth == len(redo) or (back < len(undo) and undo[back].at <= redo[forth].at):
+            back += 1
+        else:
+            forth += 1
+        while True:
+            if back < len(undo) and forth > first_forth and undo[back].at <= redo[forth - 1].end:
+                back += 1
+            elif forth < len(redo) and back > first_back and redo[forth].at <= undo[back - 1].end:
+                forth += 1
+            else:
+                break
+        edit = _join(undo[first_back:back], redo[first_forth:forth])
+        if edit.old != edit.new or back == first_back or forth == first_forth:
+            yield edit.moved(growth)
+        growth += sum(edit.growth for edit in undo[first_back:back])
+
+
+def _join(undo: Sequence[Edit], redo: Sequence[Edit]) -> Edit:
+    """One group of `_compose` as an edit, still at its place in the middle text."""
+    edits = sorted([*undo, *redo], key=lambda edit: edit.at)
+    start = edits[0].at
+    middle = ""
+    for edit in edits:
+        middle += edit.old[start + len(middle) - edit.at :]
+    try:
+        old, new = (Change(tuple(edit.moved(-start) for edit in side)).apply(middle) for side in (undo, redo))
+    except Stale as error:
+        raise Stale("the second change is not one of the text that the first one makes", code="conflict") from error
+    return Edit(start, old, new)
+
+
+def _parts_crlf(text: str, offset: int) -> bool:
+    return offset > 0 and text.startswith("\r\n", offset - 1)
+
+
+def _stale(edit: Edit) -> Stale:
+    return Stale(f"the text at {edit.at} is not what the edit takes out", code="conflict", at=edit.at)

@@ -1,0 +1,255 @@
+"""`Text`: an immutable value with lines, in which a small edit costs microseconds whatever the size.
+
+A text is a tuple of pages, a page a tuple of blocks, a block a string of about 4,000 code points; each level knows how
+many code points it holds and, once asked, how many line terminators. An edit makes new blocks where it touches, one new
+page and one new tuple of pages, and shares all the rest with the text it came from. The cut into blocks depends on the
+content alone (see `blocks`); the cut into pages does not, and nobody sees it.
+
+Offsets are code points, lines are counted from 0, ranges are half-open. A text never holds an unpaired surrogate, so it
+can always be written as UTF-8. Nothing here knows of files, clocks or documents.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from hashlib import sha256
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING
+
+from redraft.errors import Refused
+from redraft.text.blocks import Block, cut, recut
+from redraft.text.lines import after_break, count_breaks, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Block", "Text"]
+
+# With 2,500 blocks in 10 MB, an edit copies about as many references to pages as to blocks.
+_PAGE = 64
+
+
+class _Page:
+    """Some blocks in a row. It knows where each of them ends; the rest is worked out when asked for."""
+
+    __slots__ = ("_breaks", "_digests", "blocks", "ends", "length")
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        self.blocks = blocks
+        self.ends = tuple(accumulate([block.length for block in blocks]))
+        self.length = self.ends[-1]
+        self._breaks: int | None = None
+        self._digests: bytes | None = None
+
+    @property
+    def breaks(self) -> int:
+        """How many line terminators the blocks hold."""
+        if self._breaks is None:
+            self._breaks = sum([block.breaks for block in self.blocks])
+        return self._breaks
+
+    @property
+    def digests(self) -> bytes:
+        """The digests of the blocks, one after the other."""
+        if self._digests is None:
+            self._digests = b"".join([block.digest for block in self.blocks])
+        return self._digests
+
+
+class Text:
+    """An immutable text. Equal texts are equal, whatever edits they came from, and have the same `digest`."""
+
+    __slots__ = ("_digest", "_ends", "_length", "_line_breaks", "_pages")
+
+    def __init__(self, content: str = "", *, _pages: tuple[_Page, ...] | None = None) -> None:
+        if _pages is None:
+            _check_unicode(content)
+            _pages = _paginate(tuple(cut(content)))
+        self._pages = _pages
+        self._ends = tuple(accumulate([page.length for page in _pages]))
+        self._length = self._ends[-1] if _pages else 0
+        self._line_breaks: int | None = None
+        self._digest: bytes | None = None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __str__(self) -> str:
+        return "".join([block.content for block in self.blocks])
+
+    def __repr__(self) -> str:
+        start = self.slice(0, min(len(self), 40))
+        return f"<Text of {len(self)} code points, {self.line_count} lines: {start!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Text):
+            return NotImplemented
+        if self._length != other._length:
+            return False
+        pairs = zip(self.blocks, other.blocks, strict=False)
+        return all(mine is theirs or mine.content == theirs.content for mine, theirs in pairs)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @property
+    def digest(self) -> bytes:
+        """A SHA-256 that stands for the content: that of the blocks' digests."""
+        if self._digest is None:
+            self._digest = sha256(b"".join([page.digests for page in self._pages])).digest()
+        return self._digest
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The pieces in which the text is stored, in order."""
+        return tuple(chain.from_iterable([page.blocks for page in self._pages]))
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are: "a\\n" has one, "a\\nb" two, "" none."""
+        return self._breaks + (self._length > 0 and self._pages[-1].blocks[-1].content[-1] not in "\r\n")
+
+    def slice(self, start: int, end: int) -> str:
+        """The passage from `start` to `end`; ValueError where there is no such passage."""
+        self._check_range(start, end)
+        if start == end:
+            return ""
+        page, block, inner = self._find(start)
+        content = self._pages[page].blocks[block].content
+        if inner + end - start <= len(content):
+            return content[inner : inner + end - start]
+        pieces = [content[inner:]]
+        missing = end - start - len(pieces[0])
+        for following in self._blocks_from(page, block + 1):
+            pieces.append(following.content[:missing])
+            missing -= len(pieces[-1])
+            if not missing:
+                break
+        return "".join(pieces)
+
+    def replace(self, start: int, end: int, new: str) -> Text:
+        """The text with the passage from `start` to `end` replaced; ValueError where there is no such passage."""
+        self._check_range(start, end)
+        _check_unicode(new)
+        if start == end and not new:
+            return self
+        if not self._pages:
+            return Text(new)
+        # The block before a cut may end otherwise when the character after the cut changes: "\r" and then "\n".
+        first_page, first, before = self._find(max(start - 1, 0))
+        last_page, last, after = self._find(end)
+        head = self._pages[first_page].blocks[first].content[: before + (start > 0)]
+        following = self._blocks_from(last_page, last + 1)
+        blocks, taken = recut(head, new, self._pages[last_page].blocks[last], after, following)
+        return self._splice((first_page, first), (last_page, last + 1 + taken), blocks)
+
+    def line(self, number: int) -> str:
+        """One line with its terminator; IndexError where there is none."""
+        if not 0 <= number < self.line_count:
+            raise IndexError(f"no line {number} in a text of {self.line_count}")
+        return self.slice(self.line_start(number), self.line_start(number + 1))
+
+    def lines(self, start: int, end: int) -> list[str]:
+        """The lines from `start` up to `end`; ValueError where there are no such lines."""
+        if not 0 <= start <= end <= self.line_count:
+            raise ValueError(f"no lines {start} to {end} in a text of {self.line_count}")
+        return split_lines(self.slice(self.line_start(start), self.line_start(end)))
+
+    def line_start(self, number: int) -> int:
+        """Where a line starts; for the number of lines, where the text ends; IndexError beyond."""
+        if not 0 <= number <= self.line_count:
+            raise IndexError(f"no line {number} in a text of {self.line_count}")
+        if number > self._breaks:
+            return self._length
+        if number == 0:
+            return 0
+        offset = 0
+        for page in self._pages:
+            if number <= page.breaks:
+                break
+            number -= page.breaks
+            offset += page.length
+        else:
+            raise AssertionError("the terminators of the pages do not add up")
+        for block in page.blocks:
+            if number <= block.breaks:
+                return offset + after_break(block.content, number)
+            number -= block.breaks
+            offset += block.length
+        raise AssertionError("the terminators of the blocks do not add up")
+
+    def line_at(self, offset: int) -> int:
+        """The line that an offset lies in: how many lines end at or before it. Past a final newline: `line_count`."""
+        self._check_range(offset, offset)
+        if offset == self._length:
+            return self._breaks
+        page, block, inner = self._find(offset)
+        blocks = self._pages[page].blocks
+        content = blocks[block].content
+        return (
+            sum([earlier.breaks for earlier in self._pages[:page]])
+            + sum([earlier.breaks for earlier in blocks[:block]])
+            + count_breaks(content[:inner])
+            - (inner > 0 and content.startswith("\r\n", inner - 1))
+        )
+
+    @property
+    def _breaks(self) -> int:
+        if self._line_breaks is None:
+            self._line_breaks = sum([page.breaks for page in self._pages])
+        return self._line_breaks
+
+    def _find(self, offset: int) -> tuple[int, int, int]:
+        """The page, the block in it and the offset in that; the end of the text lies in the last block."""
+        if offset == self._length:
+            last = self._pages[-1].blocks
+            return len(self._pages) - 1, len(last) - 1, last[-1].length
+        page = bisect_right(self._ends, offset)
+        offset -= self._ends[page - 1] if page else 0
+        ends = self._pages[page].ends
+        block = bisect_right(ends, offset)
+        return page, block, offset - (ends[block - 1] if block else 0)
+
+    def _blocks_from(self, page: int, block: int) -> Iterator[Block]:
+        yield from self._pages[page].blocks[block:]
+        for following in self._pages[page + 1 :]:
+            yield from following.blocks
+
+    def _splice(self, start: tuple[int, int], end: tuple[int, int], new: list[Block]) -> Text:
+        """The text with the blocks between two places (page, block) replaced."""
+        first_page, first = start
+        last_page, last = end
+        pages = self._pages
+        while last > len(pages[last_page].blocks):
+            last -= len(pages[last_page].blocks)
+            last_page += 1
+        blocks = (*pages[first_page].blocks[:first], *new, *pages[last_page].blocks[last:])
+        before, after = pages[:first_page], pages[last_page + 1 :]
+        # Without this, deletions would leave ever more pages with ever fewer blocks.
+        if len(blocks) < _PAGE // 4 and after:
+            blocks, after = blocks + after[0].blocks, after[1:]
+        elif len(blocks) < _PAGE // 4 and before:
+            blocks, before = before[-1].blocks + blocks, before[:-1]
+        return Text(_pages=before + _paginate(blocks) + after)
+
+    def _check_range(self, start: int, end: int) -> None:
+        if not 0 <= start <= end <= self._length:
+            raise ValueError(f"no passage from {start} to {end} in a text of {self._length} code points")
+
+
+def _paginate(blocks: tuple[Block, ...]) -> tuple[_Page, ...]:
+    """Pages of about the same size, so that one that has grown too big does not leave a tiny one behind."""
+    if not blocks:
+        return ()
+    count = 1 if len(blocks) <= 2 * _PAGE else -(-len(blocks) // _PAGE)
+    bounds = [len(blocks) * index // count for index in range(count + 1)]
+    return tuple([_Page(blocks[start:end]) for start, end in pairwise(bounds)])
+
+
+def _check_unicode(content: str) -> None:
+    if content.isascii():
+        return
+    try:
+        content.encode()
+    except UnicodeEncodeError as error:
+        raise Refused(f"unpaired surrogate at code point {error.start}", code="invalid_text") from error
