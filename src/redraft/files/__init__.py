@@ -1,0 +1,1 @@
+"""The disk, treated as hostile. Only `history` and `workspace` import this room."""

@@ -1,0 +1,68 @@
+"""Short locks between processes and threads, by `flock` on a file in the state folder.
+
+The lock is the kernel's, held by an open descriptor: it ends with its process, however that ends, and there is nothing
+to clean up. So the file is never removed, and its being there means nothing. Each acquisition opens its own
+descriptor, which makes threads of one process exclude one another too; a thread that takes it twice waits for itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from redraft.errors import Busy
+from redraft.files.faults import told
+from redraft.files.images import flags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_LOCK_FLAGS = flags_of("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW")
+_LONGEST_PAUSE = 0.05
+
+
+@contextmanager
+def folder_lock(
+    state: str | os.PathLike[str] | int, name: str = "lock", *, exclusive: bool = True, timeout: float = 5.0
+) -> Generator[None]:
+    """Hold the lock `name` of the state folder, given as a path or open descriptor; `Busy` after `timeout` seconds.
+
+    With `exclusive` false, any number of others may hold it in the same way.
+    """
+    fd = _open(state, name)
+    try:
+        _acquire(fd, name, exclusive, timeout)
+        yield
+    finally:
+        os.close(fd)  # which ends the lock, unless a child process inherited the descriptor: hence O_CLOEXEC
+
+
+def _open(state: str | os.PathLike[str] | int, name: str) -> int:
+    with told("lock", name):
+        if isinstance(state, int):
+            return os.open(name, _LOCK_FLAGS, 0o600, dir_fd=state)
+        return os.open(os.path.join(state, name), _LOCK_FLAGS, 0o600)
+
+
+def _acquire(fd: int, name: str, exclusive: bool, timeout: float) -> None:
+    import fcntl
+
+    how = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    deadline = time.monotonic() + timeout
+    pause = 0.0005
+    while True:
+        with told("lock", name):
+            try:
+                fcntl.flock(fd, how)
+                return
+            except OSError as error:
+                if error.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
+                    raise
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Busy(f"Another process has held this folder for {timeout:g} seconds.", timeout=timeout)
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)

@@ -1,0 +1,245 @@
+"""The folder a person opened, held by a descriptor: every name is resolved beneath it, in one go, through no link.
+
+A path is looked up once and what comes of it is a descriptor; the checks (a regular file? how many names has it?) are
+made on that descriptor, never on the name again, so that there is nothing to win by swapping a component for a link
+in between. With `openat2` the kernel holds a look-up beneath the folder; without it, the components are walked one
+by one with `O_NOFOLLOW`. Both refuse every symbolic link, also one that would stay inside.
+
+What this cannot see: a folder that somebody moves out of the tree while it is held open, and a hard link to a file
+outside, when it is only read. Writes refuse files with several names.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import RedraftError, Refused
+from redraft.files import syscalls
+from redraft.files.faults import explain, through_link, told
+from redraft.files.images import READ_FLAGS, FileImage, Stamp, flags_of, read_open, stamp_of
+from redraft.files.paths import DocPath, join_path, split_path
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from types import TracebackType
+    from typing import Self
+
+FOLDER_FLAGS = flags_of("O_RDONLY", "O_CLOEXEC", "O_NOFOLLOW", "O_DIRECTORY")
+_HOLD_FLAGS = flags_of("O_PATH", "O_CLOEXEC", "O_DIRECTORY")
+
+
+class Parent(NamedTuple):
+    """An open folder, a name in it, and the folders that were made to get there (outermost first)."""
+
+    fd: int
+    name: str
+    made: tuple[DocPath, ...]
+
+
+class Root:
+    """A folder and the files beneath it. Safe to share between threads; close it when done."""
+
+    __slots__ = ("_fd", "folder")
+
+    def __init__(self, fd: int, folder: str) -> None:
+        self._fd = fd
+        self.folder = folder
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Root:
+        """Hold `folder`; where it is itself reached through links, that was the person's choice."""
+        name = os.fspath(folder)
+        with told("open", name):
+            return cls(os.open(name, _HOLD_FLAGS), name)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            with suppress(OSError):
+                os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def read(self, path: DocPath, *, limit: int | None = None) -> FileImage:
+        """The whole content of one regular file, with the stamp of the same descriptor."""
+        with told("read", path):
+            fd = self.open_beneath(path, READ_FLAGS)
+            try:
+                return read_open(fd, path, limit)
+            finally:
+                os.close(fd)
+
+    def stamp(self, path: DocPath) -> Stamp | None:
+        """The stamp of whatever regular file or folder is there; None where nothing is."""
+        found = self._status(path)
+        return None if found is None else stamp_of(found)
+
+    def exists(self, path: DocPath) -> bool:
+        return self._status(path) is not None
+
+    def is_folder(self, path: DocPath) -> bool:
+        found = self._status(path)
+        return found is not None and stat.S_ISDIR(found.st_mode)
+
+    def _status(self, path: DocPath) -> os.stat_result | None:
+        try:
+            with self.open_parent(path) as parent:
+                found = os.stat(parent.name, dir_fd=parent.fd, follow_symlinks=False)
+        except RedraftError as error:
+            if error.code == "not_found":
+                return None
+            raise
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise explain(error, "look at", path) from error
+        if stat.S_ISLNK(found.st_mode):
+            raise through_link(path)
+        return found
+
+    # Folders
+
+    @contextmanager
+    def open_parent(self, path: DocPath, *, create: bool = False) -> Generator[Parent]:
+        """The folder that holds `path`, open; with `create`, missing folders are made first, durably."""
+        parent = self.hold_parent(path, create=create)
+        try:
+            yield parent
+        finally:
+            os.close(parent.fd)
+
+    def hold_parent(self, path: DocPath, *, create: bool = False) -> Parent:
+        """As `open_parent`, but the caller closes the descriptor."""
+        folder, name = split_path(path)
+        try:
+            return Parent(self.open_folder(folder), name, ())
+        except RedraftError as error:
+            if not create or error.code != "not_found":
+                raise
+        fd, made = self._make_folders(folder)
+        return Parent(fd, name, made)
+
+    def open_folder(self, folder: str) -> int:
+        """A descriptor of a folder ("" is the root) that can be listed and synced; the caller closes it."""
+        with told("open", folder or self.folder):
+            return self.open_beneath(folder, FOLDER_FLAGS) if folder else os.open(".", FOLDER_FLAGS, dir_fd=self._fd)
+
+    def make_folder(self, path: DocPath) -> tuple[DocPath, ...]:
+        """Make the folder and those above it; what had to be made, outermost first (nothing if it was there)."""
+        try:
+            fd = self.open_folder(path)
+            made: tuple[DocPath, ...] = ()
+        except RedraftError as error:
+            if error.code != "not_found":
+                raise
+            fd, made = self._make_folders(path)
+        os.close(fd)
+        return made
+
+    def _make_folders(self, folder: str) -> tuple[int, tuple[DocPath, ...]]:
+        made: list[DocPath] = []
+        here = ""
+        with told("create", folder):
+            fd = os.open(".", FOLDER_FLAGS, dir_fd=self._fd)
+            try:
+                for name in folder.split("/"):
+                    here = join_path(here, name)
+                    inner, new = _enter_or_make(fd, name, here)
+                    os.close(fd)
+                    fd = inner
+                    if new:
+                        made.append(here)
+            except BaseException:
+                os.close(fd)
+                self.remove_empty_folders(made)
+                raise
+        return fd, tuple(made)
+
+    def remove_folder(self, path: DocPath) -> None:
+        """Remove an empty folder; `conflict` if something is in it."""
+        with self.open_parent(path) as parent, told("remove", path):
+            try:
+                os.rmdir(parent.name, dir_fd=parent.fd)
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
+                raise Refused(f"{path} is not empty.", code="conflict", path=path) from error
+            os.fsync(parent.fd)
+
+    def remove_empty_folders(self, made: Sequence[DocPath]) -> None:
+        """Take back folders made for a file that is not to be: the innermost first, and only while they are empty."""
+        for path in reversed(made):
+            try:
+                self.remove_folder(path)
+            except RedraftError:
+                return
+
+    # Resolving
+
+    def open_beneath(self, path: str, flags: int) -> int:
+        """A descriptor of `path`; OSError ELOOP where a link is in the way."""
+        if "/" not in path:
+            return _open_one(self._fd, path, flags)
+        try:
+            return syscalls.openat2_beneath(self._fd, path, flags)
+        except syscalls.Unsupported:
+            return self._walk(path, flags)
+
+    def _walk(self, path: str, flags: int) -> int:
+        *folders, name = path.split("/")
+        fd = self._fd
+        try:
+            for folder in folders:
+                inner = _open_one(fd, folder, _HOLD_FLAGS | FOLDER_FLAGS)
+                if fd != self._fd:
+                    os.close(fd)
+                fd = inner
+            return _open_one(fd, name, flags)
+        finally:
+            if fd != self._fd:
+                os.close(fd)
+
+
+def _open_one(dir_fd: int, name: str, flags: int) -> int:
+    """Open one component without following it; a link is told as ELOOP also where the system says ENOTDIR."""
+    try:
+        return os.open(name, flags, dir_fd=dir_fd)
+    except NotADirectoryError:
+        # Only the message depends on this second look.
+        if stat.S_ISLNK(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
+        raise
+
+
+def _enter_or_make(dir_fd: int, name: str, path: DocPath) -> tuple[int, bool]:
+    try:
+        return _open_one(dir_fd, name, FOLDER_FLAGS), False
+    except FileNotFoundError:
+        pass
+    except NotADirectoryError as error:
+        raise Refused(f"{path} is a file, so nothing can be put into it.", code="already_exists", path=path) from error
+    try:
+        os.mkdir(name, dir_fd=dir_fd)
+        new = True
+    except FileExistsError:
+        new = False
+    try:
+        os.fsync(dir_fd)
+        return _open_one(dir_fd, name, FOLDER_FLAGS), new
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                os.rmdir(name, dir_fd=dir_fd)
+        raise

@@ -1,0 +1,271 @@
+"""Two names in one folder: a file's own, and a temporary one that is ours. The steps from which writes are made.
+
+A `Slot` holds the folder open, so that all steps of a write happen in the same folder whatever becomes of its name.
+Each step is one move of the names or one look at what stands there; the order in which they are safe is the business
+of `atomic`. Errors are plain `OSError`s, except for a target that must not be replaced, or no longer is what it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import RedraftError, Stale
+from redraft.files import syscalls
+from redraft.files.faults import explain
+from redraft.files.images import READ_FLAGS, Stamp, check_replaceable, flags_of, read_open, stamp_of
+from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
+from redraft.files.settled import holds_settled
+
+if TYPE_CHECKING:
+    from redraft.files.root import Root
+
+_CREATE_FLAGS = flags_of("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
+_TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+class Restored(NamedTuple):
+    """Whether a displaced file has its name back; if not, the conflict copy that it may be kept as."""
+
+    restored: bool
+    kept: DocPath | None
+
+
+class Slot:
+    """The target's name, the temporary name, and the open folder that has both."""
+
+    __slots__ = ("fd", "made", "name", "path", "seen", "temp", "token")
+
+    def __init__(self, root: Root, path: DocPath, token: str, *, create_folders: bool) -> None:
+        if not token or len(token) > 64 or not _TOKEN_LETTERS.issuperset(token):
+            raise ValueError(f"not a token: {token!r}")
+        self.path = path
+        self.token = token
+        self.temp = TEMP_PREFIX + token
+        self.seen: Stamp | None = None  # of the target, when the temporary file was written
+        self.fd, self.name, self.made = root.hold_parent(path, create=create_folders)
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            # Nothing is written through a folder's descriptor, so closing it has nothing to report.
+            with suppress(OSError):
+                os.close(self.fd)
+            self.fd = -1
+
+    # Looking
+
+    def open_target(self) -> int | None:
+        """The file that stands at the target, judged fit to be replaced; None where nothing is."""
+        try:
+            fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
+        except FileNotFoundError:
+            return None
+        try:
+            check_replaceable(os.fstat(fd), self.path)
+            # A rename asks only for the folder's permission; a file marked read-only is still meant to be left alone.
+            if not os.access(self.name, os.W_OK, dir_fd=self.fd):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.name)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    def check_target(self, old: bytes, *, looked: bool = False) -> None:
+        """Raise unless the target is fit to be replaced and holds `old`.
+
+        With `looked`, the caller has compared it just before the temporary file was written: then an unchanged stamp
+        is enough.
+        """
+        target = self.open_target()
+        if target is None:
+            raise self.gone()
+        try:
+            if looked and stamp_of(os.fstat(target)) == self.seen:
+                return
+            if read_open(target, self.path).data != old:
+                raise self.changed()
+        finally:
+            os.close(target)
+
+    def gone(self) -> Stale:
+        return Stale(f"{self.path} was deleted or moved.", path=self.path)
+
+    def changed(self) -> Stale:
+        return Stale(f"{self.path} was changed on disk.", path=self.path)
+
+    def read(self, name: str) -> bytes | None:
+        """The content of the regular file at one of the two names; None where nothing is."""
+        try:
+            fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
+        except FileNotFoundError:
+            return None
+        try:
+            return read_open(fd, self.path).data
+        finally:
+            os.close(fd)
+
+    def target_is(self, content: bytes | None) -> bool:
+        """Whether the target holds just this, or, for None, nothing stands there."""
+        try:
+            return self.read(self.name) == content
+        except RedraftError:  # a folder, a pipe, a file in the midst of being written
+            return False
+        except OSError as error:
+            if explain(error, "read", self.path).code == "io_error":
+                raise
+            return False
+
+    def settled(self, name: str, content: bytes) -> Stamp | None:
+        """The stamp of the file at one of the two names, if it holds `content` and no writer has it open.
+
+        Raises for what must not be replaced, and `busy` for a writer that holds on to it.
+        """
+        fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
+        try:
+            check_replaceable(os.fstat(fd), self.path)
+            return stamp_of(os.fstat(fd)) if holds_settled(fd, content, self.path) else None
+        finally:
+            os.close(fd)
+
+    def temp_is_ours(self, content: bytes) -> bool:
+        """Whether the temporary name holds what we wrote, and nobody else has a hand on it."""
+        try:
+            return self.settled(self.temp, content) is not None
+        except RedraftError:  # somebody has it open for writing, or it is no longer the file that we made
+            return False
+
+    def temp_changed_since(self, stamp: Stamp) -> bool:
+        return stamp_of(os.stat(self.temp, dir_fd=self.fd, follow_symlinks=False)) != stamp
+
+    # Moving
+
+    def fill_temp(self, content: bytes, mode: int | None) -> None:
+        """Write the temporary file and make it durable, with the traits of the target where that exists."""
+        target = self.open_target()
+        try:
+            # With nothing to keep, the system applies the umask; anything else is private until it is complete.
+            self.seen = None if target is None else stamp_of(os.fstat(target))
+            first_mode = 0o666 if target is None and mode is None else 0o600
+            fd = os.open(self.temp, _CREATE_FLAGS, first_mode, dir_fd=self.fd)
+            try:
+                _fill(fd, content, target, mode)
+            except BaseException:
+                self.drop_temp()
+                raise
+        finally:
+            if target is not None:
+                os.close(target)
+
+    def swap(self) -> None:
+        """Exchange the two names in one step."""
+        syscalls.renameat2(self.fd, self.temp, self.name, syscalls.RENAME_EXCHANGE)
+
+    def overwrite(self) -> None:
+        """Rename the temporary file over the target: only where names cannot be exchanged."""
+        os.rename(self.temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def set_aside(self) -> None:
+        """Rename the target to the temporary name."""
+        try:
+            syscalls.renameat2(self.fd, self.name, self.temp, syscalls.RENAME_NOREPLACE)
+        except syscalls.Unsupported:
+            os.rename(self.name, self.temp, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def bring(self, name: str | None = None) -> None:
+        """Rename the temporary file to the target (or another name), never over anything."""
+        name = name or self.name
+        try:
+            syscalls.renameat2(self.fd, self.temp, name, syscalls.RENAME_NOREPLACE)
+        except syscalls.Unsupported:
+            os.link(self.temp, name, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
+            os.unlink(self.temp, dir_fd=self.fd)
+
+    def swap_back(self, new: bytes, known: bytes | None) -> Restored:
+        """After a swap: swap again, so that the displaced file has its name back.
+
+        What comes out must be our own `new`. If it is not, somebody has written there meanwhile, and theirs is the
+        later word: they get the name, and the displaced file is kept as a copy, unless its content is `known`.
+        """
+        if known is None or self.target_is(new):
+            try:
+                self.swap()
+            except (FileNotFoundError, syscalls.Unsupported):  # deleted meanwhile, or moved to a lesser disk
+                return self.bring_back(known)
+            if self.temp_is_ours(new):
+                self.drop_temp()
+                return Restored(True, None)
+            self.swap()
+        return self._drop_or_keep(known)
+
+    def bring_back(self, known: bytes | None) -> Restored:
+        """Give the displaced file its name back, unless another one has come, or its content is `known` anyway."""
+        if known is None:
+            with suppress(FileExistsError):
+                self.bring()
+                return Restored(True, None)
+        return self._drop_or_keep(known)
+
+    def _drop_or_keep(self, known: bytes | None) -> Restored:
+        if known is not None and self.read(self.temp) == known:
+            self.drop_temp()
+            return Restored(False, None)
+        return Restored(False, self.keep_copy())
+
+    def keep_copy(self) -> DocPath:
+        """Let what the temporary name holds stay beside the target as a conflict copy."""
+        stem, dot, suffix = self.name.rpartition(".")
+        if not stem:
+            stem, dot, suffix = self.name, "", ""
+        number = 1
+        while True:
+            mark = f".conflict-{self.token}" + (f"-{number}" if number > 1 else "")
+            tail = f"{mark}{dot}{suffix}".encode()[-MAX_NAME_BYTES:]
+            head = stem.encode()[: MAX_NAME_BYTES - len(tail)]
+            name = head.decode(errors="ignore") + tail.decode(errors="ignore")
+            try:
+                self.bring(name)
+            except FileExistsError:
+                number += 1
+            else:
+                return join_path(split_path(self.path)[0], name)
+
+    def drop_temp(self) -> bool:
+        """Remove the temporary name; False if it was not there. One that cannot be removed now is swept later."""
+        try:
+            os.unlink(self.temp, dir_fd=self.fd)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            pass
+        return True
+
+
+def _fill(fd: int, content: bytes, target: int | None, mode: int | None) -> None:
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        if target is not None:
+            _keep_traits(fd, target)
+        if mode is not None:
+            os.fchmod(fd, mode & 0o777)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _keep_traits(fd: int, target: int) -> None:
+    found = os.fstat(target)
+    if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        with suppress(PermissionError):
+            os.fchown(fd, found.st_uid, found.st_gid)
+    # Access lists and labels are extended attributes. Those of the system may not be ours to set.
+    with suppress(OSError, AttributeError):
+        for name in os.listxattr(target):
+            with suppress(OSError):
+                os.setxattr(fd, name, os.getxattr(target, name))
+    # Not setuid and its like: the kernel, too, takes them from a file that is written.
+    os.fchmod(fd, stat.S_IMODE(found.st_mode) & 0o777)

@@ -1,0 +1,126 @@
+"""The three system calls that Python does not offer: openat2, renameat2, and leases as a question.
+
+Each is loaded on first use (ctypes costs milliseconds) and says `Unsupported` where the machine, the kernel or the file
+system does not have it, so that the caller can take its other way. Nothing here knows of documents.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RESOLVE_NO_MAGICLINKS = 0x02
+RESOLVE_NO_SYMLINKS = 0x04
+RESOLVE_BENEATH = 0x08
+
+RENAME_NOREPLACE = 1
+RENAME_EXCHANGE = 2
+
+_OPENAT2 = 437
+_HOW_SIZE = 24
+_RENAMEAT2 = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
+_TRIES_AFTER_A_RACE = 8
+
+
+class Unsupported(Exception):
+    """This machine, kernel or file system does not have the call."""
+
+
+class _Kernel:
+    """libc's `syscall` and what goes with it; made once, when first needed."""
+
+    def __init__(self) -> None:
+        machine = os.uname().machine if sys.platform.startswith("linux") and sys.maxsize > 2**32 else ""
+        if machine not in _RENAMEAT2:
+            raise Unsupported
+        import ctypes
+
+        self.renameat2 = _RENAMEAT2[machine]
+        self.errno = ctypes.get_errno
+        self.call: Callable[..., int] = ctypes.CDLL(None, use_errno=True).syscall
+        self.call.restype = ctypes.c_long  # pyright: ignore[reportFunctionMemberAccess]
+        self.how = ctypes.c_uint64 * 3
+        self.has_openat2 = True
+
+
+_kernel: _Kernel | None = None
+
+
+def _load() -> _Kernel:
+    global _kernel  # noqa: PLW0603 - a cache of one; two threads at once would make the same thing twice
+    if _kernel is None:
+        _kernel = _Kernel()
+    return _kernel
+
+
+def openat2_beneath(dir_fd: int, path: str, flags: int) -> int:
+    """Open `path` beneath `dir_fd` without passing any symbolic link; the kernel checks every component itself."""
+    kernel = _load()
+    if not kernel.has_openat2:
+        raise Unsupported
+    # With O_NOFOLLOW and O_DIRECTORY a link as the last component is ENOTDIR; without the former, ELOOP as elsewhere.
+    flags = (flags | os.O_CLOEXEC) & ~os.O_NOFOLLOW
+    how = kernel.how(flags, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
+    name = os.fsencode(path)
+    for _ in range(_TRIES_AFTER_A_RACE):
+        fd = kernel.call(_OPENAT2, dir_fd, name, how, _HOW_SIZE)
+        if fd >= 0:
+            return fd
+        code = kernel.errno()
+        # A sandbox (seccomp) that does not know the call may answer EPERM for it.
+        if code in {errno.ENOSYS, errno.EPERM}:
+            kernel.has_openat2 = False
+            raise Unsupported
+        # EAGAIN: something was renamed meanwhile and the kernel could not be sure.
+        if code not in {errno.EINTR, errno.EAGAIN}:
+            raise OSError(code, os.strerror(code), path)
+    raise Unsupported
+
+
+def renameat2(dir_fd: int, old: str, new: str, flags: int) -> None:
+    """Rename within one folder, as `flags` say: never over an existing name, or exchanging the two."""
+    kernel = _load()
+    while kernel.call(kernel.renameat2, dir_fd, os.fsencode(old), dir_fd, os.fsencode(new), flags) < 0:
+        code = kernel.errno()
+        if code in {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}:
+            raise Unsupported
+        if code != errno.EINTR:
+            raise OSError(code, os.strerror(code), old, None, new)
+
+
+# A lease that is about to be broken sends its holder a signal, SIGIO by default, which would end the process.
+# SIGURG is ignored unless a program asks for it.
+_HARMLESS_SIGNAL = 23
+
+
+def take_read_lease(fd: int) -> bool:
+    """Whether nobody has the file open for writing; if so, whoever opens it for writing now waits for `drop_lease`.
+
+    `fd` must be open for reading only. Needs the file's owner or CAP_LEASE, and a local file system.
+    """
+    if not sys.platform.startswith("linux"):
+        raise Unsupported
+    import fcntl
+
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETSIG, _HARMLESS_SIGNAL)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        if error.errno in {errno.EAGAIN, errno.EWOULDBLOCK}:
+            return False
+        raise Unsupported from error
+    return True
+
+
+def drop_lease(fd: int) -> bool:
+    """Give the lease back; False if somebody was waiting to open the file for writing."""
+    import fcntl
+
+    undisturbed = fcntl.fcntl(fd, fcntl.F_GETLEASE) == fcntl.F_RDLCK
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return undisturbed

@@ -1,0 +1,78 @@
+"""Bytes on disk and the text in them: UTF-8, strictly, with or without a byte order mark; anything else is refused.
+
+`encode` gives back the very bytes that `decode` was given. Newlines are characters like others here: nothing is
+translated. A file that is not UTF-8 is never guessed at, because a wrong guess would rewrite its every accent.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from redraft.errors import Refused
+
+BOM = b"\xef\xbb\xbf"
+
+Format = Literal["markdown", "text", "json", "yaml", "toml", "html", "csv", "unknown"]
+
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys(("md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"), "markdown"),
+    **dict.fromkeys(("txt", "text", "rst", "adoc", "asciidoc", "org", "tex", "log"), "text"),
+    **dict.fromkeys(("json", "jsonc", "json5", "jsonl", "ndjson", "geojson"), "json"),
+    **dict.fromkeys(("yaml", "yml"), "yaml"),
+    "toml": "toml",
+    **dict.fromkeys(("html", "htm", "xhtml"), "html"),
+    **dict.fromkeys(("csv", "tsv"), "csv"),
+}
+
+
+class Decoded(NamedTuple):
+    """The text of a file, and whether a byte order mark stood before it."""
+
+    text: str
+    bom: bool
+
+
+def decode(data: bytes) -> Decoded:
+    """The text in `data`; `unsupported_file_type` with the offset of the first byte that is not UTF-8 text."""
+    nul = data.find(b"\0")
+    bom = data.startswith(BOM)
+    try:
+        text = str(data if nul < 0 else data[:nul], "utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_text(_guess(data), error.start) from error
+    if nul >= 0:
+        raise _not_text("binary data", nul)
+    return Decoded(text[1:] if bom else text, bom)
+
+
+def encode(text: str, bom: bool = False) -> bytes:
+    """The bytes of `text`, after a byte order mark where the file had one."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise Refused(
+            f"The text has an unpaired surrogate at character {error.start}.", code="invalid_text", offset=error.start
+        ) from error
+    return BOM + data if bom else data
+
+
+def _guess(data: bytes) -> str:
+    """What the data may be instead: for the message only."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text"
+    return "binary data" if b"\0" in data[:8192] else "text in another encoding, perhaps Latin-1"
+
+
+def _not_text(guess: str, offset: int) -> Refused:
+    return Refused(
+        f"This is not UTF-8 text but {guess}: byte {offset} does not fit. Nothing was changed.",
+        code="unsupported_file_type",
+        offset=offset,
+    )
+
+
+def format_of(path: str) -> Format:
+    """The format that the name's extension promises."""
+    name = path.rpartition("/")[2]
+    stem, _, extension = name.rpartition(".")
+    return _FORMATS.get(extension.lower(), "unknown") if stem else "unknown"

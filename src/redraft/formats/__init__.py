@@ -1,0 +1,1 @@
+"""What the lines of a document mean. Pure."""
