@@ -1,0 +1,250 @@
+"""The SQLite database of one folder: schema, durability, and what happens when its file is damaged.
+
+It lives outside the folder, in the state directory. Commits are durable (`WAL`, `synchronous=FULL`) unless the caller
+asks for `durable=False`, which survives a crash of the program but not a power cut and costs no disk flush. A file
+that cannot be read is set aside, never deleted; whatever its tables still give is carried over into a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+from redraft.errors import Busy, Damaged, RedraftError
+from redraft.files.faults import told
+from redraft.files.locks import folder_lock
+from redraft.history.salvage import free_name, lost_its_tail, salvage
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 5.0
+
+# Every page that a turn touches is written and flushed: tables whose key is their content have no separate index, and
+# only states that are looked for are indexed.
+TABLES: dict[str, str] = {
+    "blocks": "digest BLOB PRIMARY KEY, data BLOB NOT NULL)",
+    "snapshots": "id BLOB PRIMARY KEY, size INTEGER NOT NULL, manifest BLOB NOT NULL) WITHOUT ROWID",
+    "turns": """id INTEGER PRIMARY KEY, token TEXT NOT NULL, author_kind TEXT NOT NULL,
+        author_name TEXT NOT NULL, kind TEXT NOT NULL, mode TEXT NOT NULL, title TEXT NOT NULL, state TEXT NOT NULL,
+        created REAL NOT NULL, source INTEGER, pruned INTEGER NOT NULL DEFAULT 0)""",
+    "file_steps": """turn INTEGER NOT NULL, seq INTEGER NOT NULL, path TEXT NOT NULL, before BLOB, after BLOB,
+        mode INTEGER, moved_from TEXT, PRIMARY KEY (turn, seq)) WITHOUT ROWID""",
+    "review_steps": """turn INTEGER NOT NULL, seq INTEGER NOT NULL, path TEXT NOT NULL, before TEXT, after TEXT,
+        PRIMARY KEY (turn, seq))""",
+    "reviews": "path TEXT PRIMARY KEY, base_path TEXT, image TEXT NOT NULL)",
+    "typing": "seq INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, change TEXT NOT NULL)",
+    "tabs": "id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, opened REAL NOT NULL)",
+    "audit": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, author TEXT NOT NULL, tool TEXT NOT NULL,
+        arguments TEXT NOT NULL, result TEXT NOT NULL, turn INTEGER, hash BLOB NOT NULL)""",
+    "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+}
+INDEXES = (
+    "CREATE INDEX IF NOT EXISTS file_steps_by_path ON file_steps(path)",
+    "CREATE INDEX IF NOT EXISTS open_turns ON turns(state) WHERE state IN ('applying', 'proposed')",
+    "CREATE INDEX IF NOT EXISTS reviews_by_base ON reviews(base_path)",
+    "CREATE INDEX IF NOT EXISTS typing_by_path ON typing(path)",
+)
+
+
+class Database:
+    """One connection, used by one thread at a time."""
+
+    def __init__(self, state: str) -> None:
+        self.path = os.path.join(state, "history.db")
+        self.losses: list[str] = []
+        self.lock = threading.RLock()
+        self._depth = 0
+        self._suspect = os.path.join(state, "suspect")
+        self._newest = os.path.join(state, "newest-turn")
+        expected = os.path.exists(os.path.join(state, "workspace.json"))
+        try:
+            self._connection = self._connect()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise our_error(error) from error
+            try:
+                self._connection = self._replace()
+            except sqlite3.DatabaseError as still:
+                raise self._told(still) from still
+        if expected and self._created and not self.losses:
+            self.losses.append("The history of this folder was missing; a new one was started.")
+        self._look_for_lost_turns()
+
+    def _connect(self) -> sqlite3.Connection:
+        with told("open", "the history"):
+            check = lost_its_tail(self.path) or os.path.exists(self._suspect)
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            try:
+                os.chmod(self.path, 0o600)
+                connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # heard only while the file is empty
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
+                connection.execute("PRAGMA temp_store=MEMORY")
+                self._created = not connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone()
+                if self._created:
+                    self._build(connection)
+                if check:
+                    self._check(connection)
+                connection.execute("SELECT max(id) FROM turns").fetchone()
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Look through the whole file; what was suspected and is not found was a passing fault of the disk."""
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("database disk image is malformed")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._suspect)
+
+    def _build(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        for name, columns in TABLES.items():
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}")
+        for statement in INDEXES:
+            connection.execute(statement)
+        connection.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
+        connection.execute("COMMIT")
+
+    def _replace(self) -> sqlite3.Connection:
+        """Set the damaged file aside, start a new one, and carry over what can still be read."""
+        with folder_lock(os.path.dirname(self.path)), told("replace", "the damaged history"):
+            try:
+                return self._connect()  # another process may have done it while we waited for the lock
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                why = str(error)
+            aside = free_name(self.path + ".damaged")
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.replace(self.path + suffix, aside + suffix)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._suspect)
+            connection = self._connect()
+            saved = salvage(aside, connection, TABLES)
+        self.losses.append(
+            f"The history could not be read ({why}) and was set aside as {os.path.basename(aside)}. "
+            f"Carried over: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
+        )
+        return connection
+
+    def note_newest(self, turn: int) -> None:
+        """Write down, beside the database, which turn is the newest in it: a log that is lost is missed by nobody else.
+
+        Not flushed: after a power cut an older number stands there, which only means that less is noticed.
+        """
+        with contextlib.suppress(OSError):
+            fd = os.open(self._newest, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.pwrite(fd, b"%020d\n" % turn, 0)  # never cut first: some file systems flush what was
+            finally:
+                os.close(fd)
+
+    def _look_for_lost_turns(self) -> None:
+        try:
+            with open(self._newest, encoding="utf-8") as file:
+                noted = int(file.read(20))
+        except (OSError, ValueError):
+            return
+        found = (self.row("SELECT max(id) FROM turns") or (None,))[0] or 0
+        if noted > found:
+            self.note_newest(found)
+            if not self.losses:
+                lost = f"turn {noted} is" if noted == found + 1 else f"turns {found + 1} to {noted} are"
+                self.losses.append(f"The end of the history is gone: {lost} missing. Documents are untouched.")
+
+    def close(self) -> None:
+        with self.lock:
+            self._connection.close()
+
+    @contextlib.contextmanager
+    def transaction(self, *, durable: bool = True) -> Generator[None]:
+        """All or nothing. Nested calls join the outer transaction."""
+        with self.lock:
+            if self._depth:
+                yield
+                return
+            self._depth += 1
+            try:
+                if not durable:
+                    self._run("PRAGMA synchronous=NORMAL")
+                self._run("BEGIN IMMEDIATE")
+                yield
+                self._run("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+                if not durable:
+                    self._run("PRAGMA synchronous=FULL")
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Run one statement; gives the id of an inserted row."""
+        with self.lock:
+            return self._run(statement, values).lastrowid or 0
+
+    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        with self.lock:
+            for row in rows:
+                self._run(statement, row)
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self.lock:
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise self._told(error) from error
+
+    def row(self, statement: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        with self.lock:
+            try:
+                return self._connection.execute(statement, values).fetchone()
+            except sqlite3.DatabaseError as error:
+                raise self._told(error) from error
+
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        # Asked many times a turn: a context manager here would cost a tenth of a small turn.
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: sqlite3.DatabaseError) -> RedraftError:
+        """Our word for SQLite's error; one that speaks of damage is noted for the next opening to look into."""
+        if not isinstance(error, sqlite3.OperationalError):
+            with contextlib.suppress(OSError), open(self._suspect, "w", encoding="utf-8") as mark:
+                mark.write(str(error))
+        return our_error(error)
+
+
+def our_error(error: sqlite3.DatabaseError) -> RedraftError:
+    """What to raise for SQLite's error: trouble that may pass is told apart from a file that holds nonsense."""
+    said, code = str(error), code_of(error)
+    if code is None or not isinstance(error, sqlite3.OperationalError):
+        return Damaged(f"The history could not be read: {said}.")
+    if "locked" in said or "busy" in said or "locking" in said:
+        return Busy("Another process is writing to this folder's history.")
+    # A log cannot be opened without its index, whose first 32 kB find no room.
+    if "full" in said or code == sqlite3.SQLITE_IOERR_SHMSIZE:
+        return RedraftError("The disk that holds Redraft's history is full.", code="io_error")
+    return RedraftError(f"The history could not be reached: {said}.", code="io_error")
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is at fault, as found at opening: not the disk, nor other processes. A table that is
+    missing is an ordinary error for SQLite; here it means that this is not our database any more."""
+    return not isinstance(error, sqlite3.OperationalError) or code_of(error) in (None, sqlite3.SQLITE_ERROR)
+
+
+def code_of(error: sqlite3.Error) -> int | None:
+    """SQLite's code; None where Python itself objects, as to a text column that holds no text."""
+    return getattr(error, "sqlite_errorcode", None)

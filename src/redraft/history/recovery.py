@@ -1,0 +1,183 @@
+"""Ending a turn that a stopped process left half done.
+
+A turn in the state `applying` has its images in the history and its new contents in temporary files. Each of its files
+is found to be done, ready (old content, new content waiting beside it), or withdrawn (old content, nothing waiting:
+the process had begun to take the turn back). If nothing was withdrawn the turn is completed, otherwise it is taken
+back; either way it is whole. A file that holds neither side's content was written by somebody else. If the new content
+still waits beside it, theirs is kept as a conflict copy on the way forward; if it does not, theirs came after ours, and
+stands, as it does on the way back. Every step can be repeated, so a crash in here is ended by the next opening.
+
+A turn that can be ended neither way must not close the folder for good. Where a file can no longer be reached (a link
+or a folder has taken its place) or its images are damaged, it stays as it is found, the others are taken back unless
+all of them are done, and a notice says so. Only trouble with the disk itself is raised: it may pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from redraft.errors import Damaged, RedraftError, Refused
+from redraft.files.atomic import Put, write_file
+from redraft.files.paths import DocPath, split_path
+
+if TYPE_CHECKING:
+    from redraft.files.root import Root
+    from redraft.history.store import Store
+    from redraft.history.turns import FileStep, TurnRecord
+
+
+@dataclass(slots=True)
+class Found:
+    """One file of the turn: both sides, what stands there now, and what waits under the temporary name."""
+
+    step: FileStep
+    put: Put
+    before: bytes | None
+    after: bytes | None
+    now: bytes | None
+    waiting: bytes | None
+
+    @property
+    def done(self) -> bool:
+        return self.now == self.after
+
+    @property
+    def foreign(self) -> bool:
+        return self.now not in (self.before, self.after)
+
+    @property
+    def ready(self) -> bool:
+        return self.after is not None and self.waiting == self.after
+
+    @property
+    def overtaken(self) -> bool:
+        """The new content had its place already, and somebody has written since: theirs is the newest, and stands."""
+        return self.foreign and not self.ready
+
+    @property
+    def withdrawn(self) -> bool:
+        return self.now == self.before and self.after is not None and not self.ready
+
+
+@dataclass(slots=True)
+class Ended:
+    """How the turn ended."""
+
+    forward: bool
+    notices: list[str] = field(default_factory=list[str])
+    puts: list[Put] = field(default_factory=list[Put])
+
+    def close(self) -> None:
+        for put in self.puts:
+            put.close()
+
+
+def finish(root: Root, store: Store, turn: TurnRecord) -> Ended:
+    """Complete the turn or take it back. The caller holds the lock, marks the turn, discards the puts and closes."""
+    ended = Ended(forward=False)
+    try:
+        files = [file for seq, step in enumerate(turn.files) if (file := _look(root, store, turn, seq, step, ended))]
+        begun = any(file.done or file.ready or file.overtaken for file in files)
+        missing = len(files) < len(turn.files)
+        whole = (
+            all(file.done or file.overtaken for file in files) if missing else not any(file.withdrawn for file in files)
+        )
+        ended.forward = begun and whole and _forward(root, turn, files, ended)
+        if not ended.forward:
+            _back(root, files, ended)
+        for put in ended.puts:
+            put.sync()
+    except BaseException:
+        ended.close()
+        raise
+    what = "completed" if ended.forward else "taken back"
+    ended.notices.append(f"Turn {turn.id} ({turn.title}) was interrupted; it was {what}.")
+    return ended
+
+
+def _look(root: Root, store: Store, turn: TurnRecord, seq: int, step: FileStep, ended: Ended) -> Found | None:
+    """One file of the turn, or None where nothing can be done about it."""
+    path = DocPath(step.path)
+    waiting = before = after = None
+    try:
+        put = Put(root, path, f"{turn.token}-{seq}", create_folders=True)
+        ended.puts.append(put)
+        waiting = put.peek()
+        before = store.get(step.before) if step.before is not None else None
+        after = store.get(step.after) if step.after is not None else None
+        return Found(step, put, before, after, read_or_none(root, path), waiting)
+    except (Refused, Damaged) as error:
+        if isinstance(error, Damaged) and not error.details:
+            raise  # no snapshot is named: it was the database that could not be read, which the next opening looks into
+        ended.notices.append(f"{path} was left as it was found: {error.message}")
+        if waiting is not None and waiting not in (before, after):  # perhaps the only copy of what somebody wrote
+            _keep(root, turn, path, waiting, ended)
+        return None
+
+
+def _forward(root: Root, turn: TurnRecord, files: list[Found], ended: Ended) -> bool:
+    """Complete every file; False where something in the way cannot be replaced."""
+    try:
+        for file in files:
+            _complete(root, turn, file, ended)
+    except Refused as error:
+        ended.notices.append(error.message)
+        return False
+    return True
+
+
+def _back(root: Root, files: list[Found], ended: Ended) -> None:
+    for file in reversed(files):
+        try:
+            file.put.retract(old=file.before, new=file.after)
+        except Refused as error:
+            ended.notices.append(f"{file.step.path} was left as it was found: {error.message}")
+        root.remove_empty_folders(file.put.made)
+
+
+def _complete(root: Root, turn: TurnRecord, file: Found, ended: Ended) -> None:
+    if file.waiting not in (None, file.before, file.after):
+        _keep(root, turn, file.step.path, file.waiting, ended)
+    if file.done or file.overtaken:
+        return
+    if file.foreign and file.now is not None:
+        _keep(root, turn, file.step.path, file.now, ended)
+    if file.after is None:
+        file.put.displace(file.now or b"")
+        return
+    if file.waiting != file.after:
+        file.put.discard()
+        file.put.prepare(file.after, mode=file.step.mode if file.now is None or file.step.moved_from else None)
+    if file.now is None:
+        file.put.place()
+    else:
+        file.put.exchange(file.now, file.after)
+
+
+def _keep(root: Root, turn: TurnRecord, path: str, content: bytes, ended: Ended) -> None:
+    """Keep somebody else's content beside the file that it was found in; the same content is kept once."""
+    folder, name = split_path(DocPath(path))
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        stem, dot, ending = name, "", ""
+    number = 0
+    while True:
+        extra = f"-{number}" if number else ""
+        copy = DocPath(f"{folder}/" * bool(folder) + f"{stem}.conflict-{turn.id}{extra}{dot}{ending}")
+        there = read_or_none(root, copy)
+        if there is None:
+            write_file(root, copy, content, expected=None)
+        if there in (None, content):
+            ended.notices.append(f"{path} was changed by another program; that version is kept as {copy}.")
+            return
+        number += 1
+
+
+def read_or_none(root: Root, path: DocPath) -> bytes | None:
+    try:
+        return root.read(path).data
+    except RedraftError as error:
+        if error.code == "not_found":
+            return None
+        raise

@@ -1,0 +1,68 @@
+"""Cleaning up: old turns keep their line in the history and lose their images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from redraft.history.reviews import Image
+
+if TYPE_CHECKING:
+    from redraft.config import Settings
+    from redraft.history.database import Database
+    from redraft.history.store import Store
+    from redraft.history.turns import Turns
+
+SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a cleaning removed."""
+
+    turns: int
+    snapshots: int
+    blocks: int
+
+
+def collect(database: Database, store: Store, turns: Turns, settings: Settings, now: float) -> Collected:
+    """Drop the images of turns past the retention, and every snapshot that nothing refers to any more.
+
+    A pending proposal is never dropped, however old. The caller holds the lock.
+    """
+    oldest = now - settings.retention_days * SECONDS_A_DAY
+    newest = turns.newest()
+    with database.transaction():
+        old = database.rows(
+            "SELECT id FROM turns WHERE pruned = 0 AND state NOT IN ('proposed', 'applying')"
+            " AND (created < ? OR id <= ?)",
+            (oldest, newest - settings.retention_turns),
+        )
+        for (number,) in old:
+            database.execute("UPDATE turns SET pruned = 1 WHERE id = ?", (number,))
+            database.execute("UPDATE file_steps SET before = NULL, after = NULL WHERE turn = ?", (number,))
+            database.execute("UPDATE review_steps SET before = NULL, after = NULL WHERE turn = ?", (number,))
+        snapshots, blocks = store.drop_all_but(wanted_snapshots(database))
+    if blocks:
+        give_space_back(database)
+    return Collected(len(old), snapshots, blocks)
+
+
+def give_space_back(database: Database) -> None:
+    """Let the file shrink. Python's driver carries out one step of this pragma, which is one page, a call."""
+    row = database.row("PRAGMA freelist_count")
+    with database.transaction():
+        for _ in range(row[0] if row else 0):
+            database.execute("PRAGMA incremental_vacuum")
+
+
+def wanted_snapshots(database: Database) -> set[bytes]:
+    wanted: set[bytes] = set()
+    for before, after in database.rows("SELECT before, after FROM file_steps"):
+        wanted.update(snapshot for snapshot in (before, after) if snapshot is not None)
+    images = [row[0] for row in database.rows("SELECT image FROM reviews")]
+    for before, after in database.rows("SELECT before, after FROM review_steps"):
+        images += [image for image in (before, after) if image is not None]
+    for image in images:
+        wanted |= Image.from_json(image).snapshots
+    return wanted
