@@ -1,0 +1,104 @@
+"""Random reviews: texts, an agent's rewriting, and a person who types words that can be recognised again."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from redraft.review.acts import accept, agent_turn, reject, type_into
+from redraft.review.review import Review
+from redraft.text.edits import Change, Edit
+
+LINES = st.sampled_from(
+    [
+        "",
+        "a",
+        "b",
+        "- item one",
+        "- item two",
+        "# Heading",
+        "The quick brown fox jumps over the lazy dog.",
+        "The quick brown fox leaps over the lazy dog.",
+        "| a | b |",
+        "```",
+        "key: value",
+        "𝄞 music and é accents 日本語",
+        "One sentence here. Another sentence there! A third? " * 6,
+    ]
+)
+ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", ""])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    lines = draw(st.lists(st.tuples(LINES, ENDS), max_size=12))
+    return "".join(line + end for line, end in lines)
+
+
+@st.composite
+def rewritings(draw: st.DrawFn, text: str) -> str:
+    """What an agent might make of a text: some passages replaced, some lines dropped or added."""
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 40)))
+        text = text[:start] + draw(st.one_of(st.just(""), LINES, documents())) + text[end:]
+    return text
+
+
+@dataclass
+class Typist:
+    """A person whose every keystroke can be recognised again: each is a character that occurs nowhere else."""
+
+    numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(0xE000))
+    typed: list[str] = field(default_factory=list[str])
+
+    def type(self, review: Review, at: int, around: str = "") -> Review:
+        key = chr(next(self.numbers))
+        self.typed.append(key)
+        edit = Edit(at % (len(review.working) + 1), "", around + key + around)
+        return type_into(review, Change((edit,)))
+
+    def agreed_to(self, review: Review) -> None:
+        """The person has accepted something: what is gone or doubled by that is so by their own will."""
+        self.typed = [key for key in self.typed if review.to_save.count(key) == 1]
+
+    def check_nothing_lost(self, text: str) -> None:
+        lost = [key for key in self.typed if text.count(key) != 1]
+        assert not lost, f"{lost} of {self.typed} not once in {text!r}"
+
+
+@st.composite
+def reviews(draw: st.DrawFn) -> tuple[Review, Typist]:
+    """A review with a past: agents' turns, typing and decisions in any order."""
+    review = Review.of(draw(documents()))
+    typist = Typist()
+    for number in range(draw(st.integers(1, 5))):
+        act = draw(st.sampled_from(["agent", "agent", "type", "accept", "reject"]))
+        if act == "agent":
+            review = agent_turn(review, review.working, draw(rewritings(review.working)), f"turn{number}")
+        elif act == "type":
+            review = typist.type(review, draw(st.integers(0, 500)), draw(st.sampled_from(["", " ", "\n"])))
+        elif review.hunks:
+            chosen = draw(st.lists(st.sampled_from([hunk.id for hunk in review.hunks]), unique=True))
+            review = (accept if act == "accept" else reject_of_agents)(review, chosen)
+            if act == "accept":
+                typist.agreed_to(review)
+    return review, typist
+
+
+def reject_of_agents(review: Review, ids: list[str]) -> Review:
+    mine = {hunk.id for hunk in review.hunks if hunk.author == "user"}
+    return reject(review, [name for name in ids if name not in mine])
+
+
+def check_invariants(review: Review) -> None:
+    """What must hold of every review."""
+    ids = [part.id for part in review.parts if part.id]
+    assert len(ids) == len(set(ids)), "two parts share an id"
+    assert all(part.id for part in review.parts if part.is_hunk), "a hunk has no id"
+    pairs = itertools.pairwise(review.parts)
+    assert not any(left.same and right.same for left, right in pairs), "two equal parts lie side by side"
+    again = Review.from_cuts(review.base, review.proposed, review.working, review.cuts())
+    assert again == review, "the cuts do not give the review back"
