@@ -1,0 +1,216 @@
+"""A person's decisions about pending hunks. Each call is a turn of theirs, so each can be undone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from redraft.errors import Forbidden, Refused
+from redraft.files.paths import DocPath
+from redraft.files.textfile import decode
+from redraft.history.journal import Content, FilePlan
+from redraft.history.turns import Author, State
+from redraft.review.acts import resolve, take
+from redraft.text.text import Text
+from redraft.workspace.document import content_hash
+from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.engine import PERSON
+from redraft.workspace.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from redraft.history.turns import TurnRecord
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.engine import Engine
+
+    Choice = Mapping[str, "Sequence[str] | None"]
+
+
+@dataclass(slots=True)
+class Decided:
+    """What a decision did: the turn it became, and per document how many hunks were decided and how many are left."""
+
+    turn: TurnRecord | None
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+    left: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def accept(
+    engine: Engine, choice: Choice, *, author: Author = PERSON, base_hash: Mapping[str, str] | None = None
+) -> Decided:
+    """Take hunks into the documents and write them. `None` for a document means all of its hunks."""
+    with engine.journal.locked():
+        chosen = _chosen(engine, choice, of_agents=False)
+        for draft, _ in chosen:
+            _check_base(draft, base_hash or {})
+        plan = Plan()
+        for draft, ids in chosen:
+            after = draft.accepted(ids)
+            data = draft.disk_after(after)
+            _plan_files(plan, draft, after, data)
+            _replace_draft(plan, draft, replace(after, saved=data, base_path=None if data is None else after.base_path))
+        return _carry_out(engine, plan, "accept", chosen, author)
+
+
+def reject(engine: Engine, choice: Choice, *, author: Author = PERSON) -> Decided:
+    """Refuse hunks. `None` for a document means everything of an agent's in it; the person's own edits stand."""
+    with engine.journal.locked():
+        chosen = _chosen(engine, choice, of_agents=True)
+        plan = Plan()
+        for draft, ids in chosen:
+            _replace_draft(plan, draft, draft.rejected(ids))
+        return _carry_out(engine, plan, "reject", chosen, author)
+
+
+def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Author = PERSON) -> Decided:
+    """Settle one hunk, often a conflict: for the agent (`text` is None), or with a text of the person's own."""
+    with engine.journal.locked():
+        ((draft, ids),) = _chosen(engine, {path: [hunk]}, of_agents=False)
+        plan = Plan()
+        if text is None:
+            _replace_draft(plan, draft, replace(draft, review=take(draft.review, ids)))
+            return _carry_out(engine, plan, "take", [(draft, ids)], author)
+        after = replace(draft, review=resolve(draft.review, hunk, text))
+        data = draft.disk_after(after)
+        _plan_files(plan, draft, after, data)
+        _replace_draft(plan, draft, replace(after, saved=data))
+        return _carry_out(engine, plan, "accept", [(draft, ids)], author)
+
+
+def _chosen(engine: Engine, choice: Choice, *, of_agents: bool) -> list[tuple[Draft, set[str]]]:
+    found: list[tuple[Draft, set[str]]] = []
+    for path, ids in choice.items():
+        draft = engine.documents.draft(path)
+        if draft is None:
+            raise Refused(f"Nothing is pending in {path}.", code="hunk_not_found", path=path)
+        wanted = set(draft.hunk_ids(of_agents=of_agents)) if ids is None else set(ids)
+        rest = wanted - {FILE_HUNK} if draft.kind != "modified" else wanted
+        draft.review.chosen(rest)
+        found.append((draft, wanted))
+    if engine.settings.review == "turn":
+        _check_whole_turns(engine, {draft.key: ids for draft, ids in found})
+    return found
+
+
+def of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
+    """What is left to decide of a turn, per document."""
+    waiting = ((draft.key, _of_turn(draft, turn)) for draft in engine.documents.drafts())
+    return {path: ids for path, ids in waiting if ids}
+
+
+def _of_turn(draft: Draft, turn: TurnRecord) -> list[str]:
+    """A document that is created or deleted is one decision, whichever turn worked on it last."""
+    steps = {step.path: step for step in turn.reviews}
+    whole = draft.kind in ("created", "deleted")
+    moved = draft.kind == "moved" and draft.key in steps and steps[draft.key].before is None
+    first = [FILE_HUNK] if (whole and draft.key in steps) or moved else []
+    return first if whole else first + [hunk.id for hunk in draft.review.hunks if hunk.turn == turn.token]
+
+
+def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
+    """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it."""
+    for turn in engine.turns.in_state(State.PROPOSED):
+        left = of_turn(engine, turn)
+        touched = any(chosen.get(path, set()).intersection(ids) for path, ids in left.items())
+        whole = all(chosen.get(path, set()).issuperset(ids) for path, ids in left.items())
+        if touched and not whole:
+            raise Forbidden(
+                f'The settings say review = "turn": turn {turn.id} is decided as a whole ({", ".join(sorted(left))}).',
+                code="mode_refuses",
+                turn=turn.id,
+            )
+
+
+def _check_base(draft: Draft, hashes: Mapping[str, str]) -> None:
+    """Refuse where the file is no longer the one that the person was shown (agent-sidebar's `base_file_hash`)."""
+    wanted = hashes.get(draft.key)
+    if wanted is not None and wanted != content_hash(draft.saved or b""):
+        raise Refused(
+            f"{draft.key} was changed on disk since it was shown.",
+            code="conflict",
+            path=draft.key,
+            base_file_hash=content_hash(draft.saved or b""),
+        )
+
+
+def _plan_files(plan: Plan, before: Draft, after: Draft, data: bytes | None) -> None:
+    """From what the disk holds to what it is to hold, and where."""
+    old = None if before.saved is None else _content(before.saved, before)
+    new = None if data is None else _content(data, after)
+    here = None if before.base_path is None else DocPath(before.base_path)
+    there = None if after.base_path is None or new is None else DocPath(after.base_path)
+    if here is not None and here == there:
+        if data != before.saved:
+            plan.files.append(FilePlan(here, old, new, before.mode))
+        return
+    if there is not None:
+        plan.files.append(FilePlan(there, None, new, before.mode, here))
+    if here is not None:
+        plan.files.append(FilePlan(here, old, None, before.mode))
+
+
+def _content(data: bytes, draft: Draft) -> Content:
+    return Content(data, Text(decode(data).text), draft.bom)
+
+
+def _replace_draft(plan: Plan, before: Draft, after: Draft) -> None:
+    if after.path is None and after.base_path is None:
+        plan.drafts[before.key] = None
+        return
+    if after.key != before.key:
+        plan.drafts[before.key] = None
+    plan.put_draft(after)
+
+
+def _carry_out(engine: Engine, plan: Plan, kind: str, chosen: list[tuple[Draft, set[str]]], author: Author) -> Decided:
+    counts = {draft.key: len(ids) for draft, ids in chosen}
+    if not any(counts.values()):
+        return Decided(None, counts, {})
+    tokens = {token for draft, ids in chosen for token in _tokens(draft, ids)}
+    sources = [turn for turn in engine.turns.in_state(State.PROPOSED) if turn.token in tokens]
+    total = sum(counts.values())
+    title = f"{kind.capitalize()} {total} hunk{'s' if total != 1 else ''} in {', '.join(counts)}"
+    arguments: dict[str, Any] = {draft.key: sorted(ids) for draft, ids in chosen}
+    record = engine.carry_out(
+        plan,
+        author=author,
+        kind=kind,
+        title=title,
+        source=max((turn.id for turn in sources), default=None),
+        arguments=arguments,
+    )
+    close_decided(engine)
+    left = {path: len(draft.hunk_ids()) for path in counts if (draft := engine.documents.draft(path)) is not None}
+    engine.events.tell("review.updated", paths=list(counts))
+    return Decided(record, counts, {path: left.get(path, 0) for path in counts})
+
+
+def _tokens(draft: Draft, ids: set[str]) -> set[str]:
+    whole = FILE_HUNK in ids
+    tokens = {part.turn for part in draft.review.parts if whole or part.id in ids}
+    return (tokens | {draft.turn} if whole else tokens) - {""}
+
+
+def close_decided(engine: Engine) -> None:
+    """Bring the states of proposals up to date: open while anything of one waits, else applied or discarded."""
+    drafts = engine.documents.drafts()
+    waiting = {part.turn for draft in drafts for part in draft.review.parts if part.is_hunk}
+    waiting |= {draft.turn for draft in drafts if draft.kind != "modified"}
+    with engine.database.transaction(durable=False):
+        for turn in engine.turns.in_state(State.PROPOSED):
+            if turn.token not in waiting:
+                engine.turns.mark(turn.id, State.APPLIED if _was_taken(engine, turn) else State.DISCARDED)
+        for turn in engine.turns.by_tokens(waiting - {""}):
+            if turn.state in (State.APPLIED, State.DISCARDED) and turn.kind == "propose":
+                engine.turns.mark(turn.id, State.PROPOSED)  # its decision was undone
+
+
+def _was_taken(engine: Engine, turn: TurnRecord) -> bool:
+    """Whether a decision that stands took anything of the proposal: its token left a review by being accepted."""
+    rows = engine.database.rows(
+        "SELECT review_steps.before, review_steps.after FROM review_steps JOIN turns ON turns.id = review_steps.turn"
+        " WHERE turns.id > ? AND turns.kind = 'accept' AND turns.state = 'applied' AND instr(review_steps.before, ?)",
+        (turn.id, turn.token),
+    )
+    return any(before.count(turn.token) > (after or "").count(turn.token) for before, after in rows)

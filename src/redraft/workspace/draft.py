@@ -1,0 +1,144 @@
+"""A draft: a document that has a review or unsaved typing, together with what the disk held when we last looked.
+
+`path` is where the document stands in the working view (None: an agent proposes to delete it), `base_path` where it
+stands on disk (None: it is not there yet), `turn` the token of the turn that proposes to create, move or delete it. A
+draft is a value; `Documents` reads and keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from redraft.files.textfile import decode, encode
+from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all
+from redraft.review.review import Review
+from redraft.text.merge import merge
+
+FILE_HUNK = "file"
+Kind = Literal["created", "deleted", "moved", "modified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """See the module."""
+
+    path: str | None
+    base_path: str | None
+    review: Review
+    saved: bytes | None
+    bom: bool = False
+    mode: int | None = None
+    turn: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.path or self.base_path or ""
+
+    @property
+    def kind(self) -> Kind:
+        if self.base_path is None:
+            return "created"
+        if self.path is None:
+            return "deleted"
+        return "modified" if self.path == self.base_path else "moved"
+
+    @property
+    def saved_text(self) -> str:
+        return "" if self.saved is None else decode(self.saved).text
+
+    @property
+    def dirty(self) -> bool:
+        """Whether saving would change the disk."""
+        return self.path is not None and self.encoded(self.review.to_save) != (self.saved or b"")
+
+    @property
+    def pending(self) -> bool:
+        """Whether a decision is open: on a hunk, or on the file itself."""
+        return self.review.pending or self.kind != "modified"
+
+    @property
+    def settled(self) -> bool:
+        """Whether the disk says all there is to say, so that the draft can go."""
+        return self.kind == "modified" and not self.review.hunks and not self.dirty
+
+    def encoded(self, text: str) -> bytes:
+        return encode(text, self.bom)
+
+    def with_disk(self, data: bytes | None) -> Draft:
+        """The draft after somebody else changed the file, or took it away."""
+        if data == self.saved:
+            return self
+        if data is None:
+            review = Review.between("", "", self.review.working)
+            return replace(self, base_path=None, saved=None, review=review)
+        found = decode(data)
+        review = outside_change(self.review, self.saved_text, found.text)
+        return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)
+
+    def file_hunk(self) -> dict[str, Any] | None:
+        """The decision about the file itself, where there is one."""
+        if self.kind == "modified":
+            return None
+        return {
+            "hunk_id": FILE_HUNK,
+            "kind": self.kind,
+            "path": self.path,
+            "base_path": self.base_path,
+            "author": "agent" if self.kind != "created" or self.review.pending or not self.review.working else "user",
+        }
+
+    def hunk_ids(self, *, of_agents: bool = False) -> list[str]:
+        """Everything that can be decided, the file itself first."""
+        first = [FILE_HUNK] if self.kind != "modified" else []
+        if self.kind in ("created", "deleted"):
+            return first
+        wanted = ("agent", "mixed") if of_agents else ("agent", "mixed", "user", "none")
+        return first + [hunk.id for hunk in self.review.hunks if hunk.author in wanted]
+
+    def accepted(self, ids: set[str]) -> Draft:
+        """The draft after the person took these hunks. `file` in a created or deleted document stands for all of it."""
+        whole = self.kind in ("created", "deleted")
+        rest = ids - {FILE_HUNK}
+        if whole and rest:
+            self.review.chosen(rest - {hunk.id for hunk in self.review.hunks})
+        if whole:
+            return replace(self, base_path=self.path, review=accept_all(self.review), turn="")
+        review = accept(self.review, rest) if rest else self.review
+        if FILE_HUNK in ids:
+            return replace(self, base_path=self.path, review=review, turn="")
+        return replace(self, review=review)
+
+    def rejected(self, ids: set[str]) -> Draft:
+        """The draft after the person refused these hunks."""
+        rest = ids - {FILE_HUNK}
+        if self.kind == "created":
+            return replace(self, review=reject_all(self.review), turn="")
+        if self.kind == "deleted":
+            return replace(self, path=self.base_path, review=reject_all(self.review), turn="")
+        review = reject(self.review, rest) if rest else self.review
+        if FILE_HUNK in ids:
+            return replace(self, path=self.base_path, review=review, turn="")
+        return replace(self, review=review)
+
+    def disk_after(self, decided: Draft) -> bytes | None:
+        """What the disk is to hold once `decided`, made from this draft by accepting, is written.
+
+        Typing that is not saved yet stays unsaved: only what went into base goes to the disk. Where the disk holds
+        base, or base and all that was typed, the answer is exact; a merge is needed only after typing on since a save.
+        """
+        if decided.path is None:
+            return None
+        mine, then, disk = self.review, decided.review, self.saved_text
+        if mine.base == then.base and self.saved is not None:
+            return self.saved
+        if disk == mine.base:
+            return decided.encoded(then.base)
+        if disk == mine.to_save:
+            return decided.encoded(then.to_save)
+        return decided.encoded(merge(mine.to_save, disk, then.to_save).theirs_text)
+
+    @property
+    def worthless(self) -> bool:
+        """A created document whose creation was refused and in which nobody typed."""
+        return self.base_path is None and not self.review.working and not self.review.hunks

@@ -1,0 +1,74 @@
+"""Telling whoever listens what happened. A listener that fails does not stop the others, nor the act itself."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that has happened: it is on disk, or in the history, by the time it is told."""
+
+    type: str
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class _Held(threading.local):
+    """What one thread has to tell, while it holds the folder."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] | None = None
+
+
+class Events:
+    """The listeners of one workspace."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[Event], None]] = []
+        self._held = _Held()
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Gives the function that ends the subscription."""
+        self._listeners.append(listener)
+
+        def end() -> None:
+            with contextlib.suppress(ValueError):  # ended before
+                self._listeners.remove(listener)
+
+        return end
+
+    def tell(self, event: str, /, **data: Any) -> None:
+        if self._held.events is None:
+            self._deliver(Event(event, data))
+        else:
+            self._held.events.append(Event(event, data))
+
+    @contextlib.contextmanager
+    def hold(self) -> Generator[None]:
+        """What happens in here is told at its end, so that a listener may be slow, or act itself, at no one's cost."""
+        if self._held.events is not None:
+            yield
+            return
+        held = self._held.events = list[Event]()
+        try:
+            yield
+        finally:
+            self._held.events = None
+            for event in held:
+                self._deliver(event)
+
+    def _deliver(self, event: Event) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:  # a stranger's callback must not undo what is already done
+                LOG.exception("a listener failed on %s", event.type)

@@ -1,0 +1,183 @@
+"""The plan that takes a turn back: by merging its inverse into the present, or by setting things as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from redraft.errors import RedraftError
+from redraft.files.paths import DocPath
+from redraft.files.textfile import decode, encode
+from redraft.history.journal import Content, FilePlan
+from redraft.history.recovery import read_or_none
+from redraft.review.review import Review
+from redraft.text.merge import merge
+from redraft.text.text import Text
+from redraft.workspace.plan import Plan
+
+if TYPE_CHECKING:
+    from redraft.history.store import SnapshotId
+    from redraft.history.turns import FileStep, ReviewStep, TurnRecord
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Something that could not be taken back, and why."""
+
+    path: str
+    hunk_id: str
+    reason: str
+
+
+class NotClean(Exception):
+    """The inverse meets later changes."""
+
+
+def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
+    """The turn's inverse, merged into the present."""
+    plan, clashes = Plan(), list[Clash]()
+    disk_after: dict[str, bytes | None] = {}
+    moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
+    for step in turn.files:
+        try:
+            file = _inverse_file(engine, step, moved)
+        except NotClean as why:
+            clashes.append(Clash(step.path, "", str(why)))
+            continue
+        if file is not None:
+            plan.files.append(file)
+            disk_after[step.path] = file.after.data if file.after else None
+    for step in turn.reviews:
+        try:
+            _inverse_review(engine, plan, step, disk_after)
+        except NotClean as why:
+            clashes.append(Clash(step.path, "", str(why)))
+    _let_others_follow(engine, plan, disk_after)
+    return plan, clashes
+
+
+def _inverse_file(engine: Engine, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
+    path = DocPath(step.path)
+    now = read_or_none(engine.root, path)
+    before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
+    if now == before:
+        return None
+    if now == after:
+        return file_plan(path, now, before, step, moved)
+    if now is None:
+        raise NotClean("the document was deleted or moved since")
+    if before is None:
+        raise NotClean("the document was changed since it was created")
+    if after is None:
+        raise NotClean("another document was put in its place since")
+    try:
+        old, current, wanted = (decode(data).text for data in (after, now, before))
+    except RedraftError as error:
+        raise NotClean("the document is no text any more") from error
+    merged = merge(old, current, wanted)
+    if not merged.clean:
+        raise NotClean("the same words were changed again since")
+    return file_plan(path, now, encode(merged.text, decode(now).bom), step, moved)
+
+
+def _inverse_review(engine: Engine, plan: Plan, step: ReviewStep, disk_after: dict[str, bytes | None]) -> None:
+    current = engine.documents.draft(step.path)
+    before, after = (engine.documents.from_image(row) if row else None for row in (step.before, step.after))
+    restored = before if current == after else _merged_review(engine, step.path, current, before, after)
+    plan.drafts[step.path] = None
+    if restored is not None:
+        data = _disk_then(engine, restored, disk_after)
+        plan.put_draft(restored.with_disk(data) if restored is before else replace(restored, saved=data))
+
+
+def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bytes | None:
+    """What the disk will hold, once the plan is carried out, where this draft's file lies."""
+    where = draft.base_path or draft.key
+    return disk_after[where] if where in disk_after else read_or_none(engine.root, DocPath(where))
+
+
+def _merged_review(
+    engine: Engine, path: str, current: Draft | None, before: Draft | None, after: Draft | None
+) -> Draft:
+    """All three texts with the step's change taken back; what was typed or decided since stays."""
+    disk = engine.documents.on_disk(DocPath(path))
+    plain = Review.of("" if disk is None else str(disk.text))
+    now, old, new = (draft.review if draft else plain for draft in (current, before, after))
+    merged = [
+        merge(getattr(new, name), getattr(now, name), getattr(old, name)) for name in ("base", "proposed", "working")
+    ]
+    if not all(each.clean for each in merged):
+        raise NotClean("the same words were changed or decided again since")
+    like = current or before or after
+    if like is None:
+        raise NotClean("nothing is left of it")
+    return replace(like, review=Review.between(*(each.text for each in merged)))
+
+
+def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
+    """Every document of the turn as it was before, whatever came since."""
+    plan = Plan()
+    disk_after: dict[str, bytes | None] = {}
+    moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
+    for step in turn.files:
+        path = DocPath(step.path)
+        now, before = read_or_none(engine.root, path), bytes_of(engine, step.before)
+        disk_after[step.path] = before
+        if now != before:
+            plan.files.append(file_plan(path, now, before, step, moved))
+        if engine.documents.draft(path) is not None:
+            plan.drafts[path] = None
+    for step in turn.reviews:
+        plan.drafts[step.path] = None
+        if step.before is not None:
+            draft = engine.documents.from_image(step.before)
+            plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
+    return plan
+
+
+def _let_others_follow(engine: Engine, plan: Plan, disk_after: dict[str, bytes | None]) -> None:
+    """Drafts of documents that the turn changed only on disk take the change in."""
+    for path, data in disk_after.items():
+        if path in plan.drafts:
+            continue
+        draft = engine.documents.draft(path)
+        if draft is not None:
+            plan.put_draft(draft.with_disk(data))
+
+
+def file_plan(
+    path: DocPath, now: bytes | None, wanted: bytes | None, step: FileStep, moved: dict[str, str]
+) -> FilePlan:
+    """`moved` says where the turn took documents: bringing one back is a move again."""
+    back_from = moved.get(path) if wanted is not None else None
+    old = None if now is None else content_from_bytes(now)
+    new = None if wanted is None else content_from_bytes(wanted)
+    return FilePlan(path, old, new, step.mode, None if back_from in (None, path) else DocPath(back_from))
+
+
+def content_from_bytes(data: bytes) -> Content:
+    """As a text where it is one, so that it is stored block by block; else as it is."""
+    try:
+        found = decode(data)
+    except RedraftError:
+        return Content(data)
+    return Content(data, Text(found.text), found.bom)
+
+
+def content_from(text: str, *, bom: bool) -> Content:
+    return Content(encode(text, bom), Text(text), bom)
+
+
+def bytes_of(engine: Engine, snapshot: SnapshotId | None) -> bytes | None:
+    return None if snapshot is None else engine.store.get(snapshot)
+
+
+def text_of(engine: Engine, snapshot: SnapshotId | None) -> str:
+    """What a snapshot says; nothing where there is none, or where it is no text."""
+    data = bytes_of(engine, snapshot)
+    try:
+        return "" if data is None else decode(data).text
+    except RedraftError:
+        return ""
