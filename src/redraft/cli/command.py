@@ -1,0 +1,133 @@
+"""What a command is: its words, its options, what it does; and the call in which it does it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from redraft.cli.screen import escaped
+from redraft.errors import ConfirmationRequired, Refused
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Generator, Mapping
+
+    from redraft.cli.screen import Screen
+    from redraft.workspace.workspace import Workspace
+
+CONFLICTS = 1  # the exit status of a command that did what it could and names what it could not
+
+# SQLite's largest integer has 19 digits; no history has that many turns.
+MAX_TURN_DIGITS = 18
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are errors like all others, so that they too can be told as JSON."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refused(f"{message[:1].upper()}{message[1:]}. See `{self.prog} --help`.")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of the program. `words` may be two, as in `trash list`."""
+
+    words: str
+    summary: str
+    act: Callable[[Call], int]
+    configure: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    examples: tuple[str, ...] = ()
+    about: str = ""
+
+    def parser(self) -> Parser:
+        parser = Parser(
+            prog=f"redraft {self.words}",
+            description=self.about or f"{self.summary}.",
+            epilog="examples:\n" + "\n".join(f"  redraft {example}" for example in self.examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        self.configure(parser)
+        parser.add_argument("--folder", metavar="F", default=".", help="the folder to work in (default: this one)")
+        parser.add_argument("--json", action="store_true", help="answer in JSON, failures too")
+        return parser
+
+
+@dataclass(slots=True)
+class Call:
+    """One run of a command."""
+
+    arguments: Namespace
+    screen: Screen
+    told: list[str] = field(default_factory=list[str])
+    _workspace: Workspace | None = None
+
+    @property
+    def folder(self) -> str:
+        return self.arguments.folder
+
+    @contextmanager
+    def workspace(self, *, mode: str | None = None) -> Generator[Workspace]:
+        """The folder, open; what the person should know of its state is told at the end, unless the command did."""
+        from redraft.runtime import open_workspace
+
+        with open_workspace(self.folder, mode=mode) as workspace:
+            self._workspace = workspace
+            try:
+                yield workspace
+            finally:
+                self._workspace = None
+                for notice in workspace.notices:
+                    if notice not in self.told and not self.screen.json:
+                        self.screen.remark(f"note: {notice}")
+
+    def emit(self, payload: Mapping[str, Any]) -> None:
+        """The answer in JSON; that of a folder always carries its notices."""
+        notices = {} if self._workspace is None else {"notices": self._workspace.notices}
+        self.screen.emit({**payload, **notices})
+
+    def again(self, *words: str) -> str:
+        """A command line for the same folder, to be copied."""
+        from shlex import join
+
+        folder = [] if self.folder == "." else ["--folder", self.folder]
+        return join(["redraft", *words, *folder])
+
+    def confirmed(self, what: str, paths: list[str]) -> bool:
+        """Whether the person agrees: by `--yes`, or by answering; asked only where there is a person to answer."""
+        if self.arguments.yes:
+            return True
+        if self.screen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise ConfirmationRequired(f"This would {what}. Repeat it with --yes to agree.", action=what, paths=paths)
+        for path in paths:
+            self.screen.remark(f"  {path}")
+        sys.stdout.flush()
+        sys.stderr.write(f"This would {escaped(what)}. Go on? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="agree in advance, instead of being asked")
+
+
+def turn_number(text: str) -> int:
+    """A turn as people write it: 12, or #12."""
+    digits = text.removeprefix("#")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MAX_TURN_DIGITS):
+        raise argparse.ArgumentTypeError(f"{text!r} is no turn; `redraft turns` lists their numbers")
+    return int(digits)
+
+
+def positive_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_TURN_DIGITS and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
+    return int(text)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 hunk`, `2 hunks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,124 @@
+"""What reaches the terminal. Every text passes through `escaped` here, so no command can forget it.
+
+A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds of its own.
+A document or a file name can therefore not move the cursor, retitle the window, or show itself in another order than
+it is written in. Bytes go out as they are only where nobody looks at them: into a file or a pipe.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redraft.errors import RedraftError
+
+BOLD, DIM = "1", "2"
+RED, GREEN, YELLOW, CYAN = "31", "32", "33", "36"
+REMOVED_WORD, ADDED_WORD = "1;4;31", "1;4;32"
+
+# Joiners make Persian words and family emoji; a tab is harmless.
+_HARMLESS = "\t\u200c\u200d"
+# Here a command's own message says what to do; the general advice is meant for agents.
+_SAYS_ITSELF = ("invalid_argument", "confirmation_required")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+class Styled(NamedTuple):
+    """A part of a line in a colour."""
+
+    text: str
+    style: str
+
+
+def escaped(text: str) -> str:
+    """The text with everything that a terminal would obey, hide or reorder written out as `\\x1b` or `\\u202e`."""
+    return text if text.isprintable() else "".join(map(_escaped_character, text))
+
+
+def _escaped_character(char: str) -> str:
+    if char.isprintable() or char in _HARMLESS:
+        return char
+    from unicodedata import category
+
+    # Blanks such as the no-break space are not "printable" to Python; what Unicode has yet to assign may be an emoji.
+    if category(char) in ("Zs", "Cn", "Co"):
+        return char
+    return ascii(char)[1:-1]
+
+
+@dataclass(slots=True)
+class Screen:
+    """Where a command says what it did."""
+
+    json: bool
+    colour: bool
+    terminal: bool
+
+    @staticmethod
+    def standard(*, json: bool) -> Screen:
+        """The program's own output; colour only for a person who looks at it and does not mind."""
+        from redraft.runtime import colour_wanted
+
+        terminal = sys.stdout.isatty()
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal in another encoding shows escapes for what it lacks; it does not stop the program.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        return Screen(json, terminal and not json and colour_wanted(), terminal)
+
+    def line(self, *parts: str | Styled) -> None:
+        """One line of human output. A line break inside a part is escaped like any control character."""
+        sys.stdout.write("".join(map(self._shown, parts)) + "\n")
+
+    def _shown(self, part: str | Styled) -> str:
+        if isinstance(part, str):
+            return escaped(part)
+        text = escaped(part.text)
+        return f"\x1b[{part.style}m{text}\x1b[0m" if self.colour and text else text
+
+    def emit(self, payload: Mapping[str, Any]) -> None:
+        """Machine-readable output: one JSON object, in ASCII, so that it too is safe to look at."""
+        import json
+
+        sys.stdout.write(json.dumps(payload, ensure_ascii=True, indent=2) + "\n")
+
+    def content(self, text: str, *, bom: bool = False) -> None:
+        """A document: byte for byte into a file or a pipe, escaped on a terminal."""
+        if self.terminal:
+            for line in _LINES.findall(text):
+                self.line(line.removesuffix("\n"))
+            return
+        data = text.encode()
+        sys.stdout.flush()
+        sys.stdout.buffer.write(b"\xef\xbb\xbf" + data if bom else data)
+        sys.stdout.buffer.flush()
+
+    def remark(self, text: str) -> None:
+        """Something beside the answer: on the standard error, so that it mixes with no output."""
+        sys.stderr.write(escaped(text) + "\n")
+
+    def failure(self, error: RedraftError) -> None:
+        """Why a command did not do what it was asked."""
+        if self.json:
+            self.emit(error.as_dict())
+            return
+        self.remark(f"redraft: {error.message}")
+        if error.code not in _SAYS_ITSELF:
+            self.remark(f"         {error.advice}")
+
+    def finish(self) -> None:
+        """Send what is still waiting; whoever reads has it, or the failure is met here and not at the very end."""
+        sys.stdout.flush()
+
+    def abandon(self) -> None:
+        """Let what is still waiting go nowhere: there is nobody left to read it."""
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)

@@ -1,0 +1,121 @@
+"""Settings and environment, read here and nowhere else, and a workspace made from them.
+
+A person's own settings hold everywhere; a folder's may narrow them. The two differ when they cannot be read. The
+person's own file is theirs to correct, so that is an error. A folder may come from anybody, so a broken file in it must
+not lock the person out, nor let agents do more than it may have meant to allow: they may only read, and a notice says
+why.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from redraft.config import Settings, parse_settings
+from redraft.errors import RedraftError, Refused
+
+if TYPE_CHECKING:
+    from redraft.files.textfile import Decoded
+    from redraft.workspace.workspace import Workspace
+
+FOLDER_SETTINGS = ".redraft/settings.toml"
+MAX_SETTINGS_BYTES = 1024 * 1024
+
+
+def state_home() -> str:
+    """Where histories are kept."""
+    return _base_folder("XDG_STATE_HOME", ".local", "state")
+
+
+def user_settings_path() -> str:
+    return os.path.join(_base_folder("XDG_CONFIG_HOME", ".config"), "redraft", "settings.toml")
+
+
+def _base_folder(variable: str, *default: str) -> str:
+    # A relative path is to be ignored, says the XDG specification: it would mean another place in every folder.
+    named = os.environ.get(variable, "")
+    return named if os.path.isabs(named) else os.path.join(os.path.expanduser("~"), *default)
+
+
+def colour_wanted() -> bool:
+    """Whether the person's environment has nothing against colour on a terminal."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def user_settings() -> Settings:
+    """The person's own settings; the defaults where they have written none."""
+    path = user_settings_path()
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_SETTINGS_BYTES + 1)
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        raise RedraftError(f"{path}: {error.strerror}.", code="invalid_settings", path=path) from error
+    return parse_settings(parse_toml(data, path), path)
+
+
+def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
+    """What holds in a folder: `start`, narrowed by the folder's own settings; and what the person should be told."""
+    from redraft.files.paths import parse_path
+    from redraft.files.root import Root
+
+    try:
+        with Root.open(folder) as root:
+            data = root.read(parse_path(FOLDER_SETTINGS), limit=MAX_SETTINGS_BYTES).data
+        own = parse_settings(parse_toml(data, FOLDER_SETTINGS), FOLDER_SETTINGS, start)
+    except RedraftError as error:
+        if error.code == "not_found":
+            return start, []  # no settings; a folder that is not there is told by whoever opens it
+        message = error.message if FOLDER_SETTINGS in error.message else f"{FOLDER_SETTINGS}: {error.message}"
+        return replace(start, mode="read"), [f"{message} Until it is corrected, agents may only read here."]
+    return start.narrowed(own), []
+
+
+def parse_toml(data: bytes, source: str) -> dict[str, Any]:
+    import tomllib
+
+    if len(data) > MAX_SETTINGS_BYTES:
+        raise RedraftError(f"{source} is too large.", code="invalid_settings", path=source)
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise RedraftError(f"{source} is not UTF-8 text.", code="invalid_settings", path=source) from error
+    except tomllib.TOMLDecodeError as error:
+        raise RedraftError(f"{source}: {error}.", code="invalid_settings", path=source) from error
+    except RecursionError as error:  # tomllib descends without a bound into nested brackets
+        raise RedraftError(f"{source} is nested too deeply.", code="invalid_settings", path=source) from error
+
+
+def open_workspace(folder: str, *, mode: str | None = None) -> Workspace:
+    """Open a folder as the person's settings and its own say. `mode` is the person's wish of the moment: it stands in
+    the place of their setting, and the folder's settings narrow it all the same."""
+    from redraft.workspace.workspace import Workspace
+
+    chosen = user_settings()
+    if mode is not None:
+        chosen = replace(chosen, mode=mode)
+    settings, notices = folder_settings(folder, chosen)
+    return Workspace.open(folder, state_home=state_home(), settings=settings, notices=notices)
+
+
+def read_outside(name: str) -> Decoded:
+    """The text of a file that the person named on the command line, wherever it lies; `-` is the standard input."""
+    import sys
+
+    from redraft.files.textfile import decode
+
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            with open(name, "rb") as file:
+                data = file.read()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise Refused(f"{name} cannot be read: {reason}.", path=name) from error
+    try:
+        return decode(data)
+    except RedraftError as error:
+        raise Refused(f"{name}: {error.message}", code=error.code, **error.details) from error

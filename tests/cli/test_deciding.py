@@ -1,0 +1,168 @@
+"""`redraft diff`, `accept` and `reject`."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.conftest import STORY
+from redraft.history.turns import Author
+from redraft.text.edits import Change, Edit
+
+if TYPE_CHECKING:
+    from cli.running import Program
+
+TAKEN = STORY.replace("eleven years", "twelve long years").replace("went to look", "looked")
+
+
+def hunks(program: Program, path: str) -> list[dict[str, Any]]:
+    (document,) = program.json("diff", path)["documents"]
+    return document["hunks"]
+
+
+@pytest.mark.covers("RD-cli-turns")
+def test_diff_shows_each_hunk_with_its_id_and_author(proposed: Program):
+    shown = proposed.ok("diff", "story.md")
+    first, second = hunks(proposed, "story.md")
+    assert f"  {first['hunk_id']}  agent's  line 3  turn 1\n" in shown
+    assert f"  {second['hunk_id']}  agent's  line 7  turn 1\n" in shown
+    assert "  - The lighthouse had been dark for eleven years.\n" in shown
+    assert "  + The lighthouse had been dark for twelve long years.\n" in shown
+    assert "cast.md" not in shown
+
+
+def test_diff_of_a_document_in_which_nothing_waits_is_empty(proposed: Program):
+    assert proposed.ok("diff", "todo.md") == "Nothing is pending.\n"
+    assert proposed.run("diff", "nowhere.md").status == 4
+
+
+def test_on_a_terminal_the_changed_words_are_marked(proposed: Program):
+    shown = proposed.on_terminal("diff", "story.md").out
+    assert "\x1b[1;4;31meleven\x1b[0m" in shown
+    assert "\x1b[1;4;32mtwelve long\x1b[0m" in shown
+
+
+def test_git_apply_takes_the_patch_of_everything_that_waits(proposed: Program):
+    patch = proposed.ok("diff", "--patch")
+    subprocess.run(
+        ["git", "apply", "-"], input=patch.encode(), cwd=proposed.folder, env=proposed.environment, check=True
+    )
+    assert proposed.read("story.md") == TAKEN
+    assert proposed.read("cast.md") == "# Cast\n- Ines\n"
+
+
+@pytest.mark.covers("RD-cli-decide")
+def test_accepting_a_hunk_writes_it_and_leaves_the_other(proposed: Program):
+    first, second = hunks(proposed, "story.md")
+    shown = proposed.ok("accept", first["hunk_id"].removeprefix("h_")[:6])
+    assert shown == "Accepted 1 hunk in story.md; 1 left.\nUndo with: redraft undo 2\n"
+    assert proposed.read("story.md") == STORY.replace("eleven years", "twelve long years")
+    assert [hunk["hunk_id"] for hunk in hunks(proposed, "story.md")] == [second["hunk_id"]]
+
+
+@pytest.mark.covers("RD-cli-decide")
+def test_accepting_all_gives_the_proposal(proposed: Program):
+    answer = proposed.json("accept", "--all")
+    assert sorted(answer) == ["decided", "left", "notices", "turn"]
+    assert (answer["decided"], answer["left"]) == ({"cast.md": 1, "story.md": 2}, {"cast.md": 0, "story.md": 0})
+    assert (proposed.read("story.md"), proposed.read("cast.md")) == (TAKEN, "# Cast\n- Ines\n")
+    assert proposed.json("diff")["documents"] == []
+
+
+@pytest.mark.covers("RD-cli-decide")
+def test_rejecting_all_keeps_what_the_person_typed(proposed: Program):
+    with proposed.open() as workspace:
+        workspace.type("story.md", Change((Edit(0, "", "My own line.\n\n"),)))
+    shown = proposed.ok("reject", "--all")
+    assert "Undo with: redraft undo 2" in shown
+    with proposed.open() as workspace:
+        assert str(workspace.read("story.md").text) == "My own line.\n\n" + STORY
+    assert proposed.read("story.md") == STORY
+
+
+@pytest.mark.slow
+def test_a_rejection_can_be_undone_and_done_again(proposed: Program):
+    before = proposed.json("diff")["documents"]
+    proposed.ok("reject", "--all")
+    assert proposed.json("diff")["documents"] == []
+    proposed.ok("undo", "2")
+    assert proposed.json("diff")["documents"] == before
+    proposed.ok("redo")
+    assert proposed.json("diff")["documents"] == []
+
+
+@pytest.mark.covers("RD-cli-decide")
+def test_hunks_of_one_turn_are_decided_together(proposed: Program):
+    with proposed.open() as workspace, workspace.turn(Author("agent", "other"), "Second") as turn:
+        turn.write("todo.md", "- find the keys\n", turn.read("todo.md").version)
+    proposed.ok("accept", "--turn", "#2")
+    assert proposed.read("todo.md") == "- find the keys\n"
+    assert proposed.read("story.md") == STORY
+    assert proposed.run("accept", "--turn", "2").status == 4
+    assert proposed.run("accept", "--turn", "99", "--json").json["error"] == "turn_not_found"
+
+
+def test_choices_narrow_each_other(proposed: Program):
+    assert proposed.json("accept", "--turn", "1", "--path", "cast.md")["decided"] == {"cast.md": 1}
+    assert proposed.read("story.md") == STORY
+
+
+def test_an_id_that_several_documents_carry_needs_a_path(proposed: Program):
+    with proposed.open() as workspace, workspace.turn(Author("agent", "other"), "Second") as turn:
+        turn.create("more.md", "More.\n")
+    result = proposed.run("accept", "file")
+    assert result.status == 2
+    assert "cast.md" in result.err
+    assert "more.md" in result.err
+    assert "--path" in result.err
+    assert proposed.json("accept", "file", "--path", "more.md")["decided"] == {"more.md": 1}
+
+
+def test_a_beginning_that_stands_for_several_hunks_is_refused(proposed: Program):
+    result = proposed.run("accept", "h_")
+    assert result.status == 2
+    assert "stands for several hunks" in result.err
+    assert proposed.read("story.md") == STORY
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ([], 2),
+        (["h_0000000000"], 4),
+        ([""], 4),
+        (["--path", "todo.md"], 4),
+        (["--path", "../x"], 2),
+        (["--turn", "x"], 2),
+        (["--turn", "9" * 30], 2),
+    ],
+)
+def test_a_choice_of_nothing_is_refused_with_a_sentence(proposed: Program, arguments: list[str], status: int):
+    result = proposed.run("reject", *arguments)
+    assert (result.status, result.out) == (status, "")
+    assert result.err.startswith("redraft: ")
+
+
+def test_where_turns_are_decided_whole_a_single_hunk_is_refused(proposed: Program):
+    proposed.settings('review = "turn"')
+    result = proposed.run("accept", "file")
+    assert result.status == 3
+    assert 'review = "turn"' in result.err
+    proposed.ok("accept", "--turn", "1")
+    assert proposed.read("story.md") == TAKEN
+
+
+def test_a_conflict_shows_both_versions(redraft: Program):
+    with redraft.open() as workspace:
+        turn = workspace.turn(Author("agent", "scribe"), "Clash")
+        version = turn.read("todo.md").version
+        turn.write("todo.md", "- find the keys\n- light the big lamp\n", version)
+        workspace.type("todo.md", Change((Edit(16, "- light the lamp", "- light the small lamp"),)))
+        turn.commit()
+    assert "1 conflict" in redraft.ok("status")
+    shown = redraft.ok("diff")
+    assert "  + - light the small lamp\n" in shown
+    assert "    the agent wrote:\n  ? - light the big lamp\n" in shown
+    assert redraft.json("diff")["documents"][0]["hunks"][0]["conflict"] is True

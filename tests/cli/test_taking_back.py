@@ -1,0 +1,125 @@
+"""`redraft undo`, `redo`, `restore` and `rollback`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.conftest import STORY
+
+if TYPE_CHECKING:
+    from cli.running import Program
+
+
+@pytest.fixture
+def accepted(proposed: Program) -> Program:
+    """A turn that was proposed and, as turn 2, taken."""
+    proposed.ok("accept", "--all")
+    return proposed
+
+
+def change(program: Program, path: str, old: str, new: str) -> None:
+    program.write(path, program.read(path).replace(old, new))
+
+
+@pytest.mark.covers("RD-cli-undo")
+def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(accepted: Program):
+    taken = accepted.read("story.md")
+    assert "redraft redo" in accepted.ok("undo")
+    assert accepted.read("story.md") == STORY
+    assert not (accepted.folder / "cast.md").exists()
+    accepted.ok("redo")
+    assert accepted.read("story.md") == taken
+    assert (accepted.folder / "cast.md").exists()
+
+
+def test_undo_keeps_what_came_after(accepted: Program):
+    change(accepted, "story.md", "# The Lamp", "# The Great Lamp")
+    accepted.ok("undo", "2")
+    assert accepted.read("story.md") == STORY.replace("# The Lamp", "# The Great Lamp")
+
+
+def test_undo_that_meets_later_changes_names_them_and_changes_nothing(accepted: Program):
+    change(accepted, "story.md", "twelve long years", "thirteen dark years")
+    before = accepted.read("story.md")
+    result = accepted.run("undo", "2")
+    assert result.status == 1
+    assert "conflict story.md: " in result.out
+    assert "nothing was changed" in result.out
+    assert accepted.read("story.md") == before
+    answer = accepted.run("undo", "2", "--json")
+    assert (answer.status, answer.json["turn"]) == (1, None)
+    assert [sorted(clash) for clash in answer.json["conflicts"]] == [["hunk_id", "path", "reason"]]
+
+
+def test_nothing_to_undo_and_nothing_to_redo_say_so(redraft: Program):
+    for command in ("undo", "redo"):
+        result = redraft.run(command, "--json")
+        assert (result.status, result.json["error"]) == (1, "nothing_to_undo")
+
+
+def test_restore_needs_consent_where_nobody_can_be_asked(accepted: Program):
+    taken = accepted.read("story.md")
+    for arguments in (["restore", "2"], ["rollback", "2", "--mode", "hard_all"]):
+        result = accepted.run(*arguments, "--json")
+        assert (result.status, result.json["error"]) == (3, "confirmation_required")
+    assert accepted.read("story.md") == taken
+
+
+def test_restore_asks_a_person_and_takes_no_for_an_answer(accepted: Program):
+    taken = accepted.read("story.md")
+    asked = accepted.on_terminal("restore", "2", answer="n\n")
+    assert asked.status == 3
+    assert "[y/N]" in asked.out
+    assert "Nothing was changed." in asked.out
+    assert accepted.read("story.md") == taken
+    assert accepted.on_terminal("restore", "2", answer="y\n").status == 0
+    assert accepted.read("story.md") == STORY
+
+
+@pytest.mark.covers("RD-cli-undo")
+def test_restore_sets_the_documents_back_and_can_itself_be_undone(accepted: Program):
+    change(accepted, "story.md", "twelve long years", "thirteen dark years")
+    later = accepted.read("story.md")
+    shown = accepted.ok("restore", "2", "--yes")
+    assert accepted.read("story.md") == STORY
+    assert "redraft undo 3" in shown
+    accepted.ok("undo", "3")
+    assert accepted.read("story.md") == later
+
+
+@pytest.mark.covers("RD-cli-undo")
+def test_a_rollback_of_one_hunk_keeps_the_others(accepted: Program):
+    hunk = next(each for each in accepted.json("show", "2")["hunks"] if "twelve" in each["new_text"])
+    accepted.ok("rollback", "2", "--mode", "scoped_selected", "--hunk", hunk["hunk_id"][:8])
+    assert accepted.read("story.md") == STORY.replace("went to look", "looked")
+
+
+def test_a_rollback_names_the_hunk_that_was_changed_again_and_takes_the_other_back(accepted: Program):
+    change(accepted, "story.md", "twelve long years", "thirteen dark years")
+    hunks = [each["hunk_id"] for each in accepted.json("show", "2")["hunks"] if each["path"] == "story.md"]
+    chosen = [part for hunk in hunks for part in ("--hunk", hunk)]
+    result = accepted.run("rollback", "2", "--mode", "scoped_selected", *chosen)
+    assert result.status == 1
+    assert f"conflict {hunks[0]} story.md: " in result.out
+    assert "the rest was taken back" in result.out
+    assert accepted.read("story.md") == STORY.replace("eleven years", "thirteen dark years")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["2"], 2),
+        (["2", "--mode", "gently"], 2),
+        (["2", "--mode", "scoped_selected"], 2),
+        (["2", "--mode", "scoped_selected", "--hunk", "h_0000"], 4),
+        (["2", "--mode", "scoped_selected", "--hunk", "h_"], 2),
+        (["2", "--mode", "hard_all", "--hunk", "h_"], 2),
+        (["99", "--mode", "hard_all", "--yes"], 4),
+    ],
+)
+def test_a_rollback_that_is_not_clear_is_refused(accepted: Program, arguments: list[str], status: int):
+    before = accepted.read("story.md")
+    assert accepted.run("rollback", *arguments).status == status
+    assert accepted.read("story.md") == before
