@@ -1,0 +1,59 @@
+"""Measuring two things side by side, so that a busy machine slows both alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the table. `bar` is the highest ratio (or, without a peer, the longest time) that is good enough."""
+
+    name: str
+    ours: float
+    peer_name: str
+    peer: float
+    bar: float
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.peer
+
+    @property
+    def good(self) -> bool:
+        return self.ratio <= self.bar
+
+    def line(self) -> str:
+        mark = "ok  " if self.good else "SLOW"
+        return (
+            f"{mark} {self.name:<52} {shown(self.ours):>9}  {self.peer_name:<30} {shown(self.peer):>9}"
+            f"  {self.ratio:6.2f}  (at most {self.bar:g})"
+        )
+
+
+def shown(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def side_by_side(ours: Callable[[], object], peer: Callable[[], object], rounds: int) -> tuple[float, float]:
+    """The median time of each, taken in turns."""
+    mine: list[float] = []
+    theirs: list[float] = []
+    for _ in range(rounds):
+        mine.append(once(ours))
+        theirs.append(once(peer))
+    return statistics.median(mine), statistics.median(theirs)
+
+
+def once(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
