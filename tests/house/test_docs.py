@@ -1,0 +1,102 @@
+"""The pages about commands and settings hold what the program holds: no command, option or setting is left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from redraft.cli.program import MODULES, command
+from redraft.config import Limits, Settings
+
+if TYPE_CHECKING:
+    from argparse import Action
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+COMMANDS = (DOCS / "commands.md").read_text(encoding="utf-8")
+SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
+
+EVERYWHERE = ("--help", "--folder", "--json")
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text under each heading that names a command."""
+    parts = re.split(r"^#{2,3} (.*)$", page, flags=re.MULTILINE)
+    return {title.strip("`"): body for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def name_of(action: Action) -> str:
+    if not action.option_strings:
+        return str(action.metavar)
+    value = (
+        "" if action.nargs == 0 else " " + (str(action.metavar) if action.metavar else "/".join(action.choices or ()))
+    )
+    return action.option_strings[-1] + value
+
+
+def actions(words: str) -> list[Action]:
+    found = command(words).parser()._actions  # the only place where argparse keeps them
+    return [action for action in found if not set(action.option_strings) & set(EVERYWHERE)]
+
+
+def table(words: str) -> str:
+    """The rows that a command's section must hold."""
+    return "\n".join(f"| `{name_of(action)}` | {action.help} |" for action in actions(words))
+
+
+@pytest.mark.parametrize("words", MODULES)
+def test_every_command_is_documented_with_its_arguments_as_the_program_explains_them(words: str):
+    section = sections(COMMANDS).get(f"redraft {words}")
+    assert section is not None
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    assert "\n".join(rows) == table(words)
+
+
+def test_no_command_is_documented_that_does_not_exist():
+    documented = {title.removeprefix("redraft ") for title in sections(COMMANDS) if title.startswith("redraft ")}
+    assert documented == set(MODULES)
+
+
+def test_the_options_of_every_command_are_documented():
+    general = sections(COMMANDS)["Options of every command"]
+    assert [option for option in (*EVERYWHERE, "--version") if option not in general] == []
+
+
+def setting_rows() -> dict[str, tuple[str, bool]]:
+    """Each documented setting, with its default and whether a folder may narrow it."""
+    rows = (line.strip("| ").split(" | ") for line in SETTINGS.splitlines() if line.startswith("| `"))
+    return {row[0].strip("` "): (row[1].strip("` "), row[3].strip() != "no") for row in rows}
+
+
+def known_settings() -> dict[str, tuple[str, bool]]:
+    start = Settings(mode="merge")
+    strictest = {str: "read", bool: True, int: 1}
+    known: dict[str, tuple[str, bool]] = {}
+    for entry in fields(Settings):
+        value = getattr(Settings(), entry.name)
+        if entry.name != "limits":
+            narrow = "turn" if entry.name == "review" else strictest[type(value)]
+            narrowed = start.narrowed(replace(start, **{entry.name: narrow})) != start
+            known[entry.name] = (written(value), narrowed)
+    for entry in fields(Limits):
+        folder = replace(start, limits=replace(start.limits, **{entry.name: 1}))
+        known[f"limits.{entry.name}"] = (written(getattr(Limits(), entry.name)), start.narrowed(folder) != start)
+    return known
+
+
+def written(value: str | bool | int) -> str:
+    """A value as TOML writes it."""
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
+
+
+def test_every_setting_is_documented_with_its_default_and_what_a_folder_may_do():
+    assert setting_rows() == known_settings()
+
+
+def test_the_pages_that_the_commands_page_leads_to_are_there():
+    links = re.findall(r"\]\(([\w./-]+\.md)\)", COMMANDS + SETTINGS)
+    assert links
+    assert [link for link in links if not (DOCS / link).is_file()] == []

@@ -1,0 +1,63 @@
+"""The house as a newcomer meets it: one shape for errors, one direction for imports, two commands for the set-up."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from redraft.errors import CODES, ConfirmationRequired, RedraftError, Refused, Stale
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.covers("RD-house-error-shape")
+@pytest.mark.parametrize("code", CODES)
+def test_every_failure_has_one_shape(code: str) -> None:
+    shape = RedraftError("It went wrong.", code=code, path="a.md").as_dict()
+    assert list(shape) == ["error", "message", "suggestion", "recoverable", "details"]
+    assert (shape["error"], shape["details"]) == (code, {"path": "a.md"})
+    assert shape["suggestion"].endswith(".")
+
+
+def test_an_unregistered_code_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="unregistered"):
+        Refused("no", code="surprise")
+
+
+def test_each_kind_of_refusal_has_a_code_of_its_own() -> None:
+    kinds = (Refused, Stale, ConfirmationRequired)
+    assert len({kind("no").code for kind in kinds}) == len(kinds)
+
+
+@pytest.mark.slow
+@pytest.mark.covers("RD-house-layers")
+def test_imports_point_down_and_every_room_has_its_place() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    result = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.covers("RD-house-two-commands")
+def test_a_fresh_clone_runs_with_one_command(tmp_path: Path) -> None:
+    if not (ROOT / ".git").exists() or shutil.which("make") is None:
+        pytest.skip("needs a git checkout and make")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(clone)], check=True)
+    environment = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
+    python = f"PYTHON={Path(sys.base_prefix) / 'bin' / 'python3'}"
+    result = subprocess.run(
+        ["make", python, "run"], cwd=clone, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    if "Could not find a version" in result.stderr or "Temporary failure" in result.stderr:
+        pytest.skip("the package index is out of reach")
+    assert result.returncode == 0, result.stderr
+    assert "examples/notes" in result.stdout

@@ -1,0 +1,66 @@
+"""The requirements as a page for people: counts by specification and status, then a table for each specification.
+
+Pure: the same data gives the same bytes, so that a test can tell a stale page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from requirements import REQUIREMENTS, STATUSES, Requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_HEAD = """\
+# The requirements
+
+Every requirement of the five specifications and of the design, in our words, with where it stands. This page is
+generated from `tests/requirements/`, where the data lie; write it anew with
+
+    cd tests && python -m requirements > ../docs/requirements.md
+
+`done` is shown by a test that names the id, `planned` waits for the issue given, `decided` was changed by the design
+(the note says how ours behaves), `out` is deliberately not built.
+"""
+
+
+def render(requirements: Iterable[Requirement] = REQUIREMENTS) -> str:
+    """The whole page."""
+    by_spec: dict[str, list[Requirement]] = {}
+    for requirement in requirements:
+        by_spec.setdefault(requirement.spec, []).append(requirement)
+    lines = [_HEAD, *_counts(by_spec)]
+    for spec, entries in by_spec.items():
+        lines += ["", f"## {spec}", "", *_table(entries)]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(by_spec: dict[str, list[Requirement]]) -> Iterator[str]:
+    yield _row(["specification", *STATUSES, "all"])
+    yield _row(["---", *["---:"] * (len(STATUSES) + 1)])
+    total: Counter[str] = Counter()
+    for spec, entries in by_spec.items():
+        count = Counter(entry.status for entry in entries)
+        total.update(count)
+        yield _row([spec, *(str(count[status]) for status in STATUSES), str(len(entries))])
+    yield _row(["all", *(str(total[status]) for status in STATUSES), str(total.total())])
+
+
+def _table(entries: Iterable[Requirement]) -> Iterator[str]:
+    yield _row(["id", "place", "requirement", "status"])
+    yield _row(["---"] * 4)
+    for entry in entries:
+        yield _row([f"`{entry.id}`", entry.section, entry.sentence, _standing(entry)])
+
+
+def _standing(entry: Requirement) -> str:
+    if entry.note:
+        return f"{entry.status}: {entry.note}"
+    return f"planned, issue {entry.issue}" if entry.status == "planned" else entry.status
+
+
+def _row(cells: Iterable[str]) -> str:
+    """A table row; a bar or an opening angle bracket inside a cell must not be read as markup."""
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "\\<") for cell in cells) + " |"
