@@ -36,15 +36,12 @@ class Store:
 
     def put_text(self, text: Text, *, bom: bool = False, like: SnapshotId | None = None) -> SnapshotId:
         """Store a text. `like` names a snapshot whose blocks are known to be there already."""
-        blocks = [(block.digest, block) for block in text.blocks]
-        manifest = b"".join(digest for digest, _ in blocks)
-        if bom:
-            manifest = digest_of(BOM) + manifest
+        manifest = digest_of(BOM) + text.manifest if bom else text.manifest
         snapshot = digest_of(manifest)
         if self._has(snapshot):
             return snapshot
-        missing = self._missing({digest for digest, _ in blocks}, like)
-        rows = {digest: block.data for digest, block in blocks if digest in missing}
+        missing = self._missing(set(split_manifest(text.manifest)), like)
+        rows = {block.digest: block.data for block in text.blocks if block.digest in missing}
         if bom:
             rows[digest_of(BOM)] = BOM
         self._insert(snapshot, manifest, rows, len(text))

@@ -96,8 +96,13 @@ class Text:
     def digest(self) -> bytes:
         """A SHA-256 that stands for the content: that of the blocks' digests."""
         if self._digest is None:
-            self._digest = sha256(b"".join([page.digests for page in self._pages])).digest()
+            self._digest = sha256(self.manifest).digest()
         return self._digest
+
+    @property
+    def manifest(self) -> bytes:
+        """The digests of the blocks, one after the other."""
+        return b"".join([page.digests for page in self._pages])
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -150,7 +150,7 @@ def _apply_edit(plan: Plan, turn: Turn, documents: Documents, path: DocPath, sta
         return
     draft = documents.draft(path)
     if draft is None:
-        disk = documents.on_disk(path)
+        disk = documents.on_disk(path, again=True)  # what is displaced is compared once more
         if disk is None:
             raise Stale(f"{path} was deleted or moved meanwhile.", path=path)
         if disk.text == seen.text and disk.bom == seen.bom:
