@@ -74,7 +74,7 @@ def one(text: str) -> FilePatch:
 
 
 @pytest.mark.covers("RD-text-patch")
-@given(TEXTS, TEXTS, st.integers(0, 4))
+@given(TEXTS, TEXTS, st.integers(1, 4))
 @example("a", "a\n", 3)
 @example("", "a", 3)
 @example("a\r\nb", "a\nb", 0)
@@ -353,3 +353,9 @@ def test_a_hunk_shown_alone_applies_alone(old: str, new: str) -> None:
         assert section.startswith("@@ -")
         alone = old[: hunk.at] + hunk.new_text + old[hunk.at + len(hunk.old_text) :]
         assert apply_patch(old, one("--- x\n+++ x\n" + section)) == alone
+
+
+def test_an_insertion_without_context_is_refused_where_there_is_text_to_get_it_wrong_in() -> None:
+    (patch,) = parse_patch("--- a/n.md\n+++ b/n.md\n@@ -2,0 +3 @@\n+goes after the second line\n")
+    with pytest.raises(Stale, match="no context"):
+        apply_patch("new\nlines\nabove\n", patch)

@@ -77,11 +77,18 @@ def test_a_conflict_settled_with_a_text_of_ones_own_is_written(folder: Folder) -
     assert hunks(workspace, "a.md")[0].conflict
 
 
-@pytest.mark.parametrize("decision", ["accept", "reject"])
-def test_a_conflict_decided_for_the_persons_words_leaves_them_unsaved_typing(folder: Folder, decision: str) -> None:
+def test_a_conflict_accepted_with_all_of_its_document_saves_the_persons_words(folder: Folder) -> None:
     late_conflict(folder)
     workspace = folder.open()
-    (workspace.accept if decision == "accept" else workspace.reject)({"a.md": None})
+    workspace.accept({"a.md": None})
+    assert workspace.draft("a.md") is None
+    assert folder.text("a.md") == replaced(POEM, Ember="Glow")
+
+
+def test_a_conflict_rejected_for_the_persons_words_leaves_them_unsaved_typing(folder: Folder) -> None:
+    late_conflict(folder)
+    workspace = folder.open()
+    workspace.reject({"a.md": None})
     draft = draft_of(workspace, "a.md")
     assert (draft.pending, draft.dirty) == (False, True)
     assert working(workspace, "a.md") == replaced(POEM, Ember="Glow")

@@ -29,6 +29,7 @@ AGENT = Author("agent", "agent")
 NAMES = ("one.md", "two.md")
 names = st.sampled_from(NAMES)
 places = st.integers(0, 400)
+WAYS = st.sampled_from(["in place", "rename", "empties it"])
 
 
 def expect(refusal: Refused, *codes: str) -> None:
@@ -179,11 +180,14 @@ class Desk(RuleBasedStateMachine):
 
     @rule()
     def person_redoes(self) -> None:
+        undone = self.workspace.engine.turns.last_to_redo()
         try:
             self.workspace.redo()
         except Refused as refusal:
             expect(refusal, "nothing_to_undo")
-        self._agreed()
+            return
+        if undone is not None and self.workspace.show(undone.source or 0).kind not in ("apply", "reject", "save"):
+            self._agreed()
 
     @rule(data=st.data())
     def person_restores(self, data: st.DataObject) -> None:
@@ -207,19 +211,25 @@ class Desk(RuleBasedStateMachine):
 
     @rule(
         name=names,
-        line=st.sampled_from(["outside\n", "\n", "other words here\n"]),
-        how=st.sampled_from(["in place", "rename"]),
+        new=st.sampled_from(["outside\n", "", "other words here\n"]),
+        at=places,
+        length=st.integers(0, 60),
+        how=WAYS,
     )
-    def somebody_else_writes(self, name: str, line: str, how: str) -> None:
+    def somebody_else_writes(self, name: str, new: str, at: int, length: int, how: str) -> None:
         path = self.folder / name
         if not path.exists():
             return
-        data = path.read_bytes() + line.encode()
-        if how == "in place":
-            path.write_bytes(data)
-        else:
-            (self.top / "new").write_bytes(data)
+        old = path.read_bytes().decode()
+        at %= len(old) + 1
+        text = "" if how == "empties it" else old[:at] + new + old[at + length :]
+        if how == "rename":
+            (self.top / "new").write_bytes(text.encode())
             os.replace(self.top / "new", path)
+        else:
+            path.write_bytes(text.encode())
+        # What somebody else takes out of the file is their act, not ours.
+        self.must_stay = {key: where for key, where in self.must_stay.items() if key in text or key not in old}
 
     @rule(orderly=st.booleans())
     def the_program_restarts(self, orderly: bool) -> None:

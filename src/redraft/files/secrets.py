@@ -130,9 +130,23 @@ def is_secret_content(head: bytes) -> bool:
     if text.startswith((b"-----BEGIN", b"Bag Attributes", b"{")):
         # A certificate may come first, and a cloud account's key lies in JSON.
         return _has_private_key(text)
+    if _has_key_below(text):
+        return True
     while text.startswith(b"#"):  # age-keygen writes the public key as a comment above
         text = text.partition(b"\n")[2].lstrip()
     return text.startswith(_KEY_BEGINNINGS)
+
+
+def _has_key_below(text: bytes) -> bool:
+    """Whether a private key stands below a few other lines: its header at a line's start, and key material under it."""
+    begin = text.find(b"\n-----BEGIN ")
+    while begin >= 0:
+        header, _, body = text[begin + 1 :].partition(b"\n")
+        first = body.partition(b"\n")[0].strip()
+        if _has_private_key(header) and ((len(first) >= 40 and b" " not in first) or b":" in first):
+            return True
+        begin = text.find(b"\n-----BEGIN ", begin + 1)
+    return False
 
 
 def _has_private_key(text: bytes) -> bool:

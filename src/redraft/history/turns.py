@@ -170,11 +170,12 @@ class Turns:
         """What a turn that now stands means for the turn it is about."""
         if turn.kind != "undo" or turn.source is None:
             return
-        undone = self.get(turn.source)
-        self.mark(undone.id, State.UNDONE)
-        if undone.kind == "undo" and undone.source is not None:
-            original = self.get(undone.source)
-            self.mark(original.id, State.PROPOSED if original.kind == "propose" else State.APPLIED)
+        other, stands = self.get(turn.source), False
+        self.mark(other.id, State.UNDONE)
+        while other.kind == "undo" and other.source is not None:  # undoing an undo lets what it undid stand again
+            other, stands = self.get(other.source), not stands
+            standing = State.PROPOSED if other.kind == "propose" else State.APPLIED
+            self.mark(other.id, standing if stands else State.UNDONE)
 
     def last_to_undo(self) -> TurnRecord | None:
         """The newest turn that still stands and is not itself an undo."""
@@ -189,7 +190,7 @@ class Turns:
     def last_to_redo(self) -> TurnRecord | None:
         """The newest undo that still stands, if nothing was done since but to redo what was undone after it."""
         query = (
-            f"SELECT {COLUMNS} FROM turns WHERE state = 'applied'"  # noqa: S608
+            f"SELECT {COLUMNS} FROM turns WHERE state IN ('applied', 'proposed')"  # noqa: S608
             " AND NOT (kind = 'undo' AND source IN (SELECT id FROM turns WHERE kind = 'undo'))"
             " ORDER BY id DESC LIMIT 1"
         )

@@ -88,16 +88,25 @@ def outside_change(review: Review, saved: str, disk: str) -> Review:
     pending there as well, it stands beside as in `agent_turn`, and working is the person's text with the other's.
     """
     working = merge(saved, review.working, disk)
-    texts = [_with_both(merge(saved, text, disk)) for text in (review.base, review.proposed)]
-    known = {(part.base, part.proposed, part.working): part for part in review.parts if not part.same}
-    # Each known part is handed out once: two equal changes are still two hunks.
-    parts = [
-        known.pop((part.base, part.proposed, part.working), part)
-        for part in cut_parts(texts[0], texts[1], _with_both(working))
-    ]
-    for first, last, _ in _groups(parts, _clashes(working)):
-        parts[first:last] = [_clashing(part) for part in parts[first:last]]
+    base, proposed = (_with_both(merge(saved, text, disk)) for text in (review.base, review.proposed))
+    parts = review.recut(base, proposed, _with_both(working)) or [Part("", "", "")]
+    for first, last in reversed(_widened(parts, _clashes(working))):
+        parts[first:last] = _clashing(parts[first:last])
     return Review(tidy(parts))
+
+
+def _widened(parts: Sequence[Part], clashes: list[Touch]) -> list[tuple[int, int]]:
+    """The runs of parts on which a clash falls, with every changed part beside them: they are judged together."""
+    runs: list[tuple[int, int]] = []
+    for first, last, _ in _groups(parts, clashes):
+        while first > 0 and not parts[first - 1].same:
+            first -= 1  # noqa: PLW2901
+        while last < len(parts) and not parts[last].same:
+            last += 1  # noqa: PLW2901
+        if runs and first <= runs[-1][1]:
+            first = runs.pop()[0]  # noqa: PLW2901
+        runs.append((first, last))
+    return runs
 
 
 def _with_both(merged: Merge) -> str:
@@ -109,11 +118,12 @@ def _both(piece: Conflict) -> str:
     return take_back(piece.theirs, piece.base, piece.ours)[0]
 
 
-def _clashing(part: Part) -> Part:
-    if part.proposed == part.base:
-        return replace(part, conflict=True)
-    own, _ = part.persons_own()
-    return Part(own, part.proposed, own, conflict=True, turn=part.turn)
+def _clashing(parts: Sequence[Part]) -> list[Part]:
+    """Mark a run of parts; an agent's proposal among them stands beside the text of the person and the other."""
+    if all(part.proposed == part.base for part in parts):
+        return [replace(part, conflict=True) for part in parts]
+    own = "".join(part.persons_own()[0] for part in parts)
+    return [Part(own, "".join(part.proposed for part in parts), own, conflict=True, turn=_last_turn(parts))]
 
 
 @dataclass(frozen=True, slots=True)

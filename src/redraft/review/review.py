@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.errors import Refused
@@ -113,6 +114,23 @@ class Review:
     @staticmethod
     def between(base: str, proposed: str, working: str, turn: str = "") -> Review:
         return Review(tidy(cut_parts(base, proposed, working, turn)))
+
+    def recut(self, base: str, proposed: str, working: str) -> list[Part]:
+        """The parts of other texts for the same review. A hunk that is still there keeps its id; one that changed keeps
+        the turn of the agent's hunk nearest to it, so that no pending hunk is ever without one."""
+        known = {(part.base, part.proposed, part.working): part for part in self.parts if not part.same}
+        ends = accumulate(len(part.proposed) for part in self.parts)
+        agents = [(end, part.turn) for end, part in zip(ends, self.parts, strict=True) if part.turn]
+        parts: list[Part] = []
+        at = 0
+        for part in cut_parts(base, proposed, working):
+            at += len(part.proposed)
+            if part.proposed != part.base and agents:
+                _, turn = min(agents, key=lambda agent: abs(agent[0] - at))
+                part = replace(part, turn=turn)  # noqa: PLW2901
+            # Each known part is handed out once: two equal changes are still two hunks.
+            parts.append(known.pop((part.base, part.proposed, part.working), part))
+        return parts
 
     @cached_property
     def base(self) -> str:

@@ -107,6 +107,8 @@ def _place(lines: list[str], hunk: PatchHunk, number: int, done: int, moved: boo
     for slack in range(fuzz + 1):
         trimmed = _trimmed(hunk, slack)
         wanted = trimmed.old_lines
+        if not wanted and lines:
+            raise _conflict(hunk, number, "it has no context")
         if not moved and trimmed.old_start >= done and _matches(lines, wanted, trimmed.old_start):
             return trimmed.old_start, trimmed
         places = [at for at in range(done, len(lines) - len(wanted) + 1) if _matches(lines, wanted, at)]

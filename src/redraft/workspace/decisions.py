@@ -39,15 +39,17 @@ class Decided:
 def accept(
     engine: Engine, choice: Choice, *, author: Author = PERSON, base_hash: Mapping[str, str] | None = None
 ) -> Decided:
-    """Take hunks into the documents and write them. `None` for a document means all of its hunks."""
+    """Take hunks into the documents and write them. `None` for a document means all of it, unsaved typing too."""
     with engine.journal.locked():
         chosen = _chosen(engine, choice, of_agents=False)
         for draft, _ in chosen:
             _check_base(draft, base_hash or {})
         plan = Plan()
-        for draft, ids in chosen:
+        for (draft, ids), wanted in zip(chosen, choice.values(), strict=True):
             after = draft.accepted(ids)
-            data = draft.disk_after(after)
+            # All of a document is what the person sees: their typing is saved with it.
+            whole = wanted is None and after.path is not None
+            data = after.encoded(after.review.to_save) if whole else draft.disk_after(after)
             _plan_files(plan, draft, after, data)
             _replace_draft(plan, draft, replace(after, saved=data, base_path=None if data is None else after.base_path))
         return _carry_out(engine, plan, "accept", chosen, author)
@@ -165,7 +167,7 @@ def _replace_draft(plan: Plan, before: Draft, after: Draft) -> None:
 
 def _carry_out(engine: Engine, plan: Plan, kind: str, chosen: list[tuple[Draft, set[str]]], author: Author) -> Decided:
     counts = {draft.key: len(ids) for draft, ids in chosen}
-    if not any(counts.values()):
+    if not any(counts.values()) and not plan.files:
         return Decided(None, counts, {})
     tokens = {token for draft, ids in chosen for token in _tokens(draft, ids)}
     sources = [turn for turn in engine.turns.in_state(State.PROPOSED) if turn.token in tokens]

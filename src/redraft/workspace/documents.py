@@ -75,6 +75,9 @@ class Documents:
         document = self.document(path, again=again)
         if document is not None:
             check_not_secret(document)
+            draft = self.stored(path)
+            if draft is not None and draft.saved is not None and is_secret_content(draft.saved[:SECRET_HEAD]):
+                raise Forbidden(mask(path), code="secret", path=path)
         return document
 
     def on_disk(self, path: DocPath, *, again: bool = False) -> OnDisk | None:

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from redraft.files.textfile import decode, encode
 from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all
-from redraft.review.review import Review
+from redraft.review.review import Review, tidy
+from redraft.text.diff import apply, diff
 from redraft.text.merge import merge
 
 FILE_HUNK = "file"
@@ -70,7 +71,9 @@ class Draft:
         if data == self.saved:
             return self
         if data is None:
-            review = Review.between("", "", self.review.working)
+            mine = self.review
+            proposed = "" if mine.proposed == mine.base else mine.proposed
+            review = Review(tidy(mine.recut("", proposed, mine.working)))
             return replace(self, base_path=None, saved=None, review=review)
         found = decode(data)
         review = outside_change(self.review, self.saved_text, found.text)
@@ -124,8 +127,8 @@ class Draft:
     def disk_after(self, decided: Draft) -> bytes | None:
         """What the disk is to hold once `decided`, made from this draft by accepting, is written.
 
-        Typing that is not saved yet stays unsaved: only what went into base goes to the disk. Where the disk holds
-        base, or base and all that was typed, the answer is exact; a merge is needed only after typing on since a save.
+        Typing that is not saved yet stays unsaved, but for typing in the very lines that were taken: the person agreed
+        to them as they were shown. Where the disk holds base, or base and all that was typed, the answer is exact.
         """
         if decided.path is None:
             return None
@@ -136,9 +139,22 @@ class Draft:
             return decided.encoded(then.base)
         if disk == mine.to_save:
             return decided.encoded(then.to_save)
-        return decided.encoded(merge(mine.to_save, disk, then.to_save).theirs_text)
+        shown = with_touching(disk, mine.to_save, then.to_save)
+        return decided.encoded(merge(mine.to_save, shown, then.to_save).theirs_text)
 
     @property
     def worthless(self) -> bool:
         """A created document whose creation was refused and in which nobody typed."""
         return self.base_path is None and not self.review.working and not self.review.hunks
+
+
+def with_touching(disk: str, now: str, then: str) -> str:
+    """`disk` with those changes towards `now` that touch a place where `now` and `then` differ."""
+    taken = [(hunk.at, hunk.at + len(hunk.old_text)) for hunk in diff(now, then)]
+    unsaved = diff(disk, now)
+    chosen = {
+        hunk.id
+        for hunk in unsaved
+        if any(start <= hunk.new_at + len(hunk.new_text) and hunk.new_at <= end for start, end in taken)
+    }
+    return apply(disk, unsaved, chosen)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import RedraftError
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode, encode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
-from redraft.review.review import Review
+from redraft.review.review import Review, tidy
 from redraft.text.merge import merge
 from redraft.text.text import Text
 from redraft.workspace.plan import Plan
@@ -51,7 +51,7 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
             disk_after[step.path] = file.after.data if file.after else None
     for step in turn.reviews:
         try:
-            _inverse_review(engine, plan, step, disk_after)
+            _inverse_review(engine, plan, turn, step, disk_after)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
     _let_others_follow(engine, plan, disk_after)
@@ -82,10 +82,12 @@ def _inverse_file(engine: Engine, step: FileStep, moved: dict[str, str]) -> File
     return file_plan(path, now, encode(merged.text, decode(now).bom), step, moved)
 
 
-def _inverse_review(engine: Engine, plan: Plan, step: ReviewStep, disk_after: dict[str, bytes | None]) -> None:
+def _inverse_review(
+    engine: Engine, plan: Plan, turn: TurnRecord, step: ReviewStep, disk_after: dict[str, bytes | None]
+) -> None:
     current = engine.documents.draft(step.path)
     before, after = (engine.documents.from_image(row) if row else None for row in (step.before, step.after))
-    restored = before if current == after else _merged_review(engine, step.path, current, before, after)
+    restored = before if current == after else _merged_review(engine, turn, step.path, current, before, after)
     plan.drafts[step.path] = None
     if restored is not None:
         data = _disk_then(engine, restored, disk_after)
@@ -99,21 +101,35 @@ def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]
 
 
 def _merged_review(
-    engine: Engine, path: str, current: Draft | None, before: Draft | None, after: Draft | None
-) -> Draft:
+    engine: Engine, turn: TurnRecord, path: str, current: Draft | None, before: Draft | None, after: Draft | None
+) -> Draft | None:
     """All three texts with the step's change taken back; what was typed or decided since stays."""
+    like = before or current
+    if like is None:
+        return None
     disk = engine.documents.on_disk(DocPath(path))
-    plain = Review.of("" if disk is None else str(disk.text))
-    now, old, new = (draft.review if draft else plain for draft in (current, before, after))
+    now = current.review if current else Review.of("" if disk is None else str(disk.text))
+    old = before.review if before else Review.of(_text_then(engine, turn, path, after, "before"))
+    new = after.review if after else Review.of(_text_then(engine, turn, path, before, "after"))
     merged = [
         merge(getattr(new, name), getattr(now, name), getattr(old, name)) for name in ("base", "proposed", "working")
     ]
     if not all(each.clean for each in merged):
         raise NotClean("the same words were changed or decided again since")
-    like = current or before or after
-    if like is None:
-        raise NotClean("nothing is left of it")
-    return replace(like, review=Review.between(*(each.text for each in merged)))
+    if before is None:
+        like = replace(like, path=like.base_path or like.path)
+    base, proposed, working = (each.text for each in merged)
+    return replace(like, review=Review(tidy((before or like).review.recut(base, proposed, working))))
+
+
+def _text_then(
+    engine: Engine, turn: TurnRecord, path: str, other: Draft | None, side: Literal["before", "after"]
+) -> str:
+    """What the file said on a side of the turn that has no draft: the turn's own image, or what the draft then saw."""
+    step = next((step for step in turn.files if step.path == path), None)
+    if step is not None:
+        return text_of(engine, step.before if side == "before" else step.after)
+    return "" if other is None else other.saved_text
 
 
 def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:

@@ -16,7 +16,7 @@ from redraft.history.journal import Content, FilePlan
 from redraft.history.store import BOM
 from redraft.history.turns import ReviewStep
 from redraft.review.acts import agent_turn, type_into
-from redraft.review.review import Review
+from redraft.review.review import Review, tidy
 from redraft.text.edits import Change
 from redraft.text.merge import merge
 from redraft.text.text import Text
@@ -210,7 +210,7 @@ def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, seen: str, result: str
         for text in (review.base, review.proposed, review.working, draft.saved_text)
     )
     data = draft.encoded(disk)
-    after = replace(draft, review=Review.between(base, proposal, working), saved=data)
+    after = replace(draft, review=Review(tidy(review.recut(base, proposal, working))), saved=data)
     before = Content(draft.saved or b"", Text(draft.saved_text), draft.bom)
     plan.files.append(
         FilePlan(DocPath(draft.base_path or path), before, Content(data, Text(disk), draft.bom), draft.mode)

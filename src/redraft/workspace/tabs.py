@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import Content, FilePlan
-from redraft.review.review import Review
+from redraft.review.review import Review, tidy
+from redraft.text.merge import merge
 from redraft.text.text import Text
 from redraft.workspace.document import check_text
 from redraft.workspace.engine import PERSON
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from redraft.history.turns import Author, TurnRecord
     from redraft.text.edits import Change
     from redraft.workspace.document import Document
+    from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
 # Typing is replayed when a document is opened; folding it into the image now and then keeps that short.
@@ -148,15 +150,23 @@ def discard_typing(engine: Engine, raw: str, *, author: Author = PERSON) -> Turn
         draft = engine.documents.draft(path)
         if draft is None:
             return None
-        own = [hunk.id for hunk in draft.review.hunks if hunk.author == "user"]
         plan = Plan()
         if draft.base_path is None and not draft.review.pending:
             plan.drafts[path] = None
-        elif not own:
+        elif not draft.dirty:
             return None
         else:
-            plan.put_draft(draft.rejected(set(own)))
+            plan.put_draft(replace(draft, review=_as_saved(draft)))
         return engine.carry_out(plan, author=author, kind="discard", title=f"Discard unsaved typing in {path}")
+
+
+def _as_saved(draft: Draft) -> Review:
+    """The review with the person's own text as the disk has it; what agents propose stays pending."""
+    own, saved = draft.review.to_save, draft.saved_text
+    base, proposed, working = (
+        merge(own, text, saved).theirs_text for text in (draft.review.base, draft.review.proposed, draft.review.working)
+    )
+    return Review(tidy(draft.review.recut(base, proposed, working)))
 
 
 def refresh(engine: Engine) -> list[str]:

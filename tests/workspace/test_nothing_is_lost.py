@@ -1,0 +1,156 @@
+"""Small stories in which something the person typed, saw or agreed to could get lost between two acts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from redraft.config import Settings
+from redraft.errors import Forbidden
+from redraft.history.turns import State
+from workspace.folder import AGENT, agent_writes, draft_of, hunks, type_over, working
+
+if TYPE_CHECKING:
+    from workspace.folder import Folder
+
+LINES = "one\ntwo\nthree\n"
+
+
+@pytest.mark.covers("P5")
+def test_redo_keeps_what_was_typed_after_the_undo(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    type_over(workspace, "a.md", "one", "one FIRST")
+    workspace.save("a.md")
+    workspace.undo()
+    type_over(workspace, "a.md", "three", "three SECOND")
+    workspace.redo()
+    assert working(workspace, "a.md") == "one FIRST\ntwo\nthree SECOND\n"
+    workspace.save("a.md")
+    assert folder.text("a.md") == "one FIRST\ntwo\nthree SECOND\n"
+
+
+def test_undo_of_an_accepted_move_takes_the_typing_back_to_the_old_place(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    with workspace.turn(AGENT, "move", mode="propose") as turn:
+        turn.move("a.md", "b.md", turn.read("a.md").version)
+    workspace.accept({"b.md": None})
+    type_over(workspace, "b.md", "two", "two TYPED")
+    assert not workspace.undo().conflicts
+    assert sorted(folder.tree()) == ["a.md"]
+    assert [(draft.path, draft.base_path) for draft in workspace.drafts()] == [("b.md", "a.md")]
+    assert working(workspace, "b.md") == "one\ntwo TYPED\nthree\n"
+
+
+@pytest.mark.parametrize("pending", ["typing", "proposal"])
+def test_a_file_emptied_outside_leaves_every_command_working(folder: Folder, pending: str) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    if pending == "typing":
+        type_over(workspace, "a.md", "two\n", "")
+    else:
+        agent_writes(workspace, {"a.md": "one\nthree\n"}, mode="propose")
+    folder.put("a.md", "")
+    assert workspace.drafts() is not None
+    workspace.reject({"a.md": None}) if workspace.draft("a.md") else None
+    assert folder.text("a.md") == ""
+
+
+@pytest.mark.covers("P4")
+def test_what_is_accepted_is_what_was_shown_with_the_typing_in_it(folder: Folder) -> None:
+    folder.put("a.md", "one two\n\nlast\n")
+    workspace = folder.open()
+    type_over(workspace, "a.md", "one two", "one TYPED two")
+    type_over(workspace, "a.md", "last", "last, typed elsewhere")
+    agent_writes(workspace, {"a.md": "one TYPED 2\n\nlast, typed elsewhere\n"}, mode="propose")
+    (hunk,) = [hunk for hunk in hunks(workspace, "a.md") if hunk.author == "agent"]
+    workspace.accept({"a.md": [hunk.id]})
+    assert folder.text("a.md") == "one TYPED 2\n\nlast\n"
+    workspace.accept({"a.md": None})
+    assert folder.text("a.md") == "one TYPED 2\n\nlast, typed elsewhere\n"
+    assert workspace.draft("a.md") is None
+
+
+def test_a_pending_hunk_keeps_its_turn_when_another_turn_is_undone(folder: Folder) -> None:
+    folder.put("a.md", "first\n\nmiddle\n\nlast\n")
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": "FIRST\n\nmiddle\n\nlast\n"}, mode="propose")
+    agent_writes(workspace, {"a.md": "FIRST\n\nmiddle\n\nLAST\n"}, mode="propose")
+    workspace.undo(1)
+    assert workspace.show(2).state is State.PROPOSED
+    assert list(workspace.hunks_of_turn(2)) == ["a.md"]
+    workspace.accept({"a.md": None})
+    assert workspace.show(2).state is State.APPLIED
+    assert folder.text("a.md") == "first\n\nmiddle\n\nLAST\n"
+
+
+def test_a_file_deleted_outside_does_not_make_the_agents_words_the_persons(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": LINES.replace("one", "ONE by the agent")}, mode="propose")
+    (folder.path / "a.md").unlink()
+    assert draft_of(workspace, "a.md").pending
+    workspace.reject({"a.md": None})
+    assert workspace.drafts() == []
+    assert "a.md" not in folder.tree()
+
+
+def test_an_outside_edit_beside_a_pending_hunk_is_not_the_agents_deletion(folder: Folder) -> None:
+    folder.put("a.md", "First para, by me.\n\nSecond para.\n\nThird.\n")
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": "First, by me.\nmore\n\nThird.\n"}, mode="propose")
+    folder.put("a.md", "First para, by me.\n\nSecond two\nthree.\n\nThird.\n")
+    assert "Second two\nthree." in working(workspace, "a.md")
+    assert any(hunk.conflict for hunk in hunks(workspace, "a.md"))
+    workspace.reject({"a.md": None})
+    assert folder.text("a.md") == "First para, by me.\n\nSecond two\nthree.\n\nThird.\n"
+
+
+def test_discarding_unsaved_typing_keeps_what_was_saved(folder: Folder) -> None:
+    folder.put("a.md", "one\n\ntwo\n\nthree\n")
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": "one\n\nTWO\n\nthree\n"}, mode="propose")
+    type_over(workspace, "a.md", "one", "one A")
+    workspace.save("a.md")
+    type_over(workspace, "a.md", "three", "three B")
+    workspace.discard_typing("a.md")
+    assert working(workspace, "a.md") == "one A\n\nTWO\n\nthree\n"
+    assert folder.text("a.md") == "one A\n\ntwo\n\nthree\n"
+
+
+@pytest.mark.covers("P7")
+def test_a_key_stays_secret_below_a_line_that_was_typed_above_it(folder: Folder) -> None:
+    key = (
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAA\n" * 3
+    )
+    folder.put("n.md", key)
+    workspace = folder.open()
+    type_over(workspace, "n.md", "-----BEGIN", "note\n-----BEGIN")
+    with pytest.raises(Forbidden):
+        workspace.read("n.md", author=AGENT)
+
+
+def test_undoing_a_redo_by_its_number_is_told_of_the_first_turn_too(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": LINES.upper()}, mode="apply")
+    workspace.undo()
+    redone = workspace.redo().turn
+    assert redone is not None
+    assert workspace.show(1).state is State.APPLIED
+    workspace.undo(redone.id)
+    assert workspace.show(1).state is State.UNDONE
+    assert folder.text("a.md") == LINES
+
+
+def test_where_turns_are_decided_whole_one_hunk_of_two_documents_is_refused(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    folder.put("b.md", LINES)
+    workspace = folder.open(Settings(review="turn"))
+    agent_writes(workspace, {"a.md": LINES.upper(), "b.md": LINES.upper()}, mode="propose")
+    with pytest.raises(Forbidden):
+        workspace.accept({"a.md": None})
+    workspace.accept(workspace.hunks_of_turn(1))
+    assert folder.text("b.md") == LINES.upper()
