@@ -1,0 +1,155 @@
+"""Where a block quote or a list ends: what an outline has to know of containers.
+
+A heading in a quotation belongs to what is quoted, and one in a list item to its item; neither divides the document, so
+both are left out. To know where the outermost container ends, its inner blocks have to be followed line by line,
+because a paragraph may go on lazily without the container's marks, and a fence may not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from redraft.formats.block_starts import ATX, BLANK, FENCE, ITEM, RULE, UNDERLINE, closing_fence, html_end, is_whole_tag
+
+_QUOTE = -1
+_STARTS = re.compile(
+    rf"(?P<quote>>)|(?P<atx>{ATX})|(?P<rule>{RULE})|(?P<fence>{FENCE})|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{ITEM})"
+)
+_UNDERLINE = re.compile(UNDERLINE)
+_CODE_INDENT = 4
+# No one nests deeper; without a limit a line of nothing but marks would take time quadratic in its length.
+_DEEPEST = 100
+
+
+@dataclass(slots=True)
+class Containers:
+    """The open containers of one place at the top of the document, and the block that is open within them."""
+
+    # For a list item how far its content is indented; for a block quote -1.
+    stack: list[int] = field(default_factory=list[int])
+    paragraph: bool = False
+    ends: re.Pattern[str] | None = None
+    # An item that has begun with a blank line and holds nothing yet ends at the next one.
+    empty: bool = False
+
+    def takes(self, line: str) -> bool:
+        """Whether the containers go on with this line (without its newline, its tabs expanded)."""
+        matched, place = self._match(line)
+        whole = matched == len(self.stack) and matched > 0
+        if whole and self.ends is not None:
+            self._in_literal(line, place)
+            return True
+        if not line[place:].strip():
+            return self._at_blank(matched)
+        if self._opens(line, place, matched):
+            return bool(self.stack)
+        if self.paragraph and self.stack:
+            return True  # goes on, lazily or not
+        return self._at_text(line, place, matched)
+
+    def _match(self, line: str) -> tuple[int, int]:
+        place = 0
+        for matched, width in enumerate(self.stack):
+            indent = _indent(line, place)
+            if width == _QUOTE:
+                if indent >= _CODE_INDENT or line[place + indent : place + indent + 1] != ">":
+                    return matched, place
+                place += indent + 1
+                place += line[place : place + 1] == " "
+            elif place + indent == len(line):
+                if self.empty and matched == len(self.stack) - 1:
+                    return matched, place
+            elif indent >= width:
+                place += width
+            else:
+                return matched, place
+        return len(self.stack), place
+
+    def _in_literal(self, line: str, place: int) -> None:
+        """Inside a fence or HTML: only its own end matters."""
+        if self.ends is not None and self.ends.search("\n" + line[place:]):
+            self.ends = None
+
+    def _at_blank(self, matched: int) -> bool:
+        self._close(matched)
+        self.paragraph = self.empty = False
+        return bool(self.stack)
+
+    def _at_text(self, line: str, place: int, matched: int) -> bool:
+        self._close(matched)
+        self.empty = False
+        self.paragraph = _indent(line, place) < _CODE_INDENT
+        return bool(self.stack)
+
+    def _close(self, matched: int) -> None:
+        if matched < len(self.stack):
+            del self.stack[matched:]
+            self.paragraph, self.ends, self.empty = False, None, False
+
+    def _opens(self, line: str, place: int, matched: int) -> bool:
+        """Opens what begins on this line; False where it is only text."""
+        opened = False
+        while True:
+            indent = _indent(line, place)
+            inside = self.paragraph and matched == len(self.stack)
+            start = None
+            if indent < _CODE_INDENT and len(self.stack) < _DEEPEST:
+                start = _STARTS.match(line, place + indent)
+            if inside and indent < _CODE_INDENT and _UNDERLINE.match(line, place + indent):
+                self.paragraph = False
+                return True
+            if start is None or not self._starts(line, start, inside=inside):
+                return opened and self._rest(line, place)
+            self._close(matched)
+            self.paragraph = self.empty = False
+            opened = True
+            if start.lastgroup not in ("quote", "item"):
+                self._leaf(line, start)
+                return True
+            place = self._push(line, start, place)
+            matched = len(self.stack)
+
+    def _rest(self, line: str, place: int) -> bool:
+        """What stands on the line after the containers that it has opened."""
+        if not line[place:].strip():
+            return True
+        self.paragraph = _indent(line, place) < _CODE_INDENT
+        return True
+
+    def _starts(self, line: str, start: re.Match[str], *, inside: bool) -> bool:
+        if start.lastgroup == "html":
+            place = start.start()
+            return html_end(line, place) is not None or (not self.paragraph and is_whole_tag(line, place))
+        if start.lastgroup == "item" and inside:
+            return _interrupts(line, start)
+        return True
+
+    def _leaf(self, line: str, start: re.Match[str]) -> None:
+        if start.lastgroup == "fence":
+            self.ends = closing_fence(start["fence"])
+        elif start.lastgroup == "html":
+            end = html_end(line, start.start()) or BLANK
+            self.ends = end if end is BLANK or not end.search(line, start.start()) else None
+
+    def _push(self, line: str, start: re.Match[str], place: int) -> int:
+        end = start.end()
+        if start.lastgroup == "quote":
+            self.stack.append(_QUOTE)
+            return end + (line[end : end + 1] == " ")
+        spaces = _indent(line, end)
+        self.empty = end + spaces == len(line)
+        if self.empty or spaces > _CODE_INDENT:
+            spaces = 1
+        self.stack.append(end + spaces - place)
+        return min(end + spaces, len(line))
+
+
+def _indent(line: str, place: int) -> int:
+    return len(line) - place - len(line[place:].lstrip(" "))
+
+
+def _interrupts(line: str, start: re.Match[str]) -> bool:
+    """A list item ends a paragraph only if it is not empty and its number is 1."""
+    marker = start["item"]
+    return bool(line[start.end() :].strip()) and (not marker[0].isdigit() or marker[:-1] == "1")

@@ -1,0 +1,41 @@
+"""What others say of the same documents: the headings that markdown-it-py sees, and real documents to ask about."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Heading = tuple[int, int, str]
+
+_PARSER = MarkdownIt("commonmark").enable("table")
+
+
+def reference_headings(text: str) -> list[Heading]:
+    """Line, level and title of every heading at the top of the document; those in quotes and lists are left out."""
+    return [
+        (opened.map[0], int(opened.tag[1]), " ".join(inline.content.split()))
+        for opened, inline in pairwise(_PARSER.parse(text))
+        if opened.type == "heading_open" and opened.level == 0 and opened.map
+    ]
+
+
+def markdown_examples(material: Path) -> Iterator[str]:
+    """The examples of the CommonMark and GFM specifications."""
+    for path in [*sorted((material / "commonmark").glob("*.json")), *sorted((material / "gfm").glob("*.json"))]:
+        for example in json.loads(path.read_text(encoding="utf-8")):
+            yield example["markdown"]
+
+
+def markdown_files(material: Path) -> dict[str, str]:
+    """A real tree of markdown files by name."""
+    with tarfile.open(material / "workspace-tree" / "rust-book-src-md.tar.gz") as archive:
+        members = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+        return {name: file.read().decode("utf-8") for name, file in members if file}

@@ -1,0 +1,32 @@
+"""Sections with their sizes: they add up to the document, and its frontmatter is not counted."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redraft.formats.sections import Section, sections
+from redraft.text.lines import count_lines
+
+
+def test_sections_have_their_place_in_the_file_and_their_size() -> None:
+    text = "---\na: b\n---\npre one\npré two\n\n# One #\ntext\n\n```\n# no\n```\n## Two\n\nx\n"
+    assert sections(text) == [
+        Section("(preamble)", 0, 4, 3, 4),
+        Section("One", 1, 7, 6, 4),
+        Section("Two", 2, 13, 3, 0),
+    ]
+
+
+def test_a_document_without_headings_is_all_preamble() -> None:
+    assert sections("some words\n") == [Section("(preamble)", 0, 1, 1, 2)]
+
+
+def test_an_empty_document_has_no_sections() -> None:
+    assert sections("") == []
+
+
+@given(st.lists(st.sampled_from(["# a", "## b", "text", "more", "===", "```", "- x"]), min_size=1))
+def test_lines_add_up_to_the_document(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert sum(section.lines for section in sections(text)) == count_lines(text)
