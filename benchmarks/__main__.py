@@ -8,14 +8,19 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import of_disk, of_start, of_text
+from benchmarks import of_disk, of_search, of_start, of_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.measure import Result
 
-GROUPS = {"text": of_text.results, "disk": of_disk.results, "start": of_start.results}
+GROUPS = {
+    "text": of_text.results,
+    "disk": of_disk.results,
+    "start": of_start.results,
+    "search": of_search.results,
+}
 
 
 def run(names: list[str]) -> Iterator[Result]:

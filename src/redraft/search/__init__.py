@@ -1,0 +1,1 @@
+"""Finding words and patterns, in one document and across the folder."""

@@ -1,0 +1,20 @@
+"""A folder to search in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from workspace.folder import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[Folder]:
+    made = Folder(tmp_path)
+    yield made
+    made.close()
