@@ -5,6 +5,8 @@ Only the module of the one command is loaded. Options may stand before or after 
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 MODULES = {
     "status": "overview",
     "propose": "proposing",
+    "tool": "tooling",
+    "mcp": "serving",
     "diff": "deciding",
     "accept": "deciding",
     "reject": "deciding",
@@ -49,6 +53,7 @@ def command(words: str) -> Command:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; every expected failure becomes a message and the exit status of its code."""
+    with_streams()
     screen = Screen.standard(json="--json" in arguments)
     try:
         try:
@@ -64,9 +69,20 @@ def run(arguments: Sequence[str]) -> int:
         return _told(error, screen)
 
 
+def with_streams() -> None:
+    """Give a program that was started without a stream an empty one: no command has to think of that."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as the program
+
+
 def _told(error: OSError, screen: Screen) -> int:
     """A failure that no room explained: of the state's own folder, or of the program's output, which has no name."""
-    if error.filename is None:
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        failure = RedraftError("The folder that this command was started in is gone.")
+        screen.failure(failure)
+        screen.finish()
+    elif error.filename is None:
         screen.abandon()
         failure = RedraftError(f"The output could not be written: {error.strerror}.")
         screen.remark(f"redraft: {failure.message}")
@@ -78,6 +94,9 @@ def _told(error: OSError, screen: Screen) -> int:
 
 
 def _carried_out(arguments: Sequence[str], screen: Screen) -> int:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise Refused(f"{argument!a} is not UTF-8 text.")
     words, rest = split(arguments)
     if words is None:
         return _general(rest, screen)

@@ -1,0 +1,1 @@
+"""The one toolset: each tool declared once, offered on every surface."""

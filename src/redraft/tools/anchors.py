@@ -1,0 +1,139 @@
+"""Finding the passage that a caller quotes: there once, or refused with the places where it is or what comes near.
+
+An anchor also carries an edit over changes elsewhere: the range that was meant moves to where the quoted text now
+stands. It moves only if the lines that it would replace are still what the caller read, so that an edit never takes
+out words that its author has not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from redraft.errors import Refused, Stale
+from redraft.text.lines import count_lines, split_lines
+from redraft.tools.editing import check_range, in_style
+from redraft.tools.staleness import old_text, short
+
+if TYPE_CHECKING:
+    from redraft.text.text import Text
+    from redraft.tools.context import ToolContext
+    from redraft.workspace.document import Document
+
+MAX_PLACES = 10
+NEAR_MISSES = 3
+NEAR = 0.6
+# Near misses are a courtesy on the way to a refusal: a long document is not searched to its end for them.
+MAX_LINES = 50_000
+MAX_CANDIDATES = 200
+_FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "\u00a0": " "})
+
+
+def find_once(document: Document, quoted: str) -> int:
+    """Where the passage stands; refused where that is nowhere or more than once."""
+    wanted = in_style(quoted, document)
+    content = str(document.text)
+    at = content.find(wanted)
+    if at < 0:
+        raise Refused(
+            f"The quoted passage is not in {document.path}.",
+            code="anchor_not_found",
+            path=document.path,
+            near_misses=near_misses(document.text, content, wanted),
+        )
+    if content.find(wanted, at + 1) >= 0:
+        places = _places(document.text, content, wanted)
+        raise Refused(
+            f"The quoted passage occurs {content.count(wanted)} times in {document.path}.",
+            code="anchor_ambiguous",
+            path=document.path,
+            places=places,
+        )
+    return at
+
+
+def _places(text: Text, content: str, wanted: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    at = content.find(wanted)
+    while at >= 0 and len(found) < MAX_PLACES:
+        found.append(_place(text, text.line_at(at)))
+        at = content.find(wanted, at + 1)
+    return found
+
+
+def _place(text: Text, line: int) -> dict[str, Any]:
+    return {"line": line, "text": short(text.line(line).rstrip("\r\n"))}
+
+
+def near_misses(text: Text, content: str, wanted: str) -> list[dict[str, Any]]:
+    """What the caller may have meant: the passage but for its blanks, quotes and dashes, else lines like its first."""
+    loose = r"\s+".join(map(re.escape, wanted.translate(_FOLDED).split()))
+    folded = content.translate(_FOLDED)
+    if loose and len(folded) == len(content):
+        found = [match.start() for match, _ in zip(re.finditer(loose, folded), range(NEAR_MISSES), strict=False)]
+        if found:
+            return [_place(text, text.line_at(at)) for at in found]
+    return _similar_lines(text, wanted)
+
+
+def _similar_lines(text: Text, wanted: str) -> list[dict[str, Any]]:
+    first = next((line.strip() for line in split_lines(wanted) if line.strip()), "")
+    words = set(first.casefold().split())
+    if not words:
+        return []
+    lines = text.lines(0, min(text.line_count, MAX_LINES))
+    shared = [(len(words & set(line.casefold().split())), -number) for number, line in enumerate(lines)]
+    likely = sorted((each for each in shared if each[0]), reverse=True)[:MAX_CANDIDATES]
+    matcher = SequenceMatcher(b=first[:500], autojunk=False)
+    scored: list[tuple[float, int]] = []
+    for _, number in likely:
+        matcher.set_seq1(lines[-number].strip()[:500])
+        if matcher.real_quick_ratio() >= NEAR and matcher.quick_ratio() >= NEAR and matcher.ratio() >= NEAR:
+            scored.append((matcher.ratio(), number))
+    return [_place(text, -number) for _, number in sorted(scored, reverse=True)[:NEAR_MISSES]]
+
+
+def anchored_line(document: Document, quoted: str) -> int:
+    """The last line of the one place where the passage stands."""
+    at = find_once(document, quoted)
+    return document.text.line_at(at + max(len(in_style(quoted, document).rstrip("\r\n")) - 1, 0))
+
+
+def anchored_range(
+    document: Document, start: int, end: int, quoted: str, version: str, context: ToolContext
+) -> tuple[int, int]:
+    """The lines (from 0, inclusive) that are meant now, given those that were meant in the text of `version`."""
+    here = document.text.line_at(find_once(document, quoted))
+    if version == document.version:
+        if not start <= here <= end:
+            start, end = here, here + end - start
+        check_range(document, start, end)
+        return start, end
+    count = end - start + 1
+    then = old_text(context, document.path, version)
+    if then is None:
+        # Without the old text, only lines that are quoted are known to be the ones that were read.
+        if count_lines(quoted.rstrip("\r\n")) < count:
+            raise _stale(document, version)
+        return here, here + count - 1
+    there = then.line_at(str(then).find(in_style(quoted, document))) if in_style(quoted, document) in str(then) else -1
+    first = start if start <= there <= end else there
+    moved = here - (there - first)
+    if there < 0 or count < 1 or not _same_lines(then, first, document.text, moved, count):
+        raise _stale(document, version)
+    return moved, moved + count - 1
+
+
+def _same_lines(then: Text, first: int, now: Text, moved: int, count: int) -> bool:
+    inside = 0 <= first <= then.line_count - count and 0 <= moved <= now.line_count - count
+    return inside and then.lines(first, first + count) == now.lines(moved, moved + count)
+
+
+def _stale(document: Document, version: str) -> Stale:
+    return Stale(
+        f"{document.path} changed since it was read, in the lines that this edit would replace.",
+        path=document.path,
+        your_version=version,
+        current_version=document.version,
+    )

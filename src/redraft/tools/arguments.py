@@ -1,0 +1,177 @@
+"""A model's arguments, checked and made into the dataclass that a tool takes.
+
+Models misspell: another name for a field, camel case, a number or a list written as a string. Such things are accepted
+where they can mean only one thing; everything else is refused with the name of the field and what it should be, and an
+unknown field with the nearest known one. Nothing is ever left out silently.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import is_dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, NoReturn, TypeVar, cast, get_args, get_origin
+
+from redraft.errors import Refused
+from redraft.tools.schema import Parameter, parameters, without_none
+
+T = TypeVar("T")
+
+MAX_DEPTH = 16
+# What every JSON reader gives back exactly.
+MAX_INTEGER = 2**53 - 1
+_INTEGER = re.compile(r"-?[0-9]{1,16}")
+_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def parse(takes: type[T], arguments: dict[str, Any]) -> T:
+    """The arguments as the tool takes them; `invalid_argument` names the first that is wrong."""
+    check_plain(arguments)
+    return _record(takes, arguments, "")
+
+
+def check_plain(value: Any, depth: int = 0) -> None:
+    """Refuse what is no JSON value, is nested without need, or holds text that could not be sent on."""
+    if depth > MAX_DEPTH:
+        raise Refused(f"Arguments may be nested {MAX_DEPTH} deep.")
+    if isinstance(value, dict):
+        for key, inner in cast("dict[Any, Any]", value).items():
+            if not isinstance(key, str):
+                raise Refused(f"The name of an argument is text, not {key!a}.")
+            check_plain(key, depth + 1)
+            check_plain(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            check_plain(inner, depth + 1)
+    elif isinstance(value, str):
+        _check_unicode(value)
+    elif not (value is None or isinstance(value, bool | int | float)):
+        raise Refused(f"Arguments are JSON values; {type(value).__name__} is none.")
+
+
+def _check_unicode(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        message = f"The text has an unpaired surrogate at character {error.start}."
+        raise Refused(message, code="invalid_text", offset=error.start) from error
+
+
+def _record(takes: type[T], given: dict[str, Any], within: str) -> T:
+    known = parameters(takes)
+    named = _named(known, given, within)
+    values: dict[str, Any] = {}
+    for entry in known:
+        value = named.get(entry.name)
+        if value is None:
+            if entry.required:
+                _refuse(within + entry.name, "is missing")
+            continue
+        values[entry.name] = _bounded(entry, _value(without_none(entry.kind), value, within + entry.name), within)
+    return takes(**values)
+
+
+def _named(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> dict[str, Any]:
+    """The arguments under the names that the tool gives them."""
+    names = {alias: entry.name for entry in known for alias in (entry.name, *entry.says.aliases)}
+    found: dict[str, Any] = {}
+    for raw, value in given.items():
+        name = names.get(raw) or names.get(_HUMP.sub(r"_\1", raw).lower())
+        if name is None:
+            near = get_close_matches(raw[:100], names, n=1)
+            hint = f"did you mean `{names[near[0]]}`?" if near else f"known are {', '.join(e.name for e in known)}."
+            _refuse(within + raw[:100], f"is unknown: {hint if known else 'this takes no arguments.'}")
+        if name in found and found[name] != value:
+            _refuse(within + name, f"is given twice, also as `{raw}`, with different values")
+        found[name] = value
+    return found
+
+
+def _bounded(entry: Parameter, value: Any, within: str) -> Any:
+    low, high = entry.says.minimum, entry.says.maximum
+    if isinstance(value, int) and low is not None and value < low:
+        _refuse(within + entry.name, f"must be at least {low}")
+    if isinstance(value, int) and high is not None and value > high:
+        _refuse(within + entry.name, f"must be at most {high}")
+    return value
+
+
+def _value(kind: Any, value: Any, field: str) -> Any:
+    """A value of the wanted kind."""
+    if kind is str:
+        return value if isinstance(value, str) else _mistaken(field, "text", value)
+    if kind is bool:
+        return _boolean(value, field)
+    if kind is int:
+        return _integer(value, field)
+    if get_origin(kind) is Literal:
+        return _choice(get_args(kind), value, field)
+    if isinstance(value, str):
+        value = _unpacked(value)
+    if kind == dict[str, Any]:
+        return _object(value, field)
+    if is_dataclass(kind):
+        return _record(cast("type[Any]", kind), _object(value, field), f"{field}.")
+    return _sequence(get_args(kind)[0], value, field)
+
+
+def _object(value: Any, field: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else _mistaken(field, "an object", value)
+
+
+def _sequence(kind: Any, value: Any, field: str) -> tuple[Any, ...]:
+    if isinstance(value, str) and kind is str:
+        return (value,)  # one thing where several could be
+    if isinstance(value, dict) and is_dataclass(kind):
+        value = [value]
+    if not isinstance(value, list):
+        _mistaken(field, "a list", value)
+    return tuple(_value(kind, item, f"{field}[{at}]") for at, item in enumerate(cast("list[Any]", value)))
+
+
+def _unpacked(value: str) -> Any:
+    """An object or a list that was sent as the text of its JSON."""
+    if value[:1] not in ("{", "["):
+        return value
+    try:
+        found = json.loads(value)
+        check_plain(found)
+    except (ValueError, RecursionError, Refused):
+        return value
+    return found
+
+
+def _boolean(value: Any, field: str) -> bool:
+    if isinstance(value, str):
+        value = _BOOLEANS.get(value.lower(), value)
+    return value if isinstance(value, bool) else _mistaken(field, "true or false", value)
+
+
+def _integer(value: Any, field: str) -> int:
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_INTEGER:
+        _mistaken(field, "a whole number", value)
+    return value
+
+
+def _choice(options: tuple[str, ...], value: Any, field: str) -> str:
+    if isinstance(value, str):
+        for option in options:
+            if value.lower().replace("_", "-") == option.replace("_", "-"):
+                return option
+    return _mistaken(field, f"one of {', '.join(options)}", value)
+
+
+def _mistaken(field: str, wanted: str, value: Any) -> NoReturn:
+    shown = f"{value!a}"
+    _refuse(field, f"must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+
+
+def _refuse(field: str, fault: str) -> NoReturn:
+    end = "" if fault[-1] in ".?" else "."
+    raise Refused(f"`{field}` {fault}{end}", field=field)

@@ -1,0 +1,169 @@
+"""What all writing tools do in the same way: one turn for one call, dry runs, and the answer about what became of it.
+
+A call within an open turn (`batch`) is only staged; alone it is a turn of its own, proposed or applied as the mode
+says. The answer's `state` tells which, because a model has to know whether the person still decides.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from redraft.errors import RedraftError, Refused
+from redraft.text.edits import Edit
+from redraft.text.lines import adopt_newlines
+from redraft.tools.context import ToolContext
+from redraft.tools.schema import Says
+from redraft.tools.target import Place, Target, place_of
+from redraft.workspace.document import NEWLINE_SAMPLE, Document
+from redraft.workspace.turn import Turn
+
+MAX_TITLE = 200
+State = Literal["applied", "proposed", "staged", "unchanged", "dry_run"]
+
+
+class Changed(TypedDict):
+    """What the answer of every writing tool tells."""
+
+    state: Annotated[State, Says("applied: on disk. proposed: the person decides. staged: part of an open batch.")]
+    turn: Annotated[int | None, Says("The turn to show or undo; null where nothing was recorded.")]
+    conflicts: NotRequired[list[str]]
+
+
+class Edited(Changed):
+    """The same for an edit of one document."""
+
+    tab_id: str | None
+    path: str
+    version: Annotated[str, Says("The version to give to the next edit.")]
+    status: Literal["success"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionedEdit(Target):
+    """An edit of a document that was read."""
+
+    version: Annotated[str, Says("The version that read_document or the last edit returned.")]
+
+
+DRY_RUN = Says("If true, check the call and tell what would happen, but change nothing.")
+
+
+class Done(NamedTuple):
+    """What became of a call: the document as it is now, and the answer's common fields."""
+
+    document: Document | None
+    changed: dict[str, Any]
+
+
+def carry_out(
+    context: ToolContext, title: str, act: Callable[[Turn], Document | None], *, dry_run: bool = False
+) -> Done:
+    """Do `act` in the open turn, or in one of its own."""
+    if context.turn is not None:
+        if dry_run:
+            raise Refused("A dry run has no place in a batch: run the batch itself dry.", field="dry_run")
+        document = act(context.turn)
+        return Done(document, {"state": "staged", "turn": None})
+    with context.begin(title[:MAX_TITLE]) as turn:
+        document = act(turn)
+        if dry_run:
+            turn.discard()
+            now = None if document is None else context.look(document.path)
+            return Done(now, {"state": "dry_run", "turn": None})
+    return Done(None if document is None else after_commit(context, document), changed_by(turn))
+
+
+def after_commit(context: ToolContext, staged: Document) -> Document:
+    """A document as it is now: a merge may have made more of it than was staged. It is done by now, so whatever
+    happens to the file next must not make this call look like a failure."""
+    with contextlib.suppress(RedraftError):
+        staged = context.look(staged.path)
+    context.saw(staged)
+    return staged
+
+
+def changed_by(turn: Turn) -> dict[str, Any]:
+    """The common fields of an answer about a turn that was committed."""
+    outcome = turn.outcome
+    if outcome is None or outcome.turn is None:
+        return {"state": "unchanged", "turn": None}
+    conflicts = {"conflicts": outcome.conflicts} if outcome.conflicts else {}
+    return {"state": "applied" if outcome.applied else "proposed", "turn": outcome.turn.id, **conflicts}
+
+
+def edited(place: Place, done: Done, **more: Any) -> Any:
+    """The answer of a tool that edited one document."""
+    version = "" if done.document is None else done.document.version
+    return {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "version": version,
+        "status": "success",
+        **more,
+        **done.changed,
+    }
+
+
+def target_document(target: Target, context: ToolContext) -> tuple[Place, Document]:
+    """The document that is to be edited. It is looked at, not shown: the caller's versions stay what they were."""
+    place = place_of(target, context)
+    return place, context.look(place.path)
+
+
+def in_style(content: str, document: Document) -> str:
+    """New text with the newlines that the document has."""
+    return adopt_newlines(content, document.text.slice(0, min(len(document.text), NEWLINE_SAMPLE)))
+
+
+def newline_of(document: Document) -> str:
+    return in_style("\n", document)
+
+
+def whole_lines(content: str, document: Document, *, at_end: bool) -> str:
+    """Content that is to stand as lines: nothing that follows may be glued to it. At the very end of a text that does
+    not end its last line, neither does new text that does not."""
+    content = in_style(content, document)
+    unended = content and content[-1] not in "\r\n"
+    if unended and not (at_end and not ends_its_lines(document)):
+        content += newline_of(document)
+    return content
+
+
+def ends_its_lines(document: Document) -> bool:
+    """Whether the last line has its terminator."""
+    length = len(document.text)
+    return length > 0 and document.text.slice(length - 1, length) in "\r\n"
+
+
+def insertion(document: Document, line: int, content: str) -> Edit:
+    """The edit that puts whole lines before line number `line`, or after the last."""
+    text = document.text
+    at_end = line == text.line_count
+    new = whole_lines(content, document, at_end=at_end)
+    at = text.line_start(line)
+    if at_end and at > 0 and not ends_its_lines(document):
+        new = newline_of(document) + new
+    return Edit(at, "", new)
+
+
+def replacement(document: Document, start: int, end: int, content: str) -> Edit:
+    """The edit that puts whole lines in the place of those from `start` up to `end`."""
+    text = document.text
+    at, until = text.line_start(start), text.line_start(end)
+    return Edit(at, text.slice(at, until), whole_lines(content, document, at_end=end == text.line_count))
+
+
+def check_range(document: Document, start: int, end: int) -> None:
+    """Refuse lines (from 0, inclusive) that the document does not have."""
+    total = document.text.line_count
+    if 0 <= start <= end < total:
+        return
+    fault = "ends before it starts" if end < start else f"exceeds document length of {total} lines"
+    raise Refused(
+        f"Line range {start}-{end} {fault}",
+        code="invalid_line_range",
+        requested_start=start,
+        requested_end=end,
+        document_lines=total,
+    )

@@ -1,0 +1,258 @@
+"""The history, for agents: what was done, taking it back, and what the person changed since the agent last read."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from redraft.errors import Forbidden, RedraftError, Refused
+from redraft.history.turns import State, TurnRecord
+from redraft.text.patch import format_patch
+from redraft.text.text import Text
+from redraft.tools.context import ToolContext
+from redraft.tools.registry import tool
+from redraft.tools.schema import Says
+from redraft.tools.staleness import MAX_PLACES, changes, old_text
+from redraft.tools.target import Target, place_of, plain_path
+from redraft.workspace.document import Document
+from redraft.workspace.documents import check_name_not_secret, check_not_secret
+from redraft.workspace.modes import Verdict, Writes
+
+MAX_TURNS = 200
+MAX_TURN = 2**53 - 1
+MAX_PATCH = 20_000
+TURN_ALIASES = ("turn_id", "number", "id")
+
+
+class TurnInfo(TypedDict):
+    """One turn. `state` is proposed, applied, discarded or undone."""
+
+    turn: int
+    author: str
+    by_agent: bool
+    kind: str
+    title: str
+    state: str
+    created: Annotated[float, Says("Seconds since 1970.")]
+    paths: list[str]
+    about: NotRequired[Annotated[int, Says("The turn that this one took back or decided.")]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTurns:
+    """What `list_turns` takes."""
+
+    path: Annotated[str | None, Says("Only turns that touched this document.", ("file_path",))] = None
+    limit: Annotated[int, Says("How many to return at most.", minimum=1, maximum=MAX_TURNS)] = 20
+    before: Annotated[int | None, Says("Only turns with a smaller number, to page back.", minimum=1)] = None
+
+
+class TurnList(TypedDict):
+    """The answer of `list_turns`."""
+
+    turns: list[TurnInfo]
+    has_more: bool
+
+
+@tool("read", "default", serves="RD-history-journal")
+def list_turns(given: ListTurns, context: ToolContext) -> TurnList:
+    """List what was done in this folder, the newest first: each turn's number, author, title, state and documents. Use
+    it to find the number for undo_turn or show_turn."""
+    path = None if not given.path else context.workspace.engine.documents.path(plain_path(given.path))
+    found = context.workspace.turns(limit=given.limit + 1, path=path, before=given.before)
+    return {"turns": [_info(turn) for turn in found[: given.limit]], "has_more": len(found) > given.limit}
+
+
+def _info(turn: TurnRecord) -> TurnInfo:
+    info: TurnInfo = {
+        "turn": turn.id,
+        "author": turn.author.name,
+        "by_agent": turn.author.is_agent,
+        "kind": turn.kind,
+        "title": turn.title,
+        "state": str(turn.state),
+        "created": turn.created,
+        "paths": list(turn.paths),
+    }
+    if turn.source is not None:
+        info["about"] = turn.source
+    return info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowTurn:
+    """What `show_turn` takes."""
+
+    turn: Annotated[int, Says("The turn's number.", TURN_ALIASES, minimum=1, maximum=MAX_TURN)]
+
+
+class TurnPatch(TypedDict):
+    """What a turn did to a document, as a unified diff."""
+
+    path: str
+    patch: str
+    truncated: NotRequired[bool]
+    withheld: NotRequired[bool]
+
+
+class TurnShown(TypedDict):
+    """The answer of `show_turn`."""
+
+    turn: TurnInfo
+    documents: list[TurnPatch]
+
+
+@tool("read", serves="RD-history-journal")
+def show_turn(given: ShowTurn, context: ToolContext) -> TurnShown:
+    """Show what one turn changed, document by document, as unified diffs."""
+    turn = context.workspace.show(given.turn)
+    texts = () if turn.pruned else context.workspace.turn_texts(given.turn)
+    documents = [_patch(path, before, after, context) for path, before, after in texts]
+    return {"turn": _info(turn), "documents": documents}
+
+
+def _patch(path: str, before: str, after: str, context: ToolContext) -> TurnPatch:
+    if context.author.is_agent and _is_secret(path, before, after):
+        return {"path": path, "patch": "", "withheld": True}
+    patch = format_patch(path, before, after)
+    if len(patch) > MAX_PATCH:
+        return {"path": path, "patch": patch[:MAX_PATCH], "truncated": True}
+    return {"path": path, "patch": patch}
+
+
+def _is_secret(path: str, *texts: str) -> bool:
+    try:
+        check_name_not_secret(path)
+        for text in texts:
+            check_not_secret(Document(path, Text(text)))
+    except Forbidden:
+        return True
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoTurn:
+    """What `undo_turn` takes."""
+
+    turn: Annotated[
+        int | None, Says("The turn to take back. Default: your last one.", TURN_ALIASES, minimum=1, maximum=MAX_TURN)
+    ] = None
+
+
+class TurnUndone(TypedDict):
+    """The answer of `undo_turn`."""
+
+    undone: int
+    turn: Annotated[int | None, Says("The turn that took it back; undo this one to redo.")]
+    title: str
+    paths: list[str]
+
+
+@tool("modify", "default", serves="ML-optimistic-undo", alone=True)
+def undo_turn(given: UndoTurn, context: ToolContext) -> TurnUndone:
+    """Take back one of your own turns, by default the last. Everything that came after it stays; where the person has
+    changed the same words since, it is refused and says where. An undo is itself a turn and can be undone."""
+    chosen = _last_own(context) if given.turn is None else context.workspace.show(given.turn)
+    if context.author.is_agent:
+        _check_may_undo(chosen, context)
+    taken = context.workspace.undo(chosen.id, author=context.author)
+    if taken.conflicts:
+        places = [{"path": clash.path, "reason": clash.reason} for clash in taken.conflicts]
+        raise Refused(
+            f"Turn {chosen.id} cannot be taken back: its documents were changed again.",
+            code="conflict",
+            turn=chosen.id,
+            places=places,
+        )
+    number = None if taken.turn is None else taken.turn.id
+    return {"undone": chosen.id, "turn": number, "title": chosen.title, "paths": list(chosen.paths)}
+
+
+def _last_own(context: ToolContext) -> TurnRecord:
+    for turn in context.workspace.turns(limit=MAX_TURNS):
+        stands = turn.state is State.APPLIED if turn.kind != "propose" else turn.state is State.PROPOSED
+        if turn.author == context.author and stands and turn.kind != "undo":
+            return turn
+    raise Refused("You have no turn to take back.", code="nothing_to_undo")
+
+
+def _check_may_undo(turn: TurnRecord, context: ToolContext) -> None:
+    """An agent takes back its own turns only; and the disk is written no sooner than its mode says."""
+    rules = context.rules
+    if turn.author != context.author:
+        raise Forbidden(f"Turn {turn.id} is not yours to take back.", code="mode_refuses", turn=turn.id)
+    if rules.writes is Writes.NEVER or (rules.writes is Writes.ON_ACCEPT and turn.state is not State.PROPOSED):
+        message = f"The mode {rules.name!r} does not allow to take back what is on disk."
+        raise Forbidden(message, code="mode_refuses", turn=turn.id)
+    for path in turn.paths:
+        verdict = rules.verdict("modify", path)
+        if verdict is Verdict.DENY:
+            raise Forbidden(f"The mode {rules.name!r} does not allow to modify {path}.", code="mode_refuses", path=path)
+        if verdict is Verdict.ASK:
+            context.begin("Undo").ask(f"undo turn {turn.id} in {path}", [path])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetChangesSince(Target):
+    """What `get_changes_since` takes."""
+
+    version: Annotated[
+        str | None, Says("The version to compare with. Default: what you last read of the document.", ("since",))
+    ] = None
+
+
+class LineChange(TypedDict):
+    """Lines from 0, inclusive; an end before its start means that there are none."""
+
+    start_line: int
+    end_line: int
+    old_start_line: int
+    old_end_line: int
+    old: str
+    new: str
+
+
+class ChangesSince(TypedDict):
+    """The answer of `get_changes_since`."""
+
+    tab_id: str | None
+    path: str
+    since_version: str
+    version: str
+    changed: bool
+    changes: list[LineChange]
+    total_changes: int
+
+
+@tool("read", "default", serves="RD-decided-version")
+def get_changes_since(given: GetChangesSince, context: ToolContext) -> ChangesSince:
+    """Show what changed in a document since you last read it, or since a version that you name: the lines before and
+    after. Use it when an edit was refused as stale, or before going on with a document that the person works on too."""
+    place = place_of(given, context)
+    document = context.look(place.path)
+    seen = context.last_seen(place.path)
+    since = given.version or (seen.version if seen is not None else None)
+    if since is None:
+        raise Refused("You have not read this document yet: name a `version`.", field="version")
+    found: list[Any] = []
+    if since != document.version:
+        then = _then(context, place.path, since)
+        found = changes(then, document.text)
+    context.saw(document)
+    return {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "since_version": since,
+        "version": document.version,
+        "changed": since != document.version,
+        "changes": found[:MAX_PLACES],
+        "total_changes": len(found),
+    }
+
+
+def _then(context: ToolContext, path: str, version: str) -> Text:
+    try:
+        text = old_text(context, path, version)
+    except RedraftError:
+        text = None
+    if text is None:
+        raise Refused("The text of that version is not known any more: read the document.", code="not_found", path=path)
+    return text

@@ -1,0 +1,223 @@
+"""Reading: the open tabs, and a document by lines, in windows that a model can take in."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from redraft.errors import Refused
+from redraft.text.text import Text
+from redraft.tools.context import ToolContext
+from redraft.tools.editing import check_range
+from redraft.tools.registry import tool
+from redraft.tools.schema import Says
+from redraft.tools.target import Target, place_of, plain_path
+from redraft.workspace.document import Document, content_hash
+
+BYTES_PER_TOKEN = 4  # of UTF-8, on the average of prose; also about right where a character has three bytes
+MAX_READ_TOKENS = 100_000
+FILE_LINES = 800
+FILE_BYTES = 65536
+MAX_FILE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoArguments:
+    """Nothing."""
+
+
+class TabInfo(TypedDict):
+    """One open tab."""
+
+    tab_id: str
+    title: str
+    path: str
+    file_type: str
+    version: str | None
+    is_active: bool
+    is_dirty: bool
+    size_chars: int
+    line_count: int
+
+
+class Tabs(TypedDict):
+    """The open tabs."""
+
+    tabs: list[TabInfo]
+    active_tab_id: str | None
+
+
+@tool("read", "tabs", "default", serves="TK-tabs")
+def list_tabs(_given: NoArguments, context: ToolContext) -> Tabs:
+    """List the documents that are open in tabs, with their ids, versions and sizes, which one is active and which have
+    unsaved changes. Use this to find out what the person is working on."""
+    found: list[Any] = [tab.as_json() for tab in context.workspace.tabs()]
+    active = context.active_tab
+    if active is None and len(found) == 1:
+        active = found[0]["tab_id"]
+    known = active if active in {tab["tab_id"] for tab in found} else None
+    listed: list[Any] = [{**tab, "is_active": tab["tab_id"] == known} for tab in found]
+    return {"tabs": listed, "active_tab_id": known}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDocument(Target):
+    """What `read_document` takes."""
+
+    start_line: Annotated[int, Says("First line to read, counted from 0.", ("from_line", "offset"))] = 0
+    end_line: Annotated[
+        int | None, Says("Last line to read, counted from 0, inclusive. Default: as many as fit.", ("to_line",))
+    ] = None
+    max_tokens: Annotated[
+        int | None, Says("About how many tokens to return at most.", minimum=1, maximum=MAX_READ_TOKENS)
+    ] = None
+
+
+class LineWindow(TypedDict):
+    """Lines from 0, inclusive; `end` is -1 in an empty document."""
+
+    start: int
+    end: int
+    total: int
+
+
+class TokenCounts(TypedDict):
+    """Estimates."""
+
+    returned: int
+    total_estimate: int
+
+
+class DocumentRead(TypedDict):
+    """A window of a document."""
+
+    tab_id: str | None
+    path: str
+    version: str
+    file_type: str
+    content: str
+    lines: LineWindow
+    tokens: TokenCounts
+    has_more: bool
+    continuation_hint: NotRequired[str]
+    line_truncated: NotRequired[bool]
+
+
+@tool("read", "tabs", "workspace", "default", serves="TK-read ML-read")
+def read_document(given: ReadDocument, context: ToolContext) -> DocumentRead:
+    """Read a document, or a range of its lines. Lines are counted from 0 and both ends are included. A long document
+    comes in windows: while has_more is true, call again with the start_line that continuation_hint names. The returned
+    version is what the editing tools ask for. To find something by its words or meaning, use search_document; to find a
+    section's lines, get_outline."""
+    place = place_of(given, context)
+    document = context.read(place.path)
+    text = document.text
+    total = text.line_count
+    last = total - 1 if given.end_line is None else given.end_line
+    if total or given.start_line or given.end_line is not None:
+        check_range(document, given.start_line, last)
+    room = (given.max_tokens or context.read_tokens) * BYTES_PER_TOKEN
+    content, count = window(text, given.start_line, last + 1, room)
+    end = given.start_line + count - 1
+    cut = count == 1 and len(content) < text.line_start(end + 1) - text.line_start(end)
+    answer: DocumentRead = {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "version": document.version,
+        "file_type": document.format,
+        "content": content,
+        "lines": {"start": given.start_line, "end": end, "total": total},
+        "tokens": {"returned": tokens_in(content), "total_estimate": tokens_of(text)},
+        "has_more": end + 1 < total,
+    }
+    if answer["has_more"]:
+        answer["continuation_hint"] = f"Call read_document with start_line={end + 1} to continue"
+    if cut:
+        answer["line_truncated"] = True
+    return answer
+
+
+def window(text: Text, start: int, stop: int, room: int) -> tuple[str, int]:
+    """As many whole lines from `start` on as fit into `room` bytes, at least one; a single line that is longer than all
+    the room is cut, since a model could not take it in either."""
+    if start >= stop:
+        return "", 0
+    at, until = text.line_start(start), text.line_start(stop)
+    if until - at <= room:  # often all of it fits, and nothing has to be counted
+        content = text.slice(at, until)
+        if len(content.encode()) <= room:
+            return content, stop - start
+    ahead = text.slice(at, min(at + room + 1, until)).encode()[: room + 1]
+    fits = text.line_at(at + len(ahead[:room].decode(errors="ignore"))) - start
+    if fits < 1:
+        first = text.slice(at, min(at + room, text.line_start(start + 1)))
+        return first.encode()[:room].decode(errors="ignore"), 1
+    return text.slice(at, text.line_start(start + fits)), fits
+
+
+def tokens_in(content: str) -> int:
+    return -(-len(content.encode()) // BYTES_PER_TOKEN)
+
+
+def tokens_of(text: Text) -> int:
+    """The estimate for a whole text. A long one is estimated from its beginning: encoding 10 MB takes longer than
+    everything else that a reading does."""
+    sample = text.slice(0, min(len(text), FILE_BYTES))
+    if not sample:
+        return 0
+    return -(-len(sample.encode()) * len(text) // (len(sample) * BYTES_PER_TOKEN))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """What `read_file` takes."""
+
+    file_path: Annotated[str, Says("The file's path relative to the project root.", ("path", "file"))]
+    start_line: Annotated[int, Says("First line, counted from 1.", minimum=1)] = 1
+    end_line: Annotated[int | None, Says("Last line, counted from 1, inclusive.", minimum=1)] = None
+    max_bytes: Annotated[int, Says("How many bytes to return at most.", minimum=1, maximum=MAX_FILE_BYTES)] = FILE_BYTES
+
+
+class FileRead(TypedDict):
+    """Lines of a file."""
+
+    file_path: str
+    content: str
+    start_line: int
+    end_line: int
+    total_lines: int
+    truncated: bool
+    content_hash: Annotated[str, Says("The expected_hash of exactly these lines, for propose_edits.")]
+    version: str
+
+
+@tool("read", "project", serves="SB-tool-read SB-limit-read SB-retrieve-full-read")
+def read_file(given: ReadFile, context: ToolContext) -> FileRead:
+    """Read lines of a file in the project. Lines are counted from 1 and both ends are included. Returns at most 800
+    lines and 64 KB unless end_line and max_bytes say otherwise; truncated tells whether lines follow. content_hash is
+    the expected_hash of exactly the returned lines."""
+    document = context.read(plain_path(given.file_path))
+    text = document.text
+    start = given.start_line - 1
+    if start > max(text.line_count - 1, 0):
+        raise _beyond(document, given)
+    wanted = start + FILE_LINES if given.end_line is None else given.end_line
+    if wanted < given.start_line:
+        raise _beyond(document, given)
+    content, count = window(text, start, min(wanted, text.line_count), given.max_bytes)
+    return {
+        "file_path": document.path,
+        "content": content,
+        "start_line": given.start_line,
+        "end_line": start + count,
+        "total_lines": text.line_count,
+        "truncated": start + count < text.line_count
+        or len(content) < text.line_start(start + count) - text.line_start(start),
+        "content_hash": content_hash(content.encode()),
+        "version": document.version,
+    }
+
+
+def _beyond(document: Document, given: ReadFile) -> Refused:
+    details: dict[str, Any] = {"requested_start": given.start_line, "requested_end": given.end_line}
+    total = document.text.line_count
+    message = f"{document.path} has {total} lines; there is no range from {given.start_line} to {given.end_line}."
+    return Refused(message, code="invalid_line_range", **details, document_lines=total)

@@ -1,0 +1,145 @@
+"""Find and replace within one document. Patterns run on an engine that cannot be made to hang."""
+
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Annotated, NotRequired, TypedDict
+
+from redraft.errors import Refused
+from redraft.search.pattern import compile_query
+from redraft.search.within import find_all
+from redraft.text.edits import Change, Edit
+from redraft.tools.context import ToolContext
+from redraft.tools.editing import Edited, VersionedEdit, carry_out, check_range, edited, in_style, target_document
+from redraft.tools.registry import tool
+from redraft.tools.schema import Says
+from redraft.tools.staleness import short
+from redraft.workspace.document import Document
+from redraft.workspace.turn import Turn
+
+PREVIEWED = 20
+MAX_MATCHES = 200_000
+PATIENCE_SECONDS = 5.0
+# From here on it is cheaper to cut the whole text anew than to edit it place by place.
+MANY = 200
+_REFERENCE = re.compile(r"\\(?:[0-9]|g<)|\$(?:[0-9]|\{)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A range of lines, from 0, inclusive."""
+
+    start_line: Annotated[int, Says("First line, counted from 0.")] = 0
+    end_line: Annotated[int | None, Says("Last line, counted from 0, inclusive. Default: the last.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindAndReplace(VersionedEdit):
+    """What `find_and_replace` takes."""
+
+    find: Annotated[str, Says("The text or pattern to find.", ("search", "pattern", "old_text", "query"))]
+    replace: Annotated[str, Says("What to put in its place, as it is.", ("replacement", "new_text", "replace_with"))]
+    is_regex: Annotated[bool, Says("Whether find is a regular expression (RE2).", ("regex", "use_regex"))] = False
+    case_sensitive: Annotated[bool, Says("Whether letter case counts.", ("match_case",))] = True
+    whole_word: Annotated[bool, Says("Whether only whole words match.")] = False
+    max_replacements: Annotated[
+        int | None, Says("Replace at most so many, the first ones.", ("count", "limit"), minimum=1)
+    ] = None
+    preview: Annotated[bool, Says("If true, show the matches and change nothing.", ("dry_run",))] = False
+    scope: Annotated[Scope | None, Says("Only these lines.")] = None
+
+
+class PreviewEntry(TypedDict):
+    """One match: its line, and that line before and after."""
+
+    line: int
+    before: str
+    after: str
+
+
+class FoundAndReplaced(Edited):
+    """The answer of `find_and_replace`."""
+
+    matches_found: int
+    replacements_made: int
+    preview: list[PreviewEntry]
+    preview_truncated: NotRequired[bool]
+
+
+@tool("modify", "tabs", "default", serves="TK-far")
+def find_and_replace(given: FindAndReplace, context: ToolContext) -> FoundAndReplaced:
+    """Replace every occurrence of a text or pattern in a document, or in a range of its lines. Use preview=true first
+    to see the matches; nothing is changed then, and the same version can be used for the replacement. Needs the version
+    from read_document; returns the next one."""
+    place, document = target_document(given, context)
+    version = context.checked(document, given.version)
+    if given.is_regex and "(" in given.find and _REFERENCE.search(given.replace):
+        raise Refused("Groups cannot be referred to in the replacement: it is taken as it is.", field="replace")
+    found = matches_in(given, document)
+    new = in_style(given.replace, document)
+    content = str(document.text)
+    chosen = [Edit(start, content[start:end], new) for start, end in found[: given.max_replacements]]
+    change = Change(tuple(edit for edit in chosen if edit.old != edit.new))
+
+    def act(turn: Turn) -> Document:
+        if len(change.edits) < MANY:
+            return turn.edit(place.path, change, version)
+        return turn.write(place.path, change.apply(content), version)
+
+    done = carry_out(context, f"Replace {short(given.find)[:60]!r} in {place.path}", act, dry_run=given.preview)
+    cut = {"preview_truncated": True} if len(found) > PREVIEWED else {}
+    return edited(
+        place,
+        done,
+        matches_found=len(found),
+        replacements_made=0 if given.preview else len(chosen),
+        preview=[_entry(document, start, end, new) for start, end in found[:PREVIEWED]],
+        **cut,
+    )
+
+
+def matches_in(given: FindAndReplace, document: Document) -> list[tuple[int, int]]:
+    """The places in code points, all of them; refused where that would take too long."""
+    text = document.text
+    first, last = 0, text.line_count - 1
+    if given.scope is not None:
+        first, last = given.scope.start_line, last if given.scope.end_line is None else given.scope.end_line
+        check_range(document, first, last)
+    offset = text.line_start(first)
+    found: list[tuple[int, int]] = []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for start, end in _spans(given, text.slice(offset, text.line_start(last + 1))):
+        found.append((offset + start, offset + end))
+        if len(found) > MAX_MATCHES or time.monotonic() > deadline:
+            raise Refused("There is too much to replace at once: limit it by `scope`.", code="limit_exceeded")
+    return found
+
+
+def _spans(given: FindAndReplace, content: str) -> Iterator[tuple[int, int]]:
+    """The matches in `content`. A pattern means the same whatever the lines end in, so it is run on "\\n" alone."""
+    flat = content.replace("\r\n", "\n").replace("\r", "\n")
+    query = given.find if given.is_regex else given.find.replace("\r\n", "\n").replace("\r", "\n")
+    pattern = compile_query(
+        query, regex=given.is_regex, case_sensitive=given.case_sensitive, whole_word=given.whole_word
+    )
+    # Where in the flat text a "\n" stands for two characters.
+    pieces = content.split("\r\n")
+    shortened = [end + number for number, end in enumerate(accumulate(map(len, pieces[:-1])))]
+    for start, end in find_all(flat, pattern):
+        if start == end == len(flat) and flat.endswith("\n"):
+            return  # after the last line there is none
+        yield start + bisect_left(shortened, start), end + bisect_left(shortened, end)
+
+
+def _entry(document: Document, start: int, end: int, new: str) -> PreviewEntry:
+    """A match with the rest of its lines."""
+    text = document.text
+    line, last = text.line_at(start), text.line_at(max(start, end - 1))
+    line = min(line, max(text.line_count - 1, 0))
+    at, until = text.line_start(line), text.line_start(min(last + 1, text.line_count))
+    before = text.slice(at, until)
+    after = before[: start - at] + new + before[end - at :]
+    return {"line": line, "before": short(before.rstrip("\r\n")), "after": short(after.rstrip("\r\n"))}

@@ -1,0 +1,181 @@
+"""Edits of a document as a whole: write it anew, or add to its ends, at a heading or at a line."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
+
+from redraft.errors import Refused
+from redraft.text.edits import Edit
+from redraft.tools.context import ToolContext
+from redraft.tools.editing import (
+    DRY_RUN,
+    Done,
+    Edited,
+    VersionedEdit,
+    carry_out,
+    edited,
+    in_style,
+    insertion,
+    newline_of,
+    target_document,
+)
+from redraft.tools.registry import tool
+from redraft.tools.schema import Says
+from redraft.tools.sections import find_section
+from redraft.tools.target import Place, Target
+from redraft.workspace.document import Document
+
+ALLOW_SHRINK = Says("Say true if more than half of the text is really to go. Otherwise such a write is refused.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteDocument(VersionedEdit):
+    """What `write_document` takes."""
+
+    content: Annotated[str, Says("The complete new text.", ("text", "new_content"))]
+    allow_shrink: Annotated[bool, ALLOW_SHRINK] = False
+
+
+class LinesWritten(TypedDict):
+    """How many lines there were and are."""
+
+    previous: int
+    current: int
+
+
+class Written(Edited):
+    """The answer of `write_document`."""
+
+    lines_affected: LinesWritten
+
+
+@tool("modify", "tabs", "default", serves="TK-write", idempotent=True)
+def write_document(given: WriteDocument, context: ToolContext) -> Written:
+    """Replace the ENTIRE text of a document. Use it sparingly: for a part, insert_lines, replace_lines or edit_text are
+    safer. Send the complete text, never a shortened one. Needs the version from read_document; returns the next one."""
+    place, document = target_document(given, context)
+    version = context.checked(document, given.version)
+    done = _written(context, place, document, given.content, version, allow_shrink=given.allow_shrink)
+    current = 0 if done.document is None else done.document.text.line_count
+    affected: LinesWritten = {"previous": document.text.line_count, "current": current}
+    return edited(place, done, lines_affected=affected)
+
+
+def _written(
+    context: ToolContext,
+    place: Place,
+    document: Document,
+    content: str,
+    version: str,
+    *,
+    allow_shrink: bool,
+    dry_run: bool = False,
+) -> Done:
+    if 2 * len(content) < len(document.text) and not allow_shrink:
+        raise Refused(
+            f"{place.path} has {len(document.text)} characters and would have {len(content)}.",
+            code="drops_text",
+            path=place.path,
+            beforeLength=len(document.text),
+            afterLength=len(content),
+        )
+    new = in_style(content, document)
+    return carry_out(context, f"Write {place.path}", lambda turn: turn.write(place.path, new, version), dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where `edit_document` inserts."""
+
+    after_heading: Annotated[str | None, Says("The title of the heading to insert under.")] = None
+    line_number: Annotated[
+        int | None, Says("The line, counted from 1, that the content is to begin on; the rest moves down.", minimum=1)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditDocument(Target):
+    """What `edit_document` takes."""
+
+    operation: Annotated[
+        Literal["replace", "append", "prepend", "insert"],
+        Says("replace: the content becomes the whole document. append, prepend: add it. insert: see position."),
+    ]
+    content: Annotated[str, Says("The text to add or to replace with, in markdown.", ("text", "new_content"))]
+    position: Annotated[Position | None, Says("For insert: after_heading or line_number.")] = None
+    version: Annotated[
+        str | None, Says("The version that the edit is made for. Default: what you last read of it.")
+    ] = None
+    allow_shrink: Annotated[bool, ALLOW_SHRINK] = False
+    dry_run: Annotated[bool, DRY_RUN] = False
+
+
+class DocumentEdited(Edited):
+    """The answer of `edit_document`."""
+
+    operation: str
+    beforeLength: int  # noqa: N815 - the specification's names
+    afterLength: int  # noqa: N815
+
+
+@tool("modify", "workspace", serves="ML-edit")
+def edit_document(given: EditDocument, context: ToolContext) -> DocumentEdited:
+    """Edit an existing document: replace all of it, append to its end, prepend to its start, or insert under a heading
+    or at a line. Added text is set off by a blank line. If the document changed since you read it, the edit is
+    refused."""
+    place, document = target_document(given, context)
+    version = context.checked(document, given.version)
+    if given.operation == "replace":
+        done = _written(
+            context,
+            place,
+            document,
+            given.content,
+            version,
+            allow_shrink=given.allow_shrink,
+            dry_run=given.dry_run,
+        )
+        after = len(in_style(given.content, document))
+    else:
+        edit = _addition(given, document)
+        after = len(document.text) + edit.growth
+        title = f"{given.operation.capitalize()} to {place.path}"
+        done = carry_out(context, title, lambda turn: turn.edit(place.path, [edit], version), dry_run=given.dry_run)
+    return edited(place, done, operation=given.operation, beforeLength=len(document.text), afterLength=after)
+
+
+def _addition(given: EditDocument, document: Document) -> Edit:
+    if not given.content:
+        raise Refused("There is nothing to add.", code="content_required", field="content")
+    if given.operation == "append":
+        return set_off(document, document.text.line_count, given.content)
+    if given.operation == "prepend":
+        return set_off(document, 0, given.content)
+    position = given.position or Position()
+    if position.after_heading is not None and position.line_number is None:
+        section = find_section(document, (position.after_heading,))
+        return set_off(document, after_blank(document, section.body, section.end), given.content)
+    if position.line_number is None or position.after_heading is not None:
+        raise Refused("To insert, give `position` one of after_heading and line_number.", field="position")
+    line, total = position.line_number - 1, document.text.line_count
+    if line > total:
+        message = f"There is no line {position.line_number}: the document has {total} lines."
+        raise Refused(message, code="invalid_line_range", requested_start=position.line_number, document_lines=total)
+    return insertion(document, line, given.content)
+
+
+def after_blank(document: Document, line: int, end: int) -> int:
+    """Past the blank line under a heading, so that what is put there is set off by it."""
+    return line + 1 if line < end and is_blank(document, line) else line
+
+
+def is_blank(document: Document, line: int) -> bool:
+    return not document.text.line(line).strip()
+
+
+def set_off(document: Document, line: int, content: str) -> Edit:
+    """The edit that puts lines before line number `line` as a paragraph of their own, with blank lines around it."""
+    edit = insertion(document, line, content)
+    newline = newline_of(document)
+    before = newline if line > 0 and not is_blank(document, line - 1) else ""
+    follows = line < document.text.line_count and not is_blank(document, line)
+    return Edit(edit.at, "", before + edit.new + (newline if follows else ""))

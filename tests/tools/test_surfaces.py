@@ -1,0 +1,212 @@
+"""Every tool over every surface: the same call in the same folder gets the same answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from cli.running import Program
+from redraft.config import Settings
+from redraft.errors import RedraftError
+from redraft.history.turns import Author
+from redraft.tools.catalogue import registry
+from redraft.tools.context import ToolContext
+from redraft.tools.page import render
+from tools.calling import STORY
+from workspace.folder import yes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+AGENT = Author("agent", "agent")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
+VERSION = "<the version of story.md>"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One call, and the calls that come before it. `VERSION` stands for the version of `story.md`."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    before: tuple[tuple[str, dict[str, Any]], ...] = ()
+    fails: bool = False
+
+
+EDIT = ("edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"})
+AT = {"path": "story.md", "version": VERSION}
+SCENES = (
+    Scene("list_tabs", before=(("create_document", {"title": "a.md"}),)),
+    Scene("read_document", {"path": "story.md", "start_line": 2, "end_line": 4}),
+    Scene("read_document", {"path": "none.md"}, fails=True),
+    Scene("read_file", {"file_path": "story.md", "end_line": 3}),
+    Scene("get_outline", {"path": "story.md"}),
+    Scene("search_document", {"path": "story.md", "query": "keys", "match_type": "exact"}),
+    Scene("search_document", {"path": "story.md", "query": "(", "match_type": "regex"}, fails=True),
+    Scene("create_document", {"title": "new.md", "content": "x ü \U0001f600\n"}),
+    Scene("create_document", {"name": "story"}, fails=True),
+    Scene("create_folder", {"path": "a/b"}),
+    Scene("insert_lines", {**AT, "after_line": 2, "content": "new"}),
+    Scene("insert_lines", {**AT, "version": "0" * 16, "after_line": 2, "content": "new"}, fails=True),
+    Scene("replace_lines", {**AT, "start_line": "2", "end_line": 2, "content": "new"}),
+    Scene("delete_lines", {**AT, "start_line": 2, "end_line": 2}),
+    Scene("delete_lines", {**AT, "start_line": 2, "end_line": 99}, fails=True),
+    Scene("write_document", {**AT, "content": STORY + "More.\n"}),
+    Scene("write_document", {**AT, "content": ""}, fails=True),
+    Scene("edit_document", {"path": "story.md", "operation": "append", "content": "The end."}),
+    Scene("find_and_replace", {**AT, "find": "the", "replace": "a", "preview": True}),
+    Scene(*EDIT),
+    Scene("edit_text", {"path": "story.md", "old_text": "The l", "new_text": "x"}, fails=True),
+    Scene("edit_section", {"path": "story.md", "heading": ["The keys"], "content": "She had them."}),
+    Scene("move_document", {"from_path": "story.md", "to_path": "b/story.md"}),
+    Scene("delete_document", {"path": "story.md"}),
+    Scene("list_documents", {"recursive": True}),
+    Scene("list_files", {"glob": "*.md"}),
+    Scene("search_documents", {"query": "LETTER"}),
+    Scene("search_project", {"query": "letter twice"}),
+    Scene(
+        "propose_edits", {"edits": [{"file_path": "story.md", "operation": "delete", "start_line": 1, "end_line": 2}]}
+    ),
+    Scene("clarify_user", {"question": "Which?"}, fails=True),
+    Scene("list_turns", before=(EDIT,)),
+    Scene("show_turn", {"turn": 1}, before=(EDIT,)),
+    Scene("undo_turn", before=(EDIT,)),
+    Scene("get_changes_since", AT, before=(EDIT,)),
+    Scene("batch", {"calls": [{"tool": "delete_lines", "arguments": {**AT, "start_line": 0, "end_line": 0}}]}),
+    Scene("no_such_tool", fails=True),
+)
+
+
+def filled(value: Any, version: str) -> Any:
+    """The arguments with the version put in."""
+    return json.loads(json.dumps(value).replace(json.dumps(VERSION), json.dumps(version)))
+
+
+def prepared(place: Path, scene: Scene) -> tuple[Program, dict[str, Any]]:
+    """A folder as the scene begins, and the call's arguments."""
+    program = Program(place / "notes")
+    program.write("story.md", STORY)
+    with program.open(Settings(mode="apply")) as workspace:
+        version = workspace.read("story.md").version
+        for name, arguments in scene.before:
+            registry().call(name, arguments, ToolContext(workspace, AGENT))
+    return program, filled(scene.arguments, version)
+
+
+def by_python(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    with program.open(Settings(mode="apply")) as workspace:
+        try:
+            return registry().call(scene.tool, arguments, ToolContext(workspace, AGENT, confirm=yes))
+        except RedraftError as error:
+            return error.as_dict()
+
+
+def by_command(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    result = program.run("tool", scene.tool, "--json", json.dumps(arguments), "--mode", "apply", "--yes")
+    assert (result.status, result.err) == (int(scene.fails), "")
+    return result.json
+
+
+SURFACES: tuple[Callable[[Program, Scene, dict[str, Any]], dict[str, Any]], ...] = (by_python, by_command)
+
+
+def timeless(answer: Any) -> Any:
+    """The answer without the times in it."""
+    return json.loads(re.sub(r'"created": [0-9.]+', '"created": 0', json.dumps(answer)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}")
+def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
+    answers: list[Any] = []
+    folders: list[dict[str, bytes]] = []
+    for number, surface in enumerate(SURFACES):
+        place = tmp_path / str(number)
+        place.mkdir()
+        program, arguments = prepared(place, scene)
+        answers.append(timeless(surface(program, scene, arguments)))
+        files = (path for path in sorted(program.folder.rglob("*")) if path.is_file() and ".redraft" not in path.parts)
+        folders.append({path.relative_to(program.folder).as_posix(): path.read_bytes() for path in files})
+    assert all(answer == answers[0] for answer in answers)
+    assert all(found == folders[0] for found in folders)
+    assert ("error" in answers[0]) is scene.fails
+
+
+def test_every_tool_has_a_scene():
+    assert {scene.tool for scene in SCENES} - {"no_such_tool"} == {entry.name for entry in registry().tools}
+
+
+@pytest.mark.parametrize("scene", [each for each in SCENES if not each.fails], ids=lambda scene: scene.tool)
+def test_every_answer_is_what_its_schema_promises(tmp_path: Path, scene: Scene):
+    program, arguments = prepared(tmp_path, scene)
+    answer = by_python(program, scene, arguments)
+    assert faults(answer, registry().get(scene.tool).output_schema, "answer") == []
+    assert json.loads(json.dumps(answer)) == answer
+
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def faults(value: Any, schema: dict[str, Any], where: str) -> list[str]:
+    """A small validator for the part of JSON Schema that our schemas use."""
+    if "anyOf" in schema:
+        return [] if any(not faults(value, option, where) for option in schema["anyOf"]) else [f"{where}: no option"]
+    kinds: list[str] = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", [])
+    if kinds and not any(isinstance(value, TYPES[kind]) for kind in kinds):
+        return [f"{where}: {value!r} is not {kinds}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{where}: {value!r} is not one of {schema['enum']}"]
+    found: list[str] = []
+    if isinstance(value, list) and "items" in schema:
+        items = cast("list[Any]", value)
+        found += [fault for at, each in enumerate(items) for fault in faults(each, schema["items"], f"{where}[{at}]")]
+    if isinstance(value, dict) and "properties" in schema:
+        entries = cast("dict[str, Any]", value)
+        found += [f"{where}.{name} is missing" for name in schema.get("required", ()) if name not in entries]
+        found += [f"{where}.{name} is not promised" for name in entries if name not in schema["properties"]]
+        for name, inner in schema["properties"].items():
+            found += faults(entries[name], inner, f"{where}.{name}") if name in entries else []
+    return found
+
+
+# The command line
+
+
+def test_the_tools_are_listed_with_their_schemas(tmp_path: Path):
+    program = Program(tmp_path / "notes")
+    program.write("a.md", "")
+    listed = program.json("tool", "--list", "--profile", "project")
+    assert {entry["name"] for entry in listed["tools"]} == {
+        "clarify_user",
+        "list_files",
+        "propose_edits",
+        "read_file",
+        "search_project",
+    }
+    assert all(entry["input_schema"]["type"] == "object" for entry in listed["tools"])
+    assert "read_document" in program.ok("tool", "--list")
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", '"x"', "[" * 100_000])
+def test_arguments_that_are_no_json_object_are_refused(tmp_path: Path, arguments: str):
+    program = Program(tmp_path / "notes")
+    program.write("a.md", "")
+    result = program.run("tool", "list_tabs", "-", "--json", stdin=arguments)
+    assert (result.status, result.json["error"]) == (1, "invalid_argument")
+
+
+def test_the_reference_page_is_current():
+    assert PAGE.read_text(encoding="utf-8") == render(), "python -m redraft.tools.page > docs/tools.md"

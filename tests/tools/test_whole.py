@@ -1,0 +1,146 @@
+"""Writing a document anew, and adding to it at its ends, under a heading or at a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redraft.text.edits import Change
+from redraft.text.text import Text
+from redraft.tools.whole import set_off
+from redraft.workspace.document import Document
+from tools.calling import STORY, Caller
+from workspace.folder import person_writes
+
+
+@pytest.mark.covers("TK-write-params", "TK-write-whole", "TK-write-fields", "TK-write-affected")
+def test_write_replaces_the_whole_text_and_counts_lines(agent: Caller):
+    new = STORY + "\nThe end.\n"
+    answer = agent.call("write_document", path="story.md", version=agent.version("story.md"), content=new)
+    assert agent.text("story.md") == new
+    assert (answer["status"], answer["version"]) == ("success", agent.version("story.md"))
+    assert answer["lines_affected"] == {"previous": 11, "current": 13}
+
+
+def test_a_write_that_would_drop_more_than_half_is_refused_unless_it_says_so(agent: Caller):
+    call = {"path": "story.md", "version": agent.version("story.md")}
+    half = STORY[: len(STORY) // 2]
+    told = agent.refused("write_document", **call, content=half[:-1])
+    assert (told["error"], told["details"]["beforeLength"]) == ("drops_text", len(STORY))
+    assert agent.refused("edit_document", path="story.md", operation="replace", content="")["error"] == "drops_text"
+    agent.call("write_document", **call, content="gone", allow_shrink=True)
+    assert agent.text("story.md") == "gone"
+
+
+def test_a_write_keeps_the_newlines_that_the_document_has(agent: Caller):
+    agent.folder.put("a.md", "one\r\ntwo\r\n")
+    agent.call("write_document", path="a.md", version=agent.version("a.md"), content="one\ntwo\nthree\n")
+    assert agent.folder.bytes("a.md") == b"one\r\ntwo\r\nthree\r\n"
+
+
+@pytest.mark.covers("ML-edit-params", "ML-edit-replace", "ML-edit-result")
+def test_edit_document_replaces_and_tells_the_lengths(agent: Caller):
+    answer = agent.call("edit_document", path="story.md", operation="replace", content=STORY * 2)
+    assert agent.text("story.md") == STORY * 2
+    assert (answer["path"], answer["operation"]) == ("story.md", "replace")
+    assert (answer["beforeLength"], answer["afterLength"]) == (len(STORY), 2 * len(STORY))
+
+
+@pytest.mark.parametrize("operation", ["replace", "append", "prepend"])
+def test_a_dry_run_tells_the_lengths_and_changes_nothing(agent: Caller, operation: str):
+    call: dict[str, Any] = {"path": "story.md", "operation": operation, "content": STORY}
+    told = agent.call("edit_document", **call, dry_run=True)
+    assert agent.text("story.md") == STORY
+    assert agent.call("edit_document", **call)["afterLength"] == told["afterLength"] == len(agent.text("story.md"))
+
+
+@pytest.mark.covers("ML-edit-append")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", "x"), ("a", "a\n\nx"), ("a\n", "a\n\nx\n"), ("a\n\n", "a\n\nx\n"), ("a\r\n", "a\r\n\r\nx\r\n")],
+)
+def test_append_comes_after_a_blank_line(agent: Caller, before: str, after: str):
+    agent.folder.put("a.md", before)
+    agent.call("edit_document", path="a.md", operation="append", content="x")
+    assert agent.folder.bytes("a.md").decode() == after
+
+
+@pytest.mark.covers("ML-edit-prepend")
+@pytest.mark.parametrize(("before", "after"), [("", "x"), ("a", "x\n\na"), ("a\n", "x\n\na\n"), ("\na\n", "x\n\na\n")])
+def test_prepend_comes_before_a_blank_line(agent: Caller, before: str, after: str):
+    agent.folder.put("a.md", before)
+    agent.call("edit_document", path="a.md", operation="prepend", content="x")
+    assert agent.text("a.md") == after
+
+
+@pytest.mark.covers("ML-edit-insert-heading")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# A\n\nold\n", "# A\n\nx\n\nold\n"),
+        ("# A\nold\n", "# A\n\nx\n\nold\n"),
+        ("A\n===\nold\n", "A\n===\n\nx\n\nold\n"),
+        ("# A", "# A\n\nx"),
+    ],
+)
+def test_insert_comes_under_its_heading(agent: Caller, before: str, after: str):
+    agent.folder.put("a.md", before)
+    agent.call("edit_document", path="a.md", operation="insert", content="x", position={"after_heading": "A"})
+    assert agent.text("a.md") == after
+
+
+def test_a_heading_in_a_fence_is_none(agent: Caller):
+    agent.folder.put("a.md", "```\n# A\n```\n")
+    call: dict[str, Any] = {"path": "a.md", "operation": "insert", "content": "x", "position": {"after_heading": "A"}}
+    assert agent.refused("edit_document", **call)["error"] == "anchor_not_found"
+
+
+def test_a_heading_that_is_there_twice_is_refused_with_its_places(agent: Caller):
+    agent.folder.put("a.md", "# A\n\n# A\n")
+    call: dict[str, Any] = {"path": "a.md", "operation": "insert", "content": "x", "position": {"after_heading": "A"}}
+    told = agent.refused("edit_document", **call)
+    assert (told["error"], [place["line"] for place in told["details"]["places"]]) == ("anchor_ambiguous", [0, 2])
+
+
+@pytest.mark.covers("ML-edit-insert-line")
+def test_insert_begins_on_the_line_named_counted_from_one(agent: Caller):
+    agent.folder.put("a.md", "one\ntwo\n")
+    agent.call("edit_document", path="a.md", operation="insert", content="x", position={"line_number": 2})
+    assert agent.text("a.md") == "one\nx\ntwo\n"
+
+
+@pytest.mark.covers("ML-edit-unknown-operation")
+def test_an_unknown_operation_is_refused(agent: Caller):
+    told = agent.refused("edit_document", path="story.md", operation="rotate", content="x")
+    assert (told["error"], told["details"]["field"]) == ("invalid_argument", "operation")
+
+
+@pytest.mark.parametrize("position", [None, {}, {"after_heading": "The keys", "line_number": 1}])
+def test_insert_needs_exactly_one_position(agent: Caller, position: dict[str, Any] | None):
+    call: dict[str, Any] = {"path": "story.md", "operation": "insert", "content": "x", "position": position}
+    assert agent.refused("edit_document", **call)["details"]["field"] == "position"
+
+
+def test_an_edit_without_a_version_is_refused_if_the_document_is_not_what_was_last_read(agent: Caller):
+    agent.version("story.md")
+    person_writes(agent.workspace, {"story.md": STORY + "mine\n"})
+    told = agent.refused("edit_document", path="story.md", operation="replace", content=STORY * 2)
+    assert (told["error"], told["details"]["changed_lines"][0]["new"]) == ("version_mismatch", "mine\n")
+
+
+TEXT = st.lists(st.sampled_from(["a", "", "b c"]), max_size=5).map("\n".join)
+
+
+@given(TEXT, st.booleans(), st.data())
+def test_what_is_set_off_keeps_every_line_and_has_blank_lines_around_it(text: str, ended: bool, data: st.DataObject):
+    document = Document("a.md", Text(text + "\n" * ended))
+    line = data.draw(st.integers(0, document.text.line_count))
+    after = str(Change((set_off(document, line, "NEW"),)).apply_to(document.text))
+    lines = after.splitlines()
+    at = lines.index("NEW")
+    assert [each for each in lines if each not in ("NEW", "")] == [each for each in text.splitlines() if each]
+    assert lines[at - 1 : at] in ([""], []) or at == 0
+    assert lines[at + 1 : at + 2] in ([""], [])
