@@ -96,7 +96,13 @@ def test_every_setting_is_documented_with_its_default_and_what_a_folder_may_do()
     assert setting_rows() == known_settings()
 
 
-def test_the_pages_that_the_commands_page_leads_to_are_there():
-    links = re.findall(r"\]\(([\w./-]+\.md)\)", COMMANDS + SETTINGS)
-    assert links
-    assert [link for link in links if not (DOCS / link).is_file()] == []
+def test_every_page_that_a_page_leads_to_is_there():
+    root = DOCS.parent
+    pages = [*root.glob("*.md"), *DOCS.rglob("*.md")]
+    assert pages
+    assert [link for page in pages for link in _dead_links(page)] == []
+
+
+def _dead_links(page: Path) -> list[str]:
+    found = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8"))
+    return [f"{page.name}: {link}" for link in found if not (page.parent / link).exists()]

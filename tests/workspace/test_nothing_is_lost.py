@@ -154,3 +154,12 @@ def test_where_turns_are_decided_whole_one_hunk_of_two_documents_is_refused(fold
         workspace.accept({"a.md": None})
     workspace.accept(workspace.hunks_of_turn(1))
     assert folder.text("b.md") == LINES.upper()
+
+
+def test_taking_back_all_hunks_of_a_creation_takes_the_file_away(folder: Folder) -> None:
+    workspace = folder.open()
+    with workspace.turn(AGENT, "create", mode="apply") as turn:
+        turn.create("new.md", LINES)
+    ids = [hunk.id for hunk in workspace.turn_hunks(1)]
+    assert not workspace.rollback(1, "scoped_selected", ids).conflicts
+    assert "new.md" not in folder.tree()

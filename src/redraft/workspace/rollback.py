@@ -186,10 +186,12 @@ def _scoped(engine: Engine, turn: TurnRecord, wanted: set[str]) -> tuple[Plan, l
             else:
                 text = merged
         if text != str(disk.text):
-            content = content_from(text, bom=disk.bom)
+            # A document that the turn made, and of which nothing is left, goes as a whole.
+            made = any(step.path == path and step.before is None for step in turn.files)
+            content = None if made and not text else content_from(text, bom=disk.bom)
             plan.files.append(FilePlan(DocPath(path), disk.as_content(), content, disk.mode))
             if draft is not None:
-                plan.put_draft(draft.with_disk(content.data))
+                plan.put_draft(draft.with_disk(content.data if content else None))
     return plan, clashes
 
 
