@@ -153,10 +153,9 @@ class Turns:
         query = f"SELECT {COLUMNS} FROM turns WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"  # noqa: S608
         return [self._read(row) for row in self._db.rows(query, (*values, limit))]
 
-    def in_state(self, state: State) -> list[TurnRecord]:
-        # The state is written out so that SQLite can see that its index of open turns serves.
-        query = f"SELECT {COLUMNS} FROM turns WHERE state = '{state}' ORDER BY id"  # noqa: S608
-        return [self._read(row) for row in self._db.rows(query)]
+    def in_state(self, state: Literal[State.APPLYING, State.PROPOSED]) -> list[TurnRecord]:
+        """The turns that are under way, or wait for a decision."""
+        return [self._read(row) for row in self._db.rows(open_turns_query(state))]
 
     def by_tokens(self, tokens: Iterable[str]) -> list[TurnRecord]:
         query = f"SELECT {COLUMNS} FROM turns WHERE token = ?"  # noqa: S608
@@ -222,3 +221,9 @@ class Turns:
             files=tuple(FileStep(*step) for step in files),
             reviews=tuple(ReviewStep(*step) for step in reviews),
         )
+
+
+def open_turns_query(state: State) -> str:
+    # The first condition repeats that of the index `open_turns`: only then does SQLite see that it serves.
+    where = f"state IN ('applying', 'proposed') AND state = '{state}'"
+    return f"SELECT {COLUMNS} FROM turns WHERE {where} ORDER BY id"  # noqa: S608 - our own words

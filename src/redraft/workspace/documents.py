@@ -72,12 +72,9 @@ class Documents:
     def for_agent(self, path: DocPath, *, again: bool = False) -> Document | None:
         """What an agent sees here. A file that holds keys, by its name or by how it begins, is refused."""
         check_name_not_secret(path)
-        document = self.document(path, again=again)
+        document = self.document(path, again=again, for_agent=True)
         if document is not None:
             check_not_secret(document)
-            draft = self.stored(path)
-            if draft is not None and draft.saved is not None and is_secret_content(draft.saved[:SECRET_HEAD]):
-                raise Forbidden(mask(path), code="secret", path=path)
         return document
 
     def on_disk(self, path: DocPath, *, again: bool = False) -> OnDisk | None:
@@ -206,10 +203,12 @@ class Documents:
     def _text(self, snapshot: str) -> str:
         return self._store.get(bytes.fromhex(snapshot)).decode()
 
-    def document(self, path: DocPath, *, again: bool = False) -> Document | None:
+    def document(self, path: DocPath, *, again: bool = False, for_agent: bool = False) -> Document | None:
         """What a reader sees at this path, or None."""
         if self._reviews.knows(path):
             draft = self.draft(path)
+            if for_agent and draft is not None and is_secret_content((draft.saved or b"")[:SECRET_HEAD]):
+                raise Forbidden(mask(path), code="secret", path=path)  # whatever was typed above the key since
             if draft is not None and draft.path == path:
                 return Document(path, self.working(draft), draft.bom, draft.mode)
             if draft is not None or self._reviews.standing_for(path) not in (None, path):
