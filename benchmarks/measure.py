@@ -20,6 +20,7 @@ class Result:
     peer_name: str
     peer: float
     bar: float
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:
@@ -32,9 +33,12 @@ class Result:
     def line(self) -> str:
         mark = "ok  " if self.good else "SLOW"
         return (
-            f"{mark} {self.name:<52} {shown(self.ours):>9}  {self.peer_name:<30} {shown(self.peer):>9}"
+            f"{mark} {self.name:<48} {self._shown(self.ours):>9}  {self.peer_name:<28} {self._shown(self.peer):>9}"
             f"  {self.ratio:6.2f}  (at most {self.bar:g})"
         )
+
+    def _shown(self, amount: float) -> str:
+        return shown(amount) if self.unit == "s" else f"{amount:.1f} {self.unit}"
 
 
 def shown(seconds: float) -> str:
