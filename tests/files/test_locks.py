@@ -63,7 +63,7 @@ def test_another_process_gets_busy_after_its_patience(tmp_path: Path, holder: su
     begin = time.monotonic()
     with pytest.raises(Busy) as caught, folder_lock(tmp_path, timeout=0.2):
         pytest.fail("two processes held one lock")
-    assert 0.2 <= time.monotonic() - begin < 5
+    assert 0.2 <= time.monotonic() - begin < 2
     assert caught.value.code == "busy"
 
 
@@ -75,7 +75,7 @@ def test_a_stopped_holder_gives_others_busy_within_five_seconds(
     begin = time.monotonic()
     with pytest.raises(Busy), folder_lock(tmp_path):
         pytest.fail("two processes held one lock")
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 5.5
 
 
 def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path, holder: subprocess.Popen[bytes]) -> None:
@@ -99,7 +99,7 @@ def test_a_lock_that_becomes_free_is_taken_within_a_moment(tmp_path: Path) -> No
     assert taken.wait(5)
     begin = time.monotonic()
     with folder_lock(tmp_path):
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 1
     thread.join()
 
 
