@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files import syscalls
-from redraft.files.atomic import Put, new_token, sync_folders, write_file
+from redraft.files.atomic import Put, new_token
 from redraft.files.leftovers import sweep
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.writing import write_file
+from redraft.history.journal import sync_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

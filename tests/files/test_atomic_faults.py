@@ -18,10 +18,11 @@ import pytest
 from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.files import syscalls
-from redraft.files.atomic import Put, write_file
+from redraft.files.atomic import Put
 from redraft.files.leftovers import sweep
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -179,7 +180,7 @@ def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 KILLED = """
 import sys
-from redraft.files.atomic import write_file
+from redraft.files.writing import write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.files.notices import Heard, Notices, trusted
+from redraft.files.notices import Heard, Notices
 from redraft.files.syscalls import Unsupported
 
 if TYPE_CHECKING:
@@ -61,7 +61,3 @@ def test_a_descriptor_that_is_no_folder_cannot_be_watched(notices: Notices, tmp_
             notices.watch("", fd)
     finally:
         os.close(fd)
-
-
-def test_a_disk_that_nobody_knows_is_not_trusted():
-    assert not trusted(os.makedev(4000, 77777))

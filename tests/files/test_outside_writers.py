@@ -14,9 +14,10 @@ import pytest
 
 from conftest import TORTURE
 from redraft.errors import Busy, Stale
-from redraft.files.atomic import Put, new_token, write_file
+from redraft.files.atomic import Put, new_token
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ APPENDER = """
 import sys
 from contextlib import nullcontext
 from redraft.errors import RedraftError
-from redraft.files.atomic import write_file
+from redraft.files.writing import write_file
 from redraft.files.locks import folder_lock
 from redraft.files.paths import parse_path
 from redraft.files.root import Root

@@ -105,3 +105,9 @@ def test_any_content_and_any_name_can_be_judged(head: bytes, name: str) -> None:
 def test_the_mask_names_the_file_and_says_that_its_content_is_withheld() -> None:
     assert "prod.env" in mask("prod.env")
     assert "withheld" in mask("prod.env")
+
+
+def test_a_key_is_known_below_any_line() -> None:
+    for key in (b"AGE-SECRET-KEY-1QQQQQQQQ", b"PuTTY-User-Key-File-3: ssh-ed25519"):
+        assert is_secret_content(b"my note\n\n" + key)
+        assert not is_secret_content(b"Files that begin with " + key + b" are keys.\n")

@@ -14,7 +14,7 @@ import pytest
 
 from redraft.errors import Busy
 from redraft.files import syscalls
-from redraft.files.settled import PATIENCE, holds_settled
+from redraft.files.settled import PATIENCE, settled_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,22 +35,22 @@ def reader(note: Path) -> Iterator[int]:
 
 
 def test_content_that_nobody_writes_is_settled_at_once(reader: int) -> None:
-    assert holds_settled(reader, b"text", "note")
-    assert holds_settled(reader, b"text", "note"), "also a second time"
-    assert not holds_settled(reader, b"tex", "note")
-    assert not holds_settled(reader, b"TEXT", "note")
+    assert settled_stamp(reader, b"text", "note")
+    assert settled_stamp(reader, b"text", "note"), "also a second time"
+    assert not settled_stamp(reader, b"tex", "note")
+    assert not settled_stamp(reader, b"TEXT", "note")
 
 
 def test_other_content_is_told_at_once_although_a_writer_is_there(reader: int, note: Path) -> None:
     with open(note, "ab"):
         begin = time.monotonic()
-        assert not holds_settled(reader, b"other", "note")
+        assert not settled_stamp(reader, b"other", "note")
         assert time.monotonic() - begin < PATIENCE
 
 
 def test_a_writer_that_stays_is_busy(reader: int, note: Path) -> None:
     with open(note, "ab"), pytest.raises(Busy):
-        holds_settled(reader, b"text", "note")
+        settled_stamp(reader, b"text", "note")
 
 
 def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_nobody(reader: int, note: Path) -> None:
@@ -74,7 +74,8 @@ def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_
 WRITES = """
 import os, sys
 from redraft.errors import RedraftError
-from redraft.files.atomic import Put, write_file
+from redraft.files.atomic import Put
+from redraft.files.writing import write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 

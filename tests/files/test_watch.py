@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.files.atomic import write_file
 from redraft.files.paths import DocPath, parse_path
 from redraft.files.root import Root
 from redraft.files.watch import FileEvent, OwnWrites, watch
+from redraft.files.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -104,7 +104,7 @@ def tamperings(draw: st.DrawFn) -> list[tuple[str, tuple[Any, ...]]]:
 @pytest.mark.covers("RD-history-audit")
 def test_every_tampering_is_found(log: Database, changes: list[tuple[str, tuple[Any, ...]]]) -> None:
     connection = log._connection  # pyright: ignore[reportPrivateUsage]
-    before = connection.execute("SELECT * FROM audit ORDER BY seq").fetchall(), Audit(log)._head()  # pyright: ignore[reportPrivateUsage]
+    before = connection.execute("SELECT * FROM audit ORDER BY seq").fetchall(), Audit(log)._ends()[1]  # pyright: ignore[reportPrivateUsage]
     connection.execute("BEGIN")
     try:
         try:
@@ -175,7 +175,7 @@ def test_two_chains_of_the_same_acts_are_the_same(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     logs = [filled(tmp_path / name) for name in "ab"]
-    heads = [Audit(log)._head() for log in logs]  # pyright: ignore[reportPrivateUsage]
+    heads = [Audit(log)._ends() for log in logs]  # pyright: ignore[reportPrivateUsage]
     assert heads[0] == heads[1]
     for log in logs:
         log.close()

@@ -48,6 +48,22 @@ def test_edits_of_a_text_are_edits_of_its_content(data: st.DataObject, content: 
             check_text_laws(text, content)
 
 
+@given(st.data(), long_contents, long_contents)
+def test_what_two_texts_share_is_neither_encoded_nor_stored_again(
+    data: st.DataObject, content: str, other: str
+) -> None:
+    with tiny_blocks():
+        text = Text(content)
+        edited = text
+        for _ in range(data.draw(st.integers(0, 4))):
+            start = data.draw(st.integers(0, len(edited)))
+            edited = edited.replace(start, data.draw(st.integers(start, len(edited))), data.draw(contents))
+        for old, new in ((text, edited), (edited, text), (Text(other), text)):
+            assert new.encode(old, str(old).encode()) == new.encode() == str(new).encode()
+            stored = {block.digest for block in (*old.blocks, *new.new_blocks(old))}
+            assert {block.digest for block in new.blocks} <= stored
+
+
 @pytest.mark.covers("RD-text-code-points")
 @given(st.data(), long_contents)
 def test_a_slice_is_a_slice_of_the_content(data: st.DataObject, content: str) -> None:

@@ -22,17 +22,18 @@ among them), and, where permitted, the owner.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError, Refused
 from redraft.files import syscalls
 from redraft.files.faults import told
-from redraft.files.paths import split_path
+from redraft.files.images import Standing, stamp_of
+from redraft.files.leftovers import unfinished
 from redraft.files.slot import Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import TracebackType
     from typing import Self
 
@@ -82,10 +83,18 @@ class Put:
     # Forward
 
     def prepare(self, new: bytes, *, mode: int | None = None) -> None:
-        """Write `new` beside the target and make it durable; it takes over the target's mode unless one is given."""
+        """Write `new` beside the target, from which it takes the mode unless one is given.
+
+        The disk begins to take it at once, so that what the caller does before `flush` costs little more time.
+        """
         with told("write", self.path):
             self._slot.fill_temp(new, mode)
         self._done = False
+
+    def flush(self) -> None:
+        """Make what was prepared durable. `exchange` and `place` see to it too: it must be before it has its name."""
+        with told("write", self.path):
+            self._slot.flush()
 
     def exchange(self, old: bytes, new: bytes, *, looked: bool = False) -> None:
         """Put the prepared `new` in the place of `old`; if anything else stands there, `Stale` and all as it was.
@@ -93,6 +102,7 @@ class Put:
         `looked` says that the caller compared the target with `old` just before it prepared.
         """
         slot = self._slot
+        self.flush()
         with told("write", self.path):
             try:
                 # Not what decides, but it spares everybody the sight of a change that comes too late anyway.
@@ -121,6 +131,7 @@ class Put:
 
     def place(self) -> None:
         """Give the prepared file its name, never over another one."""
+        self.flush()
         with told("create", self.path):
             self._done = None
             try:
@@ -156,6 +167,17 @@ class Put:
         with told("write", self.path):
             os.fsync(self._slot.fd)
 
+    def standing(self) -> Standing | None:
+        """What was put there, if it still stands as it was written: only its names have changed since."""
+        written = self._slot.written
+        try:
+            found = os.stat(self._slot.name, dir_fd=self._slot.fd, follow_symlinks=False)
+        except OSError:
+            return None
+        stamp = stamp_of(found)
+        unchanged = written is not None and stamp._replace(ctime_ns=written.ctime_ns) == written
+        return Standing(stamp, stat.S_IMODE(found.st_mode)) if unchanged else None
+
     def discard(self) -> DocPath | None:
         """Remove the temporary name, if it is there; to be called when the change is durable and recorded.
 
@@ -190,7 +212,7 @@ class Put:
             held = self._slot.read(self._slot.temp)
             if new is None:
                 return self._retract_deletion(old, held)
-            if held is not None and new.startswith(held) and not self._slot.target_is(new):
+            if held is not None and unfinished(held, new) and not self._slot.target_is(new):
                 # Prepared, perhaps not to the end, and not exchanged or placed.
                 self._slot.drop_temp()
                 return self._slot.target_is(old)
@@ -227,6 +249,7 @@ class Put:
             if old is None or not slot.target_is(None):
                 return slot.target_is(old)
             slot.fill_temp(old, None)
+            slot.flush()
         try:
             slot.bring()
         except FileExistsError:
@@ -262,30 +285,3 @@ class Put:
 def _name_copy(kept: DocPath | None, error: BaseException) -> None:
     if kept is not None and isinstance(error, RedraftError):
         error.details["kept"] = kept
-
-
-def write_file(
-    root: Root, path: DocPath, data: bytes, *, expected: bytes | None, mode: int | None = None
-) -> DocPath | None:
-    """The whole sequence for one file, without a journal; `expected` None creates. A conflict copy's path, if any."""
-    with Put(root, path, new_token(), create_folders=expected is None) as put:
-        try:
-            put.prepare(data, mode=mode)
-            if expected is None:
-                put.place()
-            else:
-                put.exchange(expected, data)
-            put.sync()
-        except BaseException:
-            with suppress(RedraftError):
-                put.retract(old=expected, new=data)
-            root.remove_empty_folders(put.made)
-            raise
-        return put.discard()
-
-
-def sync_folders(puts: Iterable[Put]) -> None:
-    """Make the names durable in each folder once, however many of the puts are in it."""
-    folders = {split_path(put.path)[0]: put for put in puts}
-    for put in folders.values():
-        put.sync()

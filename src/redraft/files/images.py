@@ -51,6 +51,13 @@ class FileImage(NamedTuple):
     stamp: Stamp
 
 
+class Standing(NamedTuple):
+    """A file that was put in its place: its stamp there, and its mode."""
+
+    stamp: Stamp
+    mode: int
+
+
 def stamp_of(found: os.stat_result) -> Stamp:
     return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 

@@ -64,3 +64,17 @@ def _sweep_folder(fd: int, keep: Collection[str], older_than: float) -> list[str
                 os.unlink(name, dir_fd=fd)
                 removed.append(name)
     return removed
+
+
+_SECTOR = 512
+
+
+def unfinished(held: bytes, new: bytes) -> bool:
+    """Whether this may be what is left of `new` where it was not flushed: its beginning, zeros for what is missing."""
+    if len(held) > len(new):
+        return False
+    return new.startswith(held) or all(
+        new.startswith(sector, at) or not any(sector)
+        for at in range(0, len(held), _SECTOR)
+        for sector in (held[at : at + _SECTOR],)
+    )

@@ -5,8 +5,8 @@ answering has missed nothing that was done by then. That is what `watch` cannot 
 time. Only names are learnt here, no content is read.
 
 What the kernel does not tell: writes through a memory map, changes made by other machines on a network disk, and writes
-through a hard link in another folder. `trusted` says no for disks of the second kind; for the rest, look again now and
-then. `Unsupported` where there is no inotify, or no watches are left.
+through a hard link in another folder. `trusting.is_local` says no for disks of the second kind; for the rest, look
+again now and then. `Unsupported` where there is no inotify, or no watches are left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import struct
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.files.paths import name_set
 from redraft.files.syscalls import Unsupported
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ _MASK = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _SELF | 
 _UNMOUNT, _OVERFLOW, _IGNORED, _ISDIR = 0x2000, 0x4000, 0x8000, 0x4000_0000
 _HEAD = struct.Struct("iIII")
 _READ_BYTES = 1 << 16
-
-# Disks on which every change passes through this machine's kernel.
-_LOCAL = name_set("bcachefs btrfs exfat ext2 ext3 ext4 f2fs jfs ntfs3 overlay ramfs reiserfs tmpfs vfat xfs zfs")
 
 
 class Heard(NamedTuple):
@@ -97,17 +93,3 @@ def _start() -> tuple[Callable[..., int], int]:
     if fd < 0:
         raise Unsupported
     return libc.inotify_add_watch, fd
-
-
-def trusted(device: int) -> bool:
-    """Whether the disk with this number is one where no change goes past this machine's kernel."""
-    wanted = f"{os.major(device)}:{os.minor(device)}"
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
-            for line in table:
-                fields = line.split()
-                if fields[2] == wanted:
-                    return fields[fields.index("-") + 1] in _LOCAL
-    except (OSError, ValueError, IndexError):
-        pass
-    return False

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Refused
-from redraft.files import syscalls
+from redraft.files import syscalls, trusting
 from redraft.files.faults import explain, through_link, told
 from redraft.files.images import READ_FLAGS, FileImage, Stamp, flags_of, read_open, stamp_of
 from redraft.files.paths import DocPath, join_path, split_path
@@ -53,6 +53,7 @@ class Root:
     def open(cls, folder: str | os.PathLike[str]) -> Root:
         """Hold `folder`; where it is itself reached through links, that was the person's choice."""
         name = os.fspath(folder)
+        trusting.forget()
         with told("open", name):
             return cls(os.open(name, _HOLD_FLAGS), name)
 

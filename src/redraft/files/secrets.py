@@ -130,11 +130,7 @@ def is_secret_content(head: bytes) -> bool:
     if text.startswith((b"-----BEGIN", b"Bag Attributes", b"{")):
         # A certificate may come first, and a cloud account's key lies in JSON.
         return _has_private_key(text)
-    if _has_key_below(text):
-        return True
-    while text.startswith(b"#"):  # age-keygen writes the public key as a comment above
-        text = text.partition(b"\n")[2].lstrip()
-    return text.startswith(_KEY_BEGINNINGS)
+    return _has_key_below(text) or any(line.startswith(_KEY_BEGINNINGS) for line in text.splitlines())
 
 
 def _has_key_below(text: bytes) -> bool:

@@ -10,37 +10,40 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from redraft.errors import Busy
 from redraft.files import syscalls
-from redraft.files.images import read_open
+from redraft.files.images import check_replaceable, stamp_of
+
+if TYPE_CHECKING:
+    from redraft.files.images import Stamp
 
 PATIENCE = 0.1
 _LONGEST_PAUSE = 0.02
+_PIECE = 1 << 18
 
 
-def holds_settled(fd: int, content: bytes, path: str) -> bool:
-    """Whether the file holds `content` and no writer has it open.
+def settled_stamp(fd: int, content: bytes, path: str) -> Stamp | None:
+    """The stamp of the file, if it holds `content` and no writer has it open.
 
-    False as soon as it holds anything else. `busy` if it holds `content` but a writer keeps it open past our patience.
-    `fd` must be open for reading only.
+    None as soon as it holds anything else. `busy` if it holds `content` but a writer keeps it open past our patience;
+    raises for what must not be replaced. `fd` must be open for reading only.
     """
     deadline = time.monotonic() + PATIENCE
     pause = 0.0005
     while True:
-        equal, settled = _compare(fd, content, path)
-        if not equal:
-            return False
-        if settled:
-            return True
+        stamp, settled = _compare(fd, content, path)
+        if stamp is None or settled:
+            return stamp
         if time.monotonic() > deadline:
             raise Busy(f"Another program has {path} open for writing.", path=path)
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _compare(fd: int, content: bytes, path: str) -> tuple[bool, bool]:
-    """Whether the content is equal, and whether it is bound to stay so."""
+def _compare(fd: int, content: bytes, path: str) -> tuple[Stamp | None, bool]:
+    """The stamp if the content is equal, and whether it is bound to stay so."""
     try:
         leased = syscalls.take_read_lease(fd)
     except syscalls.Unsupported:
@@ -55,8 +58,20 @@ def _compare(fd: int, content: bytes, path: str) -> tuple[bool, bool]:
     return equal, undisturbed
 
 
-def _equal(fd: int, content: bytes, path: str) -> bool:
-    if os.fstat(fd).st_size != len(content):
-        return False
-    os.lseek(fd, 0, os.SEEK_SET)
-    return read_open(fd, path).data == content
+def _equal(fd: int, content: bytes, path: str) -> Stamp | None:
+    found = os.fstat(fd)
+    check_replaceable(found, path)
+    stamp = stamp_of(found)
+    if stamp.size != len(content) or not _holds(fd, content):
+        return None
+    return stamp if stamp_of(os.fstat(fd)) == stamp else None
+
+
+def _holds(fd: int, content: bytes) -> bool:
+    """Whether just these bytes are in the file; piece by piece, which for 10 MB takes half the time of reading all."""
+    at = 0
+    while piece := os.pread(fd, _PIECE, at):
+        if not content.startswith(piece, at):
+            return False
+        at += len(piece)
+    return at == len(content)

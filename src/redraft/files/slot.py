@@ -18,7 +18,7 @@ from redraft.files import syscalls
 from redraft.files.faults import explain
 from redraft.files.images import READ_FLAGS, Stamp, check_replaceable, flags_of, read_open, stamp_of
 from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
-from redraft.files.settled import holds_settled
+from redraft.files.settled import settled_stamp
 
 if TYPE_CHECKING:
     from redraft.files.root import Root
@@ -37,7 +37,7 @@ class Restored(NamedTuple):
 class Slot:
     """The target's name, the temporary name, and the open folder that has both."""
 
-    __slots__ = ("fd", "made", "name", "path", "seen", "temp", "token")
+    __slots__ = ("fd", "made", "name", "path", "seen", "temp", "token", "unflushed", "written")
 
     def __init__(self, root: Root, path: DocPath, token: str, *, create_folders: bool) -> None:
         if not token or len(token) > 64 or not _TOKEN_LETTERS.issuperset(token):
@@ -46,14 +46,24 @@ class Slot:
         self.token = token
         self.temp = TEMP_PREFIX + token
         self.seen: Stamp | None = None  # of the target, when the temporary file was written
+        self.unflushed = -1  # the temporary file, open, while it is written but not flushed
+        self.written: Stamp | None = None  # of the temporary file, when it was flushed
         self.fd, self.name, self.made = root.hold_parent(path, create=create_folders)
 
     def close(self) -> None:
+        self.let_go()
         if self.fd >= 0:
             # Nothing is written through a folder's descriptor, so closing it has nothing to report.
             with suppress(OSError):
                 os.close(self.fd)
             self.fd = -1
+
+    def let_go(self) -> None:
+        """Close the temporary file, if it is still to be flushed: what it holds is not needed, or already safe."""
+        if self.unflushed >= 0:
+            fd, self.unflushed = self.unflushed, -1
+            with suppress(OSError):
+                os.close(fd)
 
     # Looking
 
@@ -79,12 +89,12 @@ class Slot:
         With `looked`, the caller has compared it just before the temporary file was written: then an unchanged stamp
         is enough.
         """
+        if looked and stamp_of(os.stat(self.name, dir_fd=self.fd, follow_symlinks=False)) == self.seen:
+            return
         target = self.open_target()
         if target is None:
             raise self.gone()
         try:
-            if looked and stamp_of(os.fstat(target)) == self.seen:
-                return
             if read_open(target, self.path).data != old:
                 raise self.changed()
         finally:
@@ -125,8 +135,7 @@ class Slot:
         """
         fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
         try:
-            check_replaceable(os.fstat(fd), self.path)
-            return stamp_of(os.fstat(fd)) if holds_settled(fd, content, self.path) else None
+            return settled_stamp(fd, content, self.path)
         finally:
             os.close(fd)
 
@@ -143,7 +152,7 @@ class Slot:
     # Moving
 
     def fill_temp(self, content: bytes, mode: int | None) -> None:
-        """Write the temporary file and make it durable, with the traits of the target where that exists."""
+        """Write the temporary file, with the traits of the target where that exists. It is durable after `flush`."""
         target = self.open_target()
         try:
             # With nothing to keep, the system applies the umask; anything else is private until it is complete.
@@ -153,11 +162,22 @@ class Slot:
             try:
                 _fill(fd, content, target, mode)
             except BaseException:
+                os.close(fd)
                 self.drop_temp()
                 raise
+            self.unflushed = fd
         finally:
             if target is not None:
                 os.close(target)
+
+    def flush(self) -> None:
+        """Make the content of the temporary file durable."""
+        if self.unflushed >= 0:
+            try:
+                os.fsync(self.unflushed)
+                self.written = stamp_of(os.fstat(self.unflushed))
+            finally:
+                self.let_go()
 
     def swap(self) -> None:
         """Exchange the two names in one step."""
@@ -244,17 +264,14 @@ class Slot:
 
 
 def _fill(fd: int, content: bytes, target: int | None, mode: int | None) -> None:
-    try:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-        if target is not None:
-            _keep_traits(fd, target)
-        if mode is not None:
-            os.fchmod(fd, mode & 0o777)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    syscalls.begin_writing(fd)
+    if target is not None:
+        _keep_traits(fd, target)
+    if mode is not None:
+        os.fchmod(fd, mode & 0o777)
 
 
 def _keep_traits(fd: int, target: int) -> None:

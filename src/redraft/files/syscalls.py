@@ -1,4 +1,4 @@
-"""The three system calls that Python does not offer: openat2, renameat2, and leases as a question.
+"""The system calls that Python does not offer: openat2, renameat2, sync_file_range, and leases as a question.
 
 Each is loaded on first use (ctypes costs milliseconds) and says `Unsupported` where the machine, the kernel or the file
 system does not have it, so that the caller can take its other way. Nothing here knows of documents.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,9 +43,14 @@ class _Kernel:
 
         self.renameat2 = _RENAMEAT2[machine]
         self.errno = ctypes.get_errno
-        self.call: Callable[..., int] = ctypes.CDLL(None, use_errno=True).syscall
+        library = ctypes.CDLL(None, use_errno=True)
+        self.call: Callable[..., int] = library.syscall
         self.call.restype = ctypes.c_long  # pyright: ignore[reportFunctionMemberAccess]
         self.how = ctypes.c_uint64 * 3
+        self.sync_file_range: Callable[[int, int, int, int], int] = library.sync_file_range
+        self.sync_file_range.argtypes = [  # pyright: ignore[reportFunctionMemberAccess]
+            *(ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+        ]
         self.has_openat2 = True
 
 
@@ -91,6 +97,15 @@ def renameat2(dir_fd: int, old: str, new: str, flags: int) -> None:
             raise Unsupported
         if code != errno.EINTR:
             raise OSError(code, os.strerror(code), old, None, new)
+
+
+_BEGIN_WRITING = 2  # SYNC_FILE_RANGE_WRITE
+
+
+def begin_writing(fd: int) -> None:
+    """Let the disk begin to take what was written, without waiting for it; no promise, and `fsync` is still needed."""
+    with suppress(Unsupported):
+        _load().sync_file_range(fd, 0, 0, _BEGIN_WRITING)
 
 
 # A lease that is about to be broken sends its holder a signal, SIGIO by default, which would end the process.

@@ -69,7 +69,7 @@ class Audit:
             last = link
         if unreadable:
             return Verdict(len(rows), len(rows) + 1, f"line {len(rows) + 1} cannot be read")
-        if self._head() != (len(rows), last):
+        if self._ends()[1] != (len(rows), last):
             return Verdict(len(rows), len(rows) + 1, "the end of the log was cut off or replaced")
         return Verdict(len(rows))
 
@@ -87,21 +87,22 @@ class Audit:
                     break
             return found, True
 
-    def _head(self) -> tuple[int, bytes] | None:
-        """What is kept apart about the end of the log; None where that was tampered with."""
+    def _ends(self) -> tuple[int, tuple[int, bytes] | None]:
+        """The last line's number, and what is kept apart about the log's end: None where that was tampered with."""
         # As bytes, so that a value that is no text can be told from a disk that fails: only the first is tampering.
-        row = self._db.row("SELECT CAST(value AS BLOB) FROM meta WHERE key = 'audit_head'")
+        row = self._db.row(
+            "SELECT (SELECT max(seq) FROM audit), (SELECT CAST(value AS BLOB) FROM meta WHERE key = 'audit_head')"
+        )
+        last, head = row or (None, None)
         try:
-            seq, _, link = (row[0].decode() if row else f"0 {GENESIS.hex()}").partition(" ")
-            return int(seq), bytes.fromhex(link)
+            seq, _, link = (f"0 {GENESIS.hex()}" if head is None else head.decode()).partition(" ")
+            return last or 0, (int(seq), bytes.fromhex(link))
         except ValueError:
-            return None
+            return last or 0, None
 
     def _end(self) -> tuple[int, bytes]:
         """Where the next line comes, and what it hangs on. After a tampering the chain stays broken at that place."""
-        newest = self._db.row("SELECT max(seq) FROM audit")
-        last = (newest[0] or 0) if newest else 0
-        head = self._head()
+        last, head = self._ends()
         return head if head is not None and head[0] >= last else (last, BROKEN)
 
 

@@ -45,7 +45,7 @@ TABLES: dict[str, str] = {
 }
 INDEXES = (
     "CREATE INDEX IF NOT EXISTS file_steps_by_path ON file_steps(path)",
-    "CREATE INDEX IF NOT EXISTS open_turns ON turns(state) WHERE state IN ('applying', 'proposed')",
+    "CREATE INDEX IF NOT EXISTS proposed_turns ON turns(id) WHERE state = 'proposed'",
     "CREATE INDEX IF NOT EXISTS reviews_by_base ON reviews(base_path)",
     "CREATE INDEX IF NOT EXISTS typing_by_path ON typing(path)",
 )
@@ -61,6 +61,7 @@ class Database:
         self._depth = 0
         self._suspect = os.path.join(state, "suspect")
         self._newest = os.path.join(state, "newest-turn")
+        self._newest_fd = -1
         expected = os.path.exists(os.path.join(state, "workspace.json"))
         try:
             self._connection = self._connect()
@@ -81,7 +82,6 @@ class Database:
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 os.chmod(self.path, 0o600)
-                connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # heard only while the file is empty
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute("PRAGMA temp_store=MEMORY")
@@ -143,11 +143,9 @@ class Database:
         Not flushed: after a power cut an older number stands there, which only means that less is noticed.
         """
         with contextlib.suppress(OSError):
-            fd = os.open(self._newest, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                os.pwrite(fd, b"%020d\n" % turn, 0)  # never cut first: some file systems flush what was
-            finally:
-                os.close(fd)
+            if self._newest_fd < 0:
+                self._newest_fd = os.open(self._newest, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.pwrite(self._newest_fd, b"%020d\n" % turn, 0)  # never cut first: some file systems flush what was
 
     def _look_for_lost_turns(self) -> None:
         try:
@@ -165,6 +163,10 @@ class Database:
     def close(self) -> None:
         with self.lock:
             self._connection.close()
+            if self._newest_fd >= 0:
+                fd, self._newest_fd = self._newest_fd, -1
+                with contextlib.suppress(OSError):
+                    os.close(fd)
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = True) -> Generator[None]:

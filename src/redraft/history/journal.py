@@ -1,33 +1,36 @@
 """How a turn over any number of files reaches the disk whole or not at all.
 
-1. The new contents are written to temporary files beside their targets and flushed.
+1. The new contents are written to temporary files beside their targets, which the disk begins to take.
 2. The turn is recorded with images of both sides, in the state `applying`: one durable transaction.
-3. Each temporary file trades places with its target. What was displaced is compared with what should have been there:
+3. The temporary files are flushed, which has little left to do by now.
+4. Each temporary file trades places with its target. What was displaced is compared with what should have been there:
    if somebody else wrote meanwhile, everything trades back and the turn is refused.
-4. The folders are flushed, the turn is marked `applied`, and the displaced files are dropped.
+5. The folders are flushed, the turn is marked `applied`, and the displaced files are dropped.
 
 Whoever finds a turn in the state `applying` while holding the lock finds one whose process is gone, and ends it: see
-`recover`. The answer is given only after step 4, so what was reported done is durable.
+`recover`. The answer is given only after step 5, so what was reported done is durable.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError
-from redraft.files.atomic import Put, sync_folders
+from redraft.files.atomic import Put
 from redraft.files.locks import folder_lock
 from redraft.files.paths import split_path
+from redraft.history.made import note_made
 from redraft.history.recovery import finish
 from redraft.history.turns import FileStep, State, TurnRecord
 from redraft.history.written import note_folders, sweep_noted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
+    from redraft.files.images import Standing
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
     from redraft.history.audit import Audit
@@ -75,6 +78,14 @@ class AuditLine:
     arguments: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """A turn that was done, and its files as they stand; None for one that is gone, or was written to at once."""
+
+    turn: TurnRecord
+    standing: Mapping[DocPath, Standing | None]
+
+
 @dataclass(slots=True)
 class Journal:
     """The one writer of documents. All processes on this folder share the lock in `state`."""
@@ -88,6 +99,7 @@ class Journal:
     state: str
     around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
     notices: list[str] = field(default_factory=list[str])
+    recovered: Callable[[], None] = lambda: None  # told when the turn of a dead process was ended
 
     @contextlib.contextmanager
     def locked(self) -> Generator[None]:
@@ -97,15 +109,16 @@ class Journal:
             yield
 
     def recover(self) -> None:
-        """End every turn that a stopped process left half done. The lock must be held."""
-        for turn in self.turns.in_state(State.APPLYING):
+        """End the turn that a stopped process left half done, if there is one. The lock must be held."""
+        if turn := self.turns.under_way():
             with contextlib.closing(finish(self.root, self.store, turn)) as ended:
                 self._end(turn, State.APPLIED if ended.forward else State.DISCARDED)
                 self.notices += ended.notices
                 for put in ended.puts:
                     put.discard()
+            self.recovered()
 
-    def carry_out(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> TurnRecord:
+    def carry_out(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> CarriedOut:
         """Do a turn: its files and its reviews together. The lock must be held."""
         ordered = sorted(plans, key=lambda plan: plan.after is None)  # deletions last: see `recovery`
         note_folders(self.state, {split_path(plan.path)[0] for plan in ordered})
@@ -116,13 +129,16 @@ class Journal:
                 puts.append(Put(self.root, plan.path, f"{turn.token}-{seq}", create_folders=create))
             recorded = self._stage(puts, ordered, turn, steps, line)
             try:
+                for put in puts:
+                    put.flush()
                 _replace(puts, ordered)
                 sync_folders(puts)
             except BaseException:
                 self._take_back(recorded, puts, ordered)
                 raise
-            self._settle(recorded, turn.state, puts)
-            return replace(recorded, state=turn.state)
+            standing = {put.path: put.standing() for put in puts}
+            self._settle(recorded, puts)
+            return CarriedOut(recorded, standing)
         finally:
             for put in puts:
                 put.close()
@@ -159,32 +175,32 @@ class Journal:
             files: list[FileStep] = []
             for plan in plans:
                 before = self._snapshot(plan.before, None)
-                after = self._snapshot(plan.after, before)
+                after = self._snapshot(plan.after, plan.before)
                 files.append(FileStep(plan.path, before, after, plan.mode, plan.moved_from))
-            reviews = tuple(steps())
-            record = replace(turn, files=tuple(files), reviews=reviews, state=State.APPLYING if plans else turn.state)
-            number = self.turns.add(record)
+            reviews = steps()
+            recorded = self.turns.add(turn, State.APPLYING if plans else turn.state, files, reviews)
             for step in reviews:
                 self.reviews.set(step.path, step.after)
             if not plans:
-                self.turns.mark_consequences(replace(record, id=number))
-            self.audit.add(turn.created, turn.author, line.tool, line.arguments, str(turn.state), number)
-        self.database.note_newest(number)
-        return replace(record, id=number)
+                self.turns.mark_consequences(recorded)
+            self.audit.add(turn.created, turn.author, line.tool, line.arguments, str(turn.state), recorded.id)
+        self.database.note_newest(recorded.id)
+        return recorded
 
-    def _snapshot(self, content: Content | None, like: SnapshotId | None) -> SnapshotId | None:
+    def _snapshot(self, content: Content | None, like: Content | None) -> SnapshotId | None:
         if content is None:
             return None
         if content.text is None:
             return self.store.put_bytes(content.data)
-        return self.store.put_text(content.text, bom=content.bom, like=like)
+        return self.store.put_text(content.text, bom=content.bom, like=like and like.text)
 
-    def _settle(self, turn: TurnRecord, state: State, puts: Sequence[Put]) -> None:
+    def _settle(self, turn: TurnRecord, puts: Sequence[Put]) -> None:
         if not puts:
             return
         try:
             # Not flushed: files and journal are durable, and a turn whose mark is lost is found done and marked again.
-            self._end(turn, state, durable=False)
+            self._end(turn, turn.state, durable=False)
+            note_made(self.database, turn.id, [folder for put in puts for folder in put.made])
         except RedraftError as error:
             LOG.warning("turn %s is done but could not be marked so: %s", turn.id, error.message)
             return
@@ -210,6 +226,7 @@ class Journal:
         with self.database.transaction(durable=durable):
             self.turns.mark(turn.id, state)
             if state is State.DISCARDED:
+                self.audit.add(turn.created, turn.author, turn.kind, None, str(state), turn.id)
                 for step in turn.reviews:
                     self.reviews.set(step.path, step.before)
             else:
@@ -224,3 +241,10 @@ def _replace(puts: Sequence[Put], plans: Sequence[FilePlan]) -> None:
             put.place()
         else:
             put.exchange(plan.before.data, plan.after.data, looked=True)
+
+
+def sync_folders(puts: Sequence[Put]) -> None:
+    """Make the names durable in each folder once, however many of the puts are in it."""
+    folders = {split_path(put.path)[0]: put for put in puts}
+    for put in folders.values():
+        put.sync()

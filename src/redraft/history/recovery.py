@@ -1,11 +1,12 @@
 """Ending a turn that a stopped process left half done.
 
 A turn in the state `applying` has its images in the history and its new contents in temporary files. Each of its files
-is found to be done, ready (old content, new content waiting beside it), or withdrawn (old content, nothing waiting:
-the process had begun to take the turn back). If nothing was withdrawn the turn is completed, otherwise it is taken
-back; either way it is whole. A file that holds neither side's content was written by somebody else. If the new content
-still waits beside it, theirs is kept as a conflict copy on the way forward; if it does not, theirs came after ours, and
-stands, as it does on the way back. Every step can be repeated, so a crash in here is ended by the next opening.
+is found to be done, ready (old content, new content waiting beside it), or withdrawn (old content, and nothing whole
+waiting: the process had begun to take the turn back, or the power failed before the new content had reached the disk).
+If nothing was withdrawn the turn is completed, otherwise it is taken back; either way it is whole. A file that holds
+neither side's content was written by somebody else. If the new content still waits beside it, theirs is kept as a
+conflict copy on the way forward; if it does not, theirs came after ours, and stands, as it does on the way back. Every
+step can be repeated, so a crash in here is ended by the next opening.
 
 A turn that can be ended neither way must not close the folder for good. Where a file can no longer be reached (a link
 or a folder has taken its place) or its images are damaged, it stays as it is found, the others are taken back unless
@@ -18,8 +19,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from redraft.errors import Damaged, RedraftError, Refused
-from redraft.files.atomic import Put, write_file
+from redraft.files.atomic import Put
+from redraft.files.leftovers import unfinished
 from redraft.files.paths import DocPath, split_path
+from redraft.files.writing import write_file
+from redraft.text.merge import merge
 
 if TYPE_CHECKING:
     from redraft.files.root import Root
@@ -53,11 +57,36 @@ class Found:
     @property
     def overtaken(self) -> bool:
         """The new content had its place already, and somebody has written since: theirs is the newest, and stands."""
-        return self.foreign and not self.ready
+        return self.foreign and not self.ready and not self.torn
+
+    @property
+    def unclear(self) -> bool:
+        """Somebody else's content, and nothing waits: they wrote after the whole turn was done, or before it began."""
+        return self.foreign and self.waiting is None and self.after is not None
+
+    @property
+    def built_on(self) -> bool:
+        """Whether theirs shows that ours had its place: what was displaced waits, or all of ours is in it."""
+        if not self.unclear:
+            return True
+        try:
+            before, after, now = ((side or b"").decode() for side in (self.before, self.after, self.now))
+        except UnicodeDecodeError:
+            return False
+        merged = merge(before, now, after)
+        return merged.clean and merged.text == now
+
+    @property
+    def torn(self) -> bool:
+        """The new content was written but had not reached the disk: it never had its place."""
+        waiting, after = self.waiting, self.after
+        if waiting is None or after is None or waiting in (self.before, after):
+            return False
+        return unfinished(waiting, after)
 
     @property
     def withdrawn(self) -> bool:
-        return self.now == self.before and self.after is not None and not self.ready
+        return self.torn or (self.now == self.before and self.after is not None and not self.ready)
 
 
 @dataclass(slots=True)
@@ -78,11 +107,13 @@ def finish(root: Root, store: Store, turn: TurnRecord) -> Ended:
     ended = Ended(forward=False)
     try:
         files = [file for seq, step in enumerate(turn.files) if (file := _look(root, store, turn, seq, step, ended))]
-        begun = any(file.done or file.ready or file.overtaken for file in files)
+        begun = any(file.done or file.ready or (file.overtaken and file.built_on) for file in files)
         missing = len(files) < len(turn.files)
         whole = (
             all(file.done or file.overtaken for file in files) if missing else not any(file.withdrawn for file in files)
         )
+        if any(file.unclear for file in files) and any(file.ready and not file.done for file in files):
+            whole = False  # a turn that came as far as dropping temporary files has none that still waits
         ended.forward = begun and whole and _forward(root, turn, files, ended)
         if not ended.forward:
             _back(root, files, ended)

@@ -49,11 +49,9 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
 
 
 def give_space_back(database: Database) -> None:
-    """Let the file shrink. Python's driver carries out one step of this pragma, which is one page, a call."""
-    row = database.row("PRAGMA freelist_count")
-    with database.transaction():
-        for _ in range(row[0] if row else 0):
-            database.execute("PRAGMA incremental_vacuum")
+    """Let the file shrink. A file that could shrink page by page would write one page more with every turn."""
+    database.execute("VACUUM")
+    database.row("PRAGMA wal_checkpoint(TRUNCATE)")  # while others read it shrinks at a later time
 
 
 def wanted_snapshots(database: Database) -> set[bytes]:

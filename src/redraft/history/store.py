@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from redraft.history.database import Database
-    from redraft.text.text import Text
+    from redraft.text.text import Block, Text
 
 DIGEST_BYTES = 32
 RAW_BLOCK_BYTES = 65536
@@ -36,14 +36,15 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def put_text(self, text: Text, *, bom: bool = False, like: SnapshotId | None = None) -> SnapshotId:
-        """Store a text. `like` names a snapshot whose blocks are known to be there already."""
+    def put_text(self, text: Text, *, bom: bool = False, like: Text | None = None) -> SnapshotId:
+        """Store a text. `like` is one that has just been stored: only what is new beside it is asked for."""
         manifest = digest_of(BOM) + text.manifest if bom else text.manifest
         snapshot = digest_of(manifest)
         if self._has(snapshot):
             return snapshot
-        missing = self._missing(set(split_manifest(text.manifest)), like)
-        rows = {block.digest: block.data for block in text.blocks if block.digest in missing}
+        # What is new in an edited text is nearly always new altogether: not worth asking.
+        blocks = self._missing(text) if like is None else text.new_blocks(like)
+        rows = {block.digest: block.data for block in blocks}
         if bom:
             rows[digest_of(BOM)] = BOM
         self._insert(snapshot, manifest, rows, len(text))
@@ -87,16 +88,13 @@ class Store:
     def _has(self, snapshot: SnapshotId) -> bool:
         return self._db.row("SELECT 1 FROM snapshots WHERE id = ?", (snapshot,)) is not None
 
-    def _missing(self, digests: set[bytes], like: SnapshotId | None) -> set[bytes]:
-        if like is not None:
-            # What is new in an edited text is nearly always new altogether: not worth asking.
-            return digests - set(self.manifest(like))
+    def _missing(self, text: Text) -> list[Block]:
         present: set[bytes] = set()
-        for some in batches(digests, 500):
+        for some in batches(set(split_manifest(text.manifest)), 500):
             marks = ",".join("?" * len(some))
             query = f"SELECT digest FROM blocks WHERE digest IN ({marks})"  # noqa: S608 - only question marks
             present.update(row[0] for row in self._db.rows(query, some))
-        return digests - present
+        return [block for block in text.blocks if block.digest not in present]
 
     def _insert(self, snapshot: SnapshotId, manifest: bytes, blocks: dict[bytes, bytes], size: int) -> None:
         rows = [(digest, pack(data)) for digest, data in blocks.items()]

@@ -7,14 +7,14 @@ can be taken back. Rows are only added; the one thing that changes is a turn's s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from redraft.history.database import Database
     from redraft.history.store import SnapshotId
@@ -98,6 +98,8 @@ class TurnRecord:
 
 
 COLUMNS = "id, token, author_kind, author_name, kind, mode, title, state, created, source, pruned"
+PROPOSED_QUERY = f"SELECT {COLUMNS} FROM turns WHERE state = 'proposed' ORDER BY id"  # noqa: S608 - our own words
+UNDER_WAY_QUERY = f"SELECT {COLUMNS} FROM turns WHERE id = (SELECT max(id) FROM turns) AND state = 'applying'"  # noqa: S608
 
 
 class Turns:
@@ -106,8 +108,10 @@ class Turns:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def add(self, turn: TurnRecord) -> int:
-        """Write a turn with its steps; gives its id. Called inside the caller's transaction."""
+    def add(
+        self, turn: TurnRecord, state: State, files: Sequence[FileStep], reviews: Sequence[ReviewStep]
+    ) -> TurnRecord:
+        """Write a turn in this state, with its steps; gives it with them and its id. Called inside a transaction."""
         number = self._db.execute(
             "INSERT INTO turns (token, author_kind, author_name, kind, mode, title, state, created, source)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -118,19 +122,23 @@ class Turns:
                 turn.kind,
                 turn.mode,
                 turn.title,
-                turn.state,
+                state,
                 turn.created,
                 turn.source,
             ),
         )
-        files = [
-            (number, seq, step.path, step.before, step.after, step.mode, step.moved_from)
-            for seq, step in enumerate(turn.files)
-        ]
-        self._db.many("INSERT INTO file_steps VALUES (?, ?, ?, ?, ?, ?, ?)", files)
-        reviews = [(number, seq, step.path, step.before, step.after) for seq, step in enumerate(turn.reviews)]
-        self._db.many("INSERT INTO review_steps VALUES (?, ?, ?, ?, ?)", reviews)
-        return number
+        self._db.many(
+            "INSERT INTO file_steps VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (number, seq, step.path, step.before, step.after, step.mode, step.moved_from)
+                for seq, step in enumerate(files)
+            ],
+        )
+        self._db.many(
+            "INSERT INTO review_steps VALUES (?, ?, ?, ?, ?)",
+            [(number, seq, step.path, step.before, step.after) for seq, step in enumerate(reviews)],
+        )
+        return replace(turn, id=number, files=tuple(files), reviews=tuple(reviews))
 
     def get(self, number: int) -> TurnRecord:
         row = self._db.row(f"SELECT {COLUMNS} FROM turns WHERE id = ?", (number,))  # noqa: S608 - our own names
@@ -153,9 +161,17 @@ class Turns:
         query = f"SELECT {COLUMNS} FROM turns WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"  # noqa: S608
         return [self._read(row) for row in self._db.rows(query, (*values, limit))]
 
-    def in_state(self, state: Literal[State.APPLYING, State.PROPOSED]) -> list[TurnRecord]:
-        """The turns that are under way, or wait for a decision."""
-        return [self._read(row) for row in self._db.rows(open_turns_query(state))]
+    def proposed(self) -> list[TurnRecord]:
+        """The turns that wait for a decision."""
+        return [self._read(row) for row in self._db.rows(PROPOSED_QUERY)]
+
+    def under_way(self) -> TurnRecord | None:
+        """The turn that is being carried out, or was when its process stopped; under the lock, only the second.
+
+        It can only be the newest: no other is begun before it has ended.
+        """
+        row = self._db.row(UNDER_WAY_QUERY)
+        return self._read(row) if row else None
 
     def by_tokens(self, tokens: Iterable[str]) -> list[TurnRecord]:
         query = f"SELECT {COLUMNS} FROM turns WHERE token = ?"  # noqa: S608
@@ -221,9 +237,3 @@ class Turns:
             files=tuple(FileStep(*step) for step in files),
             reviews=tuple(ReviewStep(*step) for step in reviews),
         )
-
-
-def open_turns_query(state: State) -> str:
-    # The first condition repeats that of the index `open_turns`: only then does SQLite see that it serves.
-    where = f"state IN ('applying', 'proposed') AND state = '{state}'"
-    return f"SELECT {COLUMNS} FROM turns WHERE {where} ORDER BY id"  # noqa: S608 - our own words

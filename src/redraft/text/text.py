@@ -32,7 +32,7 @@ _PAGE = 64
 class _Page:
     """Some blocks in a row. It knows where each of them ends; the rest is worked out when asked for."""
 
-    __slots__ = ("_breaks", "_digests", "blocks", "ends", "length")
+    __slots__ = ("_breaks", "_digests", "_size", "blocks", "ends", "length")
 
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self.blocks = blocks
@@ -40,6 +40,14 @@ class _Page:
         self.length = self.ends[-1]
         self._breaks: int | None = None
         self._digests: bytes | None = None
+        self._size: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes of UTF-8 the blocks are."""
+        if self._size is None:
+            self._size = sum([len(block.data) for block in self.blocks])
+        return self._size
 
     @property
     def breaks(self) -> int:
@@ -86,7 +94,10 @@ class Text:
             return NotImplemented
         if self._length != other._length:
             return False
-        pairs = zip(self.blocks, other.blocks, strict=False)
+        head, tail = self._shared_pages(other)
+        if head == len(self._pages) == len(other._pages):
+            return True
+        pairs = zip(self._middle(head, tail), other._middle(head, tail), strict=False)
         return all(mine is theirs or mine.content == theirs.content for mine, theirs in pairs)
 
     def __hash__(self) -> int:
@@ -108,6 +119,33 @@ class Text:
     def blocks(self) -> tuple[Block, ...]:
         """The pieces in which the text is stored, in order."""
         return tuple(chain.from_iterable([page.blocks for page in self._pages]))
+
+    def new_blocks(self, other: Text) -> list[Block]:
+        """The blocks that `other` does not have; found at once where one of the two came from the other by edits."""
+        head, tail = self._shared_pages(other)
+        known = {block.digest for block in other._middle(head, tail)}
+        return [block for block in self._middle(head, tail) if block.digest not in known]
+
+    def encode(self, other: Text | None = None, data: bytes | memoryview = b"") -> bytes:
+        """The text in UTF-8. Where `data` is that of `other`, what the two share is copied and not encoded again."""
+        head, tail = self._shared_pages(other) if other is not None else (0, 0)
+        changed = "".join([block.content for block in self._middle(head, tail)]).encode()
+        first = sum([page.size for page in self._pages[:head]])
+        last = sum([page.size for page in self._pages[len(self._pages) - tail :]])
+        view = memoryview(data)
+        return b"".join((view[:first], changed, view[len(view) - last :]))
+
+    def _shared_pages(self, other: Text) -> tuple[int, int]:
+        """How many pages the two have in common at the start and at the end."""
+        mine, theirs = self._pages, other._pages
+        most = min(len(mine), len(theirs))
+        head = next((number for number in range(most) if mine[number] is not theirs[number]), most)
+        left = most - head
+        return head, next((number for number in range(left) if mine[-1 - number] is not theirs[-1 - number]), left)
+
+    def _middle(self, head: int, tail: int) -> list[Block]:
+        """The blocks of all pages but so many at the start and at the end."""
+        return [block for page in self._pages[head : len(self._pages) - tail] for block in page.blocks]
 
     @property
     def line_count(self) -> int:
