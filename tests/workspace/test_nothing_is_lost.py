@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.config import Settings
-from redraft.errors import Forbidden
+from redraft.errors import Forbidden, Refused
 from redraft.history.turns import State
-from workspace.folder import AGENT, agent_writes, draft_of, hunks, type_over, working
+from redraft.search.index import Index
+from workspace.folder import AGENT, agent_writes, draft_of, hunks, type_at_end, type_over, working
 
 if TYPE_CHECKING:
     from workspace.folder import Folder
@@ -163,3 +164,58 @@ def test_taking_back_all_hunks_of_a_creation_takes_the_file_away(folder: Folder)
     ids = [hunk.id for hunk in workspace.turn_hunks(1)]
     assert not workspace.rollback(1, "scoped_selected", ids).conflicts
     assert "new.md" not in folder.tree()
+
+
+@pytest.mark.covers("P5")
+def test_a_merging_turn_does_not_write_unsaved_typing_as_its_own(folder: Folder) -> None:
+    folder.put("a.md", "")
+    workspace = folder.open()
+    type_at_end(workspace, "a.md", "TYPED")
+    with pytest.raises(Refused, match="not saved"):
+        agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
+    assert folder.text("a.md") == ""
+    workspace.save("a.md")
+    agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
+    workspace.rollback(2, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(2)])
+    assert folder.text("a.md") == "TYPED"
+
+
+@pytest.mark.covers("P5")
+def test_a_document_moved_where_a_deletion_waits_does_not_take_the_typing_with_it(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    type_over(workspace, "a.md", "one", "one, typed")
+    with workspace.turn(AGENT, "delete", mode="propose") as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    with workspace.turn(AGENT, "create", mode="propose") as turn:
+        turn.create("b.md", "new\n")
+    with pytest.raises(Refused) as caught, workspace.turn(AGENT, "move", mode="apply") as turn:
+        turn.move("b.md", "a.md", turn.read("b.md").version)
+    assert caught.value.code == "conflict"
+    workspace.reject({"a.md": None})
+    assert "one, typed" in working(workspace, "a.md")
+
+
+@pytest.mark.covers("P7")
+def test_a_search_shows_no_key_below_what_was_typed_above_it(folder: Folder) -> None:
+    folder.put("age.txt", "AGE-SECRET-KEY-1QQQQQQQQQQSECRETLINE\n")
+    workspace = folder.open()
+    type_over(workspace, "age.txt", "AGE", "my note about it\n" * 400 + "AGE")
+    with Index.open(workspace) as index:
+        assert index.search("SECRETLINE") == []
+
+
+@pytest.mark.covers("P5")
+@pytest.mark.parametrize("saved", [True, False])
+def test_undoing_a_proposed_move_keeps_what_was_typed_before_and_after_it(folder: Folder, saved: bool) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    type_over(workspace, "a.md", "one", "one, typed before")
+    with workspace.turn(AGENT, "move", mode="propose") as turn:
+        turn.move("a.md", "b.md", turn.read("a.md").version)
+    type_at_end(workspace, "b.md", "typed after")
+    if saved:
+        workspace.save("b.md")
+    workspace.undo(1)
+    assert "one, typed before" in working(workspace, "a.md")
+    assert working(workspace, "a.md").endswith("typed after")

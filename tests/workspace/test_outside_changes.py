@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from redraft.errors import Refused, Stale
-from redraft.text.edits import Edit
+from redraft.text.edits import Change, Edit
+from redraft.text.text import Text
 from workspace.folder import (
     AGENT,
     PERSON,
@@ -273,3 +276,72 @@ def test_a_person_may_not_create_over_a_pending_creation_unseen(folder: Folder) 
     with pytest.raises(Refused) as refused, workspace.turn(PERSON, "New") as own:
         own.create("a.md", "mine\n")
     assert refused.value.code == "already_exists"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pause", [0.0, 0.0005, 0.15])
+def test_a_write_of_the_same_length_with_its_time_kept_is_seen_however_soon_it_comes(
+    folder: Folder, pause: float
+) -> None:
+    folder.put("a.md", "00000\n")
+    workspace = folder.open()
+    for number in range(4 if pause > 0.1 else 150):
+        agent_writes(workspace, {"a.md": f"a{number:04}\n"}, mode="apply")
+        assert working(workspace, "a.md") == f"a{number:04}\n"
+        time.sleep(pause)
+        assert working(workspace, "a.md") == f"a{number:04}\n"
+        found = os.stat(folder.path / "a.md")
+        with open(folder.path / "a.md", "r+b") as file:
+            file.write(b"b")
+        os.utime(folder.path / "a.md", ns=(found.st_atime_ns, found.st_mtime_ns))
+        assert working(workspace, "a.md") == f"b{number:04}\n"
+
+
+def test_a_large_document_changed_outside_reads_as_it_stands(folder: Folder) -> None:
+    content = "".join(f"Line {number} of a long document, ünïcödé.\r\n" for number in range(3000))
+    folder.put("a.md", content)
+    workspace = folder.open()
+    for changed in (content.replace("Line 1500", "Another"), "new\n" + content, content[:50_000], "x", content):
+        assert working(workspace, "a.md") != changed
+        folder.put("a.md", changed)
+        document = workspace.read("a.md")
+        assert str(document.text) == changed
+        assert document.text.digest == Text(changed).digest
+
+
+@pytest.mark.covers("P5")
+@pytest.mark.parametrize("with_agent", [False, True])
+@pytest.mark.parametrize(
+    ("before", "typed", "outside"),
+    [
+        ("The end.", 'The end. "Yes," he said.', 'The end. "No," she said.'),
+        ("x\n", "x\n\nAnna loves Bert.\n", "x\n\nBert hates Anna.\n"),
+        ("A cat sat.", "A dog sat.", "A fish sat."),
+    ],
+)
+def test_where_both_wrote_at_one_place_each_has_its_sentence_whole(
+    folder: Folder, before: str, typed: str, outside: str, with_agent: bool
+) -> None:
+    folder.put("a.md", f"# T\n\n{before}\n")
+    workspace = folder.open()
+    workspace.type("a.md", Change.between(f"# T\n\n{before}\n", f"# T\n\n{typed}\n"))
+    if with_agent:
+        agent_writes(workspace, {"a.md": working(workspace, "a.md").replace("# T", "# Title")})
+    folder.put("a.md", f"# T\n\n{outside}\n")
+    text = working(workspace, "a.md")
+    for sentence in (typed.removeprefix(before), outside.removeprefix(before)):
+        words = sentence.removeprefix("A ").removesuffix(" sat.").strip().removesuffix(".")
+        assert text.count(words) == 1
+    assert any(hunk.conflict for hunk in hunks(workspace, "a.md"))
+
+
+def test_a_file_that_is_no_text_any_more_hides_no_other_tab(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    folder.put("b.md", POEM)
+    workspace = folder.open()
+    for name in ("a.md", "b.md"):
+        workspace.open_tab(name)
+    type_at_end(workspace, "a.md", "typed")
+    folder.put("a.md", b"caf\xe9\n")
+    assert [(tab.path, tab.dirty) for tab in workspace.tabs()] == [("a.md", True), ("b.md", False)]
+    assert workspace.open_tab("b.md").tab_id == "tab_2"

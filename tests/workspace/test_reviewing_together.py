@@ -202,3 +202,31 @@ def test_hunks_keep_their_ids_while_others_are_decided_and_typing_goes_on(folder
     type_at_end(workspace, "a.md", "The end.\n")
     assert hunk_with(workspace, "a.md", "Agate").id == names["Agate"]
     assert hunk_with(workspace, "a.md", "Quay").id == names["Quay"]
+
+
+@pytest.mark.covers("P5")
+def test_a_conflict_settled_in_a_document_that_is_still_proposed_waits_with_it(folder: Folder) -> None:
+    workspace = folder.open()
+    with workspace.turn(AGENT, "New", mode="propose") as turn:
+        turn.create("new.md", "one two\n\nlast\n")
+    turn = workspace.turn(AGENT, "Again", mode="propose")
+    turn.write("new.md", "one 2\n\nlast\n", turn.read("new.md").version)
+    type_over(workspace, "new.md", "two", "TYPED")
+    turn.commit()
+    (hunk,) = [hunk for hunk in hunks(workspace, "new.md") if hunk.conflict]
+    workspace.settle("new.md", hunk.id, "one TYPED and 2\n")
+    assert "new.md" not in folder.tree()
+    assert "one TYPED and 2\n" in working(workspace, "new.md")
+    workspace.reject({"new.md": None})
+    assert "TYPED and 2" in working(workspace, "new.md")
+
+
+def test_settling_a_hunk_deletes_no_document(folder: Folder) -> None:
+    folder.put("a.md", "one\n")
+    workspace = folder.open()
+    with workspace.turn(AGENT, "Gone", mode="propose") as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    (hunk,) = hunks(workspace, "a.md")
+    with pytest.raises(Refused, match="decide that first"):
+        workspace.settle("a.md", hunk.id, "one and two\n")
+    assert folder.text("a.md") == "one\n"

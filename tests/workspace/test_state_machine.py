@@ -1,17 +1,14 @@
-"""A person, an agent and an outside editor at work on one folder, in any order, with restarts in between.
+"""A person, an agent and an outside editor at work on one folder, through two programs, with restarts in between.
 
-After every step: no stale token was accepted, every document reads as its draft or its file says, and every character
-that the person typed is still in what they see, unless they themselves agreed to its going; and even then the history
-has it.
+After every step: no stale token was accepted, every document reads as its draft or its file says, every pending hunk
+belongs to an open turn, and every character that the person typed is in what they have, once, unless they themselves
+agreed to its going; and even then the history has it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import zlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,22 +17,24 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from conftest import TORTURE
 from redraft.errors import RedraftError, Refused, Stale
-from redraft.history.turns import Author
+from redraft.history.turns import State
 from redraft.text.edits import Change, Edit
-from redraft.workspace.workspace import Workspace
+from redraft.workspace.engine import PERSON
 from review.drafting import check_invariants, documents
+from workspace.desk import AGENT, PLACES, Watched, expect, naive_own_text
+from workspace.folder import yes
 
-AGENT = Author("agent", "agent")
-NAMES = ("one.md", "two.md")
-names = st.sampled_from(NAMES)
-places = st.integers(0, 400)
+if TYPE_CHECKING:
+    from redraft.workspace.workspace import Workspace
+
+spots = st.integers(0, 400)
+which = st.integers(0, len(PLACES) - 1)
+programs = st.integers(0, 1)
+modes = st.sampled_from(["propose", "propose", "apply", "merge"])
 WAYS = st.sampled_from(["in place", "rename", "empties it"])
 
-
-def expect(refusal: Refused, *codes: str) -> None:
-    """Let a refusal pass that the rules of the house foresee; any other is a fault."""
-    if refusal.code not in codes:
-        raise refusal
+# Taking one of these back is what brings the person's own words back, or leaves them; any other may take some away.
+KEEP_WORDS = ("propose", "apply", "accept", "reject", "take", "save", "discard", "restore", "rollback")
 
 
 class Desk(RuleBasedStateMachine):
@@ -43,221 +42,306 @@ class Desk(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.top = Path(tempfile.mkdtemp(prefix="redraft-desk-"))
-        self.folder = self.top / "folder"
-        self.folder.mkdir()
-        for name in NAMES:
-            (self.folder / name).write_text("# Title\n\nfirst\nsecond\n\n- a\n- b\n", encoding="utf-8")
-        self.next_key = 0xE000
-        self.must_stay: dict[str, str] = {}
-        self.ever_typed: set[str] = set()
+        self.watched = Watched()
         self.tokens: list[tuple[str, str, str]] = []
-        self.workspace = self._open()
-
-    def _open(self) -> Workspace:
-        return Workspace.open(self.folder, state_home=str(self.top / "state"))
 
     def teardown(self) -> None:
-        self._check_history_has_everything_typed()
-        assert self.workspace.verify_audit().intact
-        self.workspace.close()
-        shutil.rmtree(self.top)
+        self.watched.check_history_has_everything_typed()
+        assert self.watched.any.verify_audit().intact
+        self.watched.close()
 
-    def _check_history_has_everything_typed(self) -> None:
-        database = self.workspace.engine.database
-        kept = [zlib.decompress(row[0]).decode() for row in database.rows("SELECT data FROM blocks")]
-        kept += [row[0].encode().decode("unicode_escape") for row in database.rows("SELECT change FROM typing")]
-        lost = [key for key in self.ever_typed if not any(key in text for text in kept)]
-        assert not lost, f"{lost} are nowhere in the history"
+    def _name(self, number: int) -> str | None:
+        found = self.watched.documents()
+        return found[number % len(found)] if found else None
 
-    def _own_text(self, name: str) -> str:
-        draft = self.workspace.draft(name)
-        if draft is not None:
-            return draft.review.to_save
-        return (self.folder / name).read_bytes().decode() if (self.folder / name).exists() else ""
-
-    def _agreed(self) -> None:
-        """The person did something that may take their own words away; what is gone now is gone by their will."""
-        self.must_stay = {key: name for key, name in self.must_stay.items() if key in self._own_text(name)}
-
-    def _bytes(self) -> dict[str, bytes]:
-        return {entry.name: entry.read_bytes() for entry in self.folder.iterdir() if entry.is_file()}
+    def _at(self, number: int) -> Workspace:
+        return self.watched.programs[number]
 
     # The agent
 
     @rule(
-        name=names, start=places, length=st.integers(0, 30), new=documents(), mode=st.sampled_from(["propose", "apply"])
+        some=st.lists(which, min_size=1, max_size=2),
+        start=spots,
+        length=st.integers(0, 30),
+        new=documents(),
+        mode=modes,
+        program=programs,
     )
-    def agent_edits(self, name: str, start: int, length: int, new: str, mode: str) -> None:
+    def agent_edits(self, some: list[int], start: int, length: int, new: str, mode: str, program: int) -> None:
+        names = sorted({name for number in some if (name := self._name(number))})
         try:
-            with self.workspace.turn(AGENT, "edit", mode=mode) as turn:
-                document = turn.read(name)
-                text = str(document.text)
-                start %= len(text) + 1
-                # A mode that writes at once takes what it is told; here the agent keeps off what the person typed.
-                passage = text[start : start + length]
-                if mode == "apply" and any(key in passage for key in self.must_stay):
-                    passage = ""
-                turn.edit(name, [Edit(start, passage, new)], document.version)
-                self.tokens.append((name, document.version, text))
+            with self._at(program).turn(AGENT, "edit", mode=mode) as turn:
+                for name in names:
+                    document = turn.read(name)
+                    text = str(document.text)
+                    at = start % (len(text) + 1)
+                    # A mode that writes at once takes what it is told; here the agent keeps off what the person typed.
+                    passage = text[at : at + length]
+                    if mode != "propose" and any(key in passage for key in self.watched.must_stay):
+                        passage = ""
+                    turn.edit(name, [Edit(at, passage, new)], document.version)
+                    self.tokens.append((name, document.version, text))
         except Refused as refusal:
             expect(refusal, "conflict", "not_found")
 
-    @rule(name=names, text=documents())
-    def agent_is_slow_and_the_person_types_meanwhile(self, name: str, text: str) -> None:
-        if not (self.folder / name).exists():
+    @rule(number=which, text=documents(), mode=st.sampled_from(["propose", "merge"]), program=programs)
+    def agent_is_slow_and_the_person_types_meanwhile(self, number: int, text: str, mode: str, program: int) -> None:
+        name = self._name(number)
+        if name is None:
             return
         try:
-            with self.workspace.turn(AGENT, "rewrite", mode="propose") as turn:
+            with self._at(program).turn(AGENT, "rewrite", mode=mode) as turn:
                 document = turn.read(name)
+                old = str(document.text)
+                if mode == "merge" and any(key in old for key in self.watched.must_stay):
+                    text = old + text
                 turn.write(name, text, document.version)
-                self.person_types(name, 3, "")
+                self.person_types(number, 3, "", 1 - program)
+            assert turn.outcome is not None
+            for path in turn.outcome.conflicts:
+                self.watched.marked_in(path)
         except Refused as refusal:
             expect(refusal, "conflict", "not_found")
+
+    @rule(number=which, to=which, text=documents(), mode=modes, act=st.sampled_from(["create", "move", "delete"]))
+    def agent_changes_files(self, number: int, to: int, text: str, mode: str, act: str) -> None:
+        name, target = self._name(number), PLACES[to]
+        # Where the disk is written at once the person is asked before a deletion. Here they say yes.
+        try:
+            with self._at(to % 2).turn(AGENT, act, mode=mode, confirm=yes) as turn:
+                if act == "create":
+                    turn.create(target, text)
+                elif name is not None:
+                    version = turn.read(name).version
+                    turn.move(name, target, version) if act == "move" else turn.delete(name, version)
+        except Refused as refusal:
+            expect(refusal, "conflict", "not_found", "already_exists")
+            return
+        if act == "delete" and mode != "propose":
+            self.watched.agreed()
 
     @precondition(lambda self: self.tokens)
-    @rule(data=st.data())
-    def stale_token_is_refused(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), program=programs)
+    def stale_token_is_refused(self, data: st.DataObject, program: int) -> None:
         name, version, text = data.draw(st.sampled_from(self.tokens))
         try:
-            now = str(self.workspace.read(name, author=AGENT).text)
+            now = str(self._at(program).read(name, author=AGENT).text)
         except RedraftError:
             return
-        before = self._bytes()
-        turn = self.workspace.turn(AGENT, "stale", mode="apply")
+        before = self.watched.disk()
+        turn = self._at(program).turn(AGENT, "stale", mode="apply")
         if now == text:
             turn.edit(name, [Edit(0, "", "!")], version)
         else:
             with pytest.raises(Stale):
                 turn.edit(name, [Edit(0, "", "!")], version)
         turn.discard()
-        assert self._bytes() == before
+        assert self.watched.disk() == before
 
     # The person
 
-    @rule(name=names, at=places, around=st.sampled_from(["", " ", "\n"]))
-    def person_types(self, name: str, at: int, around: str) -> None:
-        key = chr(self.next_key)
+    @rule(number=which, at=spots, around=st.sampled_from(["", " ", "\n"]), program=programs)
+    def person_types(self, number: int, at: int, around: str, program: int) -> None:
+        name = self._name(number)
+        if name is None:
+            return
+        key = self.watched.typed()
+        document = self._at(program).read(name)
+        edit = Edit(at % (len(document.text) + 1), "", around + key + around)
+        self._at(program).type(name, Change((edit,)), version=document.version)
+        self.watched.was_typed(key)
+
+    @rule(number=which, program=programs)
+    def person_saves(self, number: int, program: int) -> None:
+        name = self._name(number)
+        if name is None:
+            return
+        draft = self._at(program).draft(name)
+        own = draft.review.to_save if draft else self.watched.disk()[name]
+        self._at(program).save(name)
+        where = (draft.base_path if draft else None) or name
+        if where in self.watched.disk():
+            assert self.watched.disk()[where] == own
+
+    @rule(number=which, to=which, act=st.sampled_from(["move", "delete"]), program=programs)
+    def person_changes_files(self, number: int, to: int, act: str, program: int) -> None:
+        name = self._name(number)
+        if name is None:
+            return
         try:
-            document = self.workspace.read(name)
-            edit = Edit(at % (len(document.text) + 1), "", around + key + around)
-            self.workspace.type(name, Change((edit,)), version=document.version)
+            with self._at(program).turn(PERSON, act) as turn:
+                version = turn.read(name).version
+                turn.move(name, PLACES[to], version) if act == "move" else turn.delete(name, version)
         except Refused as refusal:
-            expect(refusal, "not_found")
+            expect(refusal, "already_exists", "conflict")
             return
-        self.next_key += 1
-        self.must_stay[key] = name
-        self.ever_typed.add(key)
+        if act == "delete":
+            self.watched.agreed()
 
-    @rule(name=names)
-    def person_saves(self, name: str) -> None:
-        own = self._own_text(name)
-        self.workspace.save(name)
-        if (self.folder / name).exists():
-            assert (self.folder / name).read_bytes().decode() == own
-
-    @rule(name=names, data=st.data(), verdict=st.sampled_from(["accept", "reject"]))
-    def person_decides(self, name: str, data: st.DataObject, verdict: str) -> None:
-        draft = self.workspace.draft(name)
-        ids = draft.hunk_ids(of_agents=True) if draft else []
-        if not ids:
+    @rule(data=st.data(), to=which, program=programs)
+    def person_looks_into_the_trash(self, data: st.DataObject, to: int, program: int) -> None:
+        trashed = self._at(program).trashed()
+        if not trashed:
             return
-        chosen = data.draw(st.lists(st.sampled_from(ids), min_size=1, unique=True))
+        found = data.draw(st.sampled_from(list(trashed)))
+        try:
+            self._at(program).untrash(found.path, turn=found.turn, to=PLACES[to])
+        except Refused as refusal:
+            expect(refusal, "already_exists")
+            return
+        # What came back may hold words that meanwhile stand elsewhere, too.
+        own = "".join(self.watched.own_texts().values())
+        self.watched.marked |= {key for key in self.watched.must_stay if own.count(key) > 1}
+        assert found not in self._at(program).trashed()
+
+    @rule(data=st.data(), verdict=st.sampled_from(["accept", "reject"]), program=programs)
+    def person_decides(self, data: st.DataObject, verdict: str, program: int) -> None:
+        waiting = {draft.key: ids for draft in self._at(program).drafts() if (ids := draft.hunk_ids(of_agents=True))}
+        if not waiting:
+            return
+        name = data.draw(st.sampled_from(sorted(waiting)))
+        chosen = data.draw(st.lists(st.sampled_from(waiting[name]), min_size=1, unique=True))
         if verdict == "accept":
-            self.workspace.accept({name: chosen})
-            self._agreed()
+            try:
+                self._at(program).accept({name: chosen})
+            except Refused as refusal:
+                expect(refusal, "already_exists")  # where it was to be moved to, another document stands by now
+                return
+            self.watched.agreed()
         else:
-            self.workspace.reject({name: chosen})
+            self._at(program).reject({name: chosen})
 
-    @rule()
-    def person_undoes(self) -> None:
-        last = self.workspace.engine.turns.last_to_undo()
+    @rule(program=programs)
+    def person_accepts_all_that_is_shown(self, program: int) -> None:
+        shown = {name: str(self._at(program).read(name).text) for name in self.watched.documents()}
+        drafts = self._at(program).drafts()
+        if drafts:
+            try:
+                self._at(program).accept({draft.key: None for draft in drafts})
+            except Refused as refusal:
+                expect(refusal, "already_exists")
+                return
+            self.watched.agreed()
+        assert self.watched.disk() == shown
+        assert self._at(program).drafts() == []
+
+    @rule(program=programs)
+    def person_rejects_all_that_is_shown(self, program: int) -> None:
+        drafts = {draft.key: draft for draft in self._at(program).drafts()}
+        before = self.watched.disk()
+        if drafts:
+            self._at(program).reject(dict.fromkeys(drafts))
+        assert self.watched.disk() == before
+        assert not any(draft.review.pending for draft in self._at(program).drafts())
+        for draft in drafts.values():
+            own, wanted = draft.review.to_save, naive_own_text(draft)
+            assert wanted in (None, own)
+            if draft.base_path is not None or own:
+                where = draft.base_path or draft.key
+                assert str(self._at(program).read(where).text) == own
+
+    @rule(data=st.data(), by_number=st.booleans(), program=programs)
+    def person_undoes(self, data: st.DataObject, by_number: bool, program: int) -> None:
+        workspace = self._at(program)
+        last = workspace.engine.turns.last_to_undo()
+        standing = [turn.id for turn in workspace.turns() if turn.state in (State.APPLIED, State.PROPOSED)]
         if last is None:
             return
-        taken = self.workspace.undo()
-        if taken.turn is not None and last.kind not in ("propose", "apply", "reject", "save"):
-            self._agreed()
-
-    @rule()
-    def person_redoes(self) -> None:
-        undone = self.workspace.engine.turns.last_to_redo()
+        chosen = workspace.show(data.draw(st.sampled_from(standing))) if by_number else last
         try:
-            self.workspace.redo()
+            taken = workspace.undo(chosen.id if by_number else None)
         except Refused as refusal:
             expect(refusal, "nothing_to_undo")
             return
-        if undone is not None and self.workspace.show(undone.source or 0).kind not in ("apply", "reject", "save"):
-            self._agreed()
+        if taken.turn is not None and (chosen.kind not in KEEP_WORDS or chosen.author == PERSON):
+            self.watched.agreed()
 
-    @rule(data=st.data())
-    def person_restores(self, data: st.DataObject) -> None:
-        turns = [turn.id for turn in self.workspace.turns() if turn.files]
+    @rule(program=programs)
+    def person_redoes(self, program: int) -> None:
+        try:
+            self._at(program).redo()
+        except Refused as refusal:
+            expect(refusal, "nothing_to_undo")
+            return
+        self.watched.agreed()
+
+    @rule(data=st.data(), program=programs)
+    def person_restores(self, data: st.DataObject, program: int) -> None:
+        turns = [turn.id for turn in self._at(program).turns() if turn.files]
         if turns:
-            self.workspace.restore(data.draw(st.sampled_from(turns)))
-            self._agreed()
+            self._at(program).restore(data.draw(st.sampled_from(turns)))
+            self.watched.agreed()
 
-    @rule(data=st.data())
-    def person_rolls_hunks_back(self, data: st.DataObject) -> None:
-        turns = [turn.id for turn in self.workspace.turns() if turn.kind == "apply"]
+    @rule(data=st.data(), program=programs)
+    def person_rolls_hunks_back(self, data: st.DataObject, program: int) -> None:
+        turns = [turn.id for turn in self._at(program).turns() if turn.kind == "apply" and turn.author == AGENT]
         if not turns:
             return
         number = data.draw(st.sampled_from(turns))
-        hunks = [hunk.id for hunk in self.workspace.turn_hunks(number)]
+        hunks = [hunk.id for hunk in self._at(program).turn_hunks(number)]
         if hunks:
             chosen = data.draw(st.lists(st.sampled_from(hunks), min_size=1, unique=True))
-            self.workspace.rollback(number, "scoped_selected", chosen)
+            self._at(program).rollback(number, "scoped_selected", chosen)
 
     # The world outside
 
     @rule(
-        name=names,
+        number=which,
         new=st.sampled_from(["outside\n", "", "other words here\n"]),
-        at=places,
+        at=spots,
         length=st.integers(0, 60),
         how=WAYS,
     )
-    def somebody_else_writes(self, name: str, new: str, at: int, length: int, how: str) -> None:
-        path = self.folder / name
-        if not path.exists():
+    def somebody_else_writes(self, number: int, new: str, at: int, length: int, how: str) -> None:
+        disk = self.watched.disk()
+        if not disk:
             return
-        old = path.read_bytes().decode()
+        name = sorted(disk)[number % len(disk)]
+        path, old = self.watched.folder / name, disk[name]
         at %= len(old) + 1
         text = "" if how == "empties it" else old[:at] + new + old[at + length :]
         if how == "rename":
-            (self.top / "new").write_bytes(text.encode())
-            os.replace(self.top / "new", path)
+            (self.watched.top / "new").write_bytes(text.encode())
+            os.replace(self.watched.top / "new", path)
         else:
             path.write_bytes(text.encode())
         # What somebody else takes out of the file is their act, not ours.
-        self.must_stay = {key: where for key, where in self.must_stay.items() if key in text or key not in old}
+        self.watched.must_stay = {key for key in self.watched.must_stay if key in text or key not in old}
 
-    @rule(orderly=st.booleans())
-    def the_program_restarts(self, orderly: bool) -> None:
+    @rule(program=programs, orderly=st.booleans())
+    def a_program_restarts(self, program: int, orderly: bool) -> None:
         if orderly:
-            self.workspace.close()
-        self.workspace = self._open()
-        assert not self.workspace.notices
+            self._at(program).close()
+        self.watched.programs[program] = self.watched.opened()
+        assert not self._at(program).notices
 
     @invariant()
-    def nothing_the_person_typed_is_lost(self) -> None:
-        for key, name in self.must_stay.items():
-            assert key in self._own_text(name), f"{key!r} is gone from {name}"
+    def nothing_the_person_typed_is_lost_or_doubled(self) -> None:
+        self.watched.check_keys()
+
+    @invariant()
+    def a_pending_hunk_belongs_to_an_open_turn(self) -> None:
+        self.watched.check_pending_hunks_have_an_open_turn()
 
     @invariant()
     def drafts_are_sound(self) -> None:
-        for draft in self.workspace.drafts():
+        disk = self.watched.disk()
+        files = [draft.base_path for draft in self.watched.any.drafts() if draft.base_path is not None]
+        assert len(files) == len(set(files)), "two drafts of one file"
+        for draft in self.watched.any.drafts():
             check_invariants(draft.review)
-            if draft.base_path is not None and (self.folder / draft.base_path).exists():
-                assert draft.saved == (self.folder / draft.base_path).read_bytes()
+            if draft.base_path in disk:
+                assert draft.saved == disk[draft.base_path].encode()
 
     @invariant()
     def nothing_is_left_lying_around(self) -> None:
-        left = [name for name in os.listdir(self.folder) if name not in (*NAMES, ".redraft")]
-        assert not left, left
+        allowed = {*PLACES, "sub", "sub/deep", ".redraft", ".redraft/id"}
+        found = {path.relative_to(self.watched.folder).as_posix() for path in self.watched.folder.rglob("*")}
+        assert not found - allowed
 
 
 @pytest.mark.slow
-@pytest.mark.covers("P3", "P5", "P6")
+@pytest.mark.covers("P3", "P4", "P5", "P6")
 class TestDesk(Desk.TestCase):
     """The machine as a test."""
 

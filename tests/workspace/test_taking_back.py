@@ -251,3 +251,23 @@ def test_a_change_says_its_kind_both_contents_and_both_places(folder: Folder) ->
         ("c.md", "two\n", "two\n"),
         ("d.md", "", "new\n"),
     ]
+
+
+@pytest.mark.parametrize("take_back", ["undo", "restore", "hunks"])
+def test_taking_a_creation_back_takes_the_folders_made_for_it_away(folder: Folder, take_back: str) -> None:
+    (folder.path / "mine").mkdir()
+    workspace = folder.open()
+    with workspace.turn(AGENT, "New", mode="apply") as turn:
+        for place in ("new/deep/n.md", "full/n.md", "mine/n.md"):
+            turn.create(place, "new\n")
+    folder.put("full/other.md", "other\n")
+    if take_back == "undo":
+        workspace.undo()
+    elif take_back == "restore":
+        workspace.restore(1)
+    else:
+        workspace.rollback(1, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(1)])
+    found = {path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*")}
+    assert found - {".redraft", ".redraft/id"} == {"mine", "full", "full/other.md"}
+    workspace.undo(2)
+    assert folder.text("new/deep/n.md") == "new\n"

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from redraft.review.parting import take_back
 from redraft.review.review import Part, Review, cut_parts, tidy
 from redraft.text.edits import Change
 from redraft.text.merge import Clean, merge
@@ -115,7 +114,13 @@ def _with_both(merged: Merge) -> str:
 
 
 def _both(piece: Conflict) -> str:
-    return take_back(piece.theirs, piece.base, piece.ours)[0]
+    """Each side's words whole, the person's first; once where one side has all of the other's."""
+    ours, theirs = piece.ours, piece.theirs
+    if ours in theirs or theirs in ours:
+        return max(ours, theirs, key=len)
+    if ours[-1].isalnum() and theirs[0].isalnum():  # else two words would become one
+        return f"{ours}\n{theirs}" if "\n" in ours or "\n" in theirs else f"{ours} {theirs}"
+    return ours + theirs
 
 
 def _clashing(parts: Sequence[Part]) -> list[Part]:

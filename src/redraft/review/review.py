@@ -115,19 +115,26 @@ class Review:
     def between(base: str, proposed: str, working: str, turn: str = "") -> Review:
         return Review(tidy(cut_parts(base, proposed, working, turn)))
 
-    def recut(self, base: str, proposed: str, working: str) -> list[Part]:
-        """The parts of other texts for the same review. A hunk that is still there keeps its id; one that changed keeps
-        the turn of the agent's hunk nearest to it, so that no pending hunk is ever without one."""
-        known = {(part.base, part.proposed, part.working): part for part in self.parts if not part.same}
-        ends = accumulate(len(part.proposed) for part in self.parts)
-        agents = [(end, part.turn) for end, part in zip(ends, self.parts, strict=True) if part.turn]
+    def recut(self, base: str, proposed: str, working: str, *others: Review) -> list[Part]:
+        """The parts of other texts for the same review. A hunk that is still there, here or in one of the `others`,
+        keeps its id; one that changed keeps the turn of the agent's hunk nearest to it, so that no pending hunk is ever
+        without one, and its mark, without which a proposal that stands beside the text would be out of sight."""
+        known: dict[tuple[str, str, str], Part] = {}
+        agents: list[tuple[int, Part]] = []
+        for review in (self, *others):
+            for end, part in zip(accumulate(len(part.proposed) for part in review.parts), review.parts, strict=True):
+                if not part.same:
+                    known.setdefault((part.base, part.proposed, part.working), part)
+                if part.turn:
+                    agents.append((end, part))
         parts: list[Part] = []
         at = 0
         for part in cut_parts(base, proposed, working):
             at += len(part.proposed)
             if part.proposed != part.base and agents:
-                _, turn = min(agents, key=lambda agent: abs(agent[0] - at))
-                part = replace(part, turn=turn)  # noqa: PLW2901
+                _, like = min(agents, key=lambda agent: abs(agent[0] - at))
+                conflict = like.conflict and part.working != part.proposed
+                part = replace(part, turn=like.turn, conflict=conflict)  # noqa: PLW2901
             # Each known part is handed out once: two equal changes are still two hunks.
             parts.append(known.pop((part.base, part.proposed, part.working), part))
         return parts

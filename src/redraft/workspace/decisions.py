@@ -69,15 +69,19 @@ def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Au
     """Settle one hunk, often a conflict: for the agent (`text` is None), or with a text of the person's own."""
     with engine.journal.locked():
         ((draft, ids),) = _chosen(engine, {path: [hunk]}, of_agents=False)
+        if draft.path is None:
+            raise Refused(f"An agent proposes to delete {path}; decide that first.", code="conflict", path=path)
         plan = Plan()
         if text is None:
             _replace_draft(plan, draft, replace(draft, review=take(draft.review, ids)))
             return _carry_out(engine, plan, "take", [(draft, ids)], author)
         after = replace(draft, review=resolve(draft.review, hunk, text))
-        data = draft.disk_after(after)
-        _plan_files(plan, draft, after, data)
-        _replace_draft(plan, draft, replace(after, saved=data))
-        return _carry_out(engine, plan, "accept", [(draft, ids)], author)
+        if draft.base_path is not None:  # a document that is still to be created waits with all it says
+            data = draft.disk_after(after)
+            _plan_files(plan, draft, after, data)
+            after = replace(after, saved=data)
+        _replace_draft(plan, draft, after)
+        return _carry_out(engine, plan, "accept", [(draft, ids)], author, verb="Settle")
 
 
 def _chosen(engine: Engine, choice: Choice, *, of_agents: bool) -> list[tuple[Draft, set[str]]]:
@@ -97,22 +101,22 @@ def _chosen(engine: Engine, choice: Choice, *, of_agents: bool) -> list[tuple[Dr
 
 def of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
     """What is left to decide of a turn, per document."""
-    waiting = ((draft.key, _of_turn(draft, turn)) for draft in engine.documents.drafts())
+    waiting = ((draft.key, left_of_turn(draft, turn)) for draft in engine.documents.drafts())
     return {path: ids for path, ids in waiting if ids}
 
 
-def _of_turn(draft: Draft, turn: TurnRecord) -> list[str]:
-    """A document that is created or deleted is one decision, whichever turn worked on it last."""
-    steps = {step.path: step for step in turn.reviews}
+def left_of_turn(draft: Draft, turn: TurnRecord) -> list[str]:
+    """A document that is created or deleted is one decision, which belongs to every turn that has a word in it."""
     whole = draft.kind in ("created", "deleted")
-    moved = draft.kind == "moved" and draft.key in steps and steps[draft.key].before is None
-    first = [FILE_HUNK] if (whole and draft.key in steps) or moved else []
-    return first if whole else first + [hunk.id for hunk in draft.review.hunks if hunk.turn == turn.token]
+    if whole:
+        return [FILE_HUNK] if turn.token in _tokens(draft, {FILE_HUNK}) else []
+    moved = draft.kind == "moved" and draft.turn == turn.token
+    return [FILE_HUNK] * moved + [hunk.id for hunk in draft.review.hunks if hunk.turn == turn.token]
 
 
 def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
     """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it."""
-    for turn in engine.turns.in_state(State.PROPOSED):
+    for turn in engine.turns.proposed():
         left = of_turn(engine, turn)
         touched = any(chosen.get(path, set()).intersection(ids) for path, ids in left.items())
         whole = all(chosen.get(path, set()).issuperset(ids) for path, ids in left.items())
@@ -165,14 +169,16 @@ def _replace_draft(plan: Plan, before: Draft, after: Draft) -> None:
     plan.put_draft(after)
 
 
-def _carry_out(engine: Engine, plan: Plan, kind: str, chosen: list[tuple[Draft, set[str]]], author: Author) -> Decided:
+def _carry_out(
+    engine: Engine, plan: Plan, kind: str, chosen: list[tuple[Draft, set[str]]], author: Author, verb: str = ""
+) -> Decided:
     counts = {draft.key: len(ids) for draft, ids in chosen}
     if not any(counts.values()) and not plan.files:
         return Decided(None, counts, {})
     tokens = {token for draft, ids in chosen for token in _tokens(draft, ids)}
-    sources = [turn for turn in engine.turns.in_state(State.PROPOSED) if turn.token in tokens]
+    sources = [turn for turn in engine.turns.proposed() if turn.token in tokens]
     total = sum(counts.values())
-    title = f"{kind.capitalize()} {total} hunk{'s' if total != 1 else ''} in {', '.join(counts)}"
+    title = f"{verb or kind.capitalize()} {total} hunk{'s' if total != 1 else ''} in {', '.join(counts)}"
     arguments: dict[str, Any] = {draft.key: sorted(ids) for draft, ids in chosen}
     record = engine.carry_out(
         plan,
@@ -200,15 +206,15 @@ def close_decided(engine: Engine) -> None:
     waiting = {part.turn for draft in drafts for part in draft.review.parts if part.is_hunk}
     waiting |= {draft.turn for draft in drafts if draft.kind != "modified"}
     with engine.database.transaction(durable=False):
-        for turn in engine.turns.in_state(State.PROPOSED):
+        for turn in engine.turns.proposed():
             if turn.token not in waiting:
-                engine.turns.mark(turn.id, State.APPLIED if _was_taken(engine, turn) else State.DISCARDED)
+                engine.turns.mark(turn.id, State.APPLIED if was_taken(engine, turn) else State.DISCARDED)
         for turn in engine.turns.by_tokens(waiting - {""}):
-            if turn.state in (State.APPLIED, State.DISCARDED) and turn.kind == "propose":
-                engine.turns.mark(turn.id, State.PROPOSED)  # its decision was undone
+            if turn.state is not State.PROPOSED and turn.kind == "propose":
+                engine.turns.mark(turn.id, State.PROPOSED)  # its decision was undone, or a piece of it came back
 
 
-def _was_taken(engine: Engine, turn: TurnRecord) -> bool:
+def was_taken(engine: Engine, turn: TurnRecord) -> bool:
     """Whether a decision that stands took anything of the proposal: its token left a review by being accepted."""
     rows = engine.database.rows(
         "SELECT review_steps.before, review_steps.after FROM review_steps JOIN turns ON turns.id = review_steps.turn"

@@ -73,3 +73,11 @@ def version_of(text: Text, *, bom: bool = False) -> str:
 def content_hash(data: bytes) -> str:
     """The hash that agent-sidebar calls `base_file_hash` and `expected_hash`."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def exceeds(texts: list[Text], limit: int) -> bool:
+    """Whether the texts are longer than so many bytes of UTF-8, which are only counted where that is in doubt."""
+    length = sum(map(len, texts))
+    if length > limit or length * 4 <= limit:
+        return length > limit
+    return sum(len(block.data) for text in texts for block in text.blocks) > limit

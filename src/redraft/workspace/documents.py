@@ -2,12 +2,13 @@
 
 What a reader sees is the draft's working text where there is a draft, else the file. A draft is compared with its file
 every time it is read, by content: a change from outside is merged in before anybody sees or edits anything. Texts of
-files read lately are kept, since cutting 10 MB into blocks anew takes longer than comparing them.
+files read lately are kept, and read again unless their stamp proves that they hold what they held.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from redraft.errors import Damaged, Forbidden, RedraftError, Refused
 from redraft.files.paths import DocPath, is_internal, parse_path
 from redraft.files.secrets import is_secret_content, is_secret_name, mask
 from redraft.files.textfile import decode
+from redraft.files.trusting import proves_content
 from redraft.history.journal import Content
 from redraft.history.recovery import read_or_none
 from redraft.history.reviews import Image
@@ -27,7 +29,7 @@ from redraft.workspace.document import Document
 from redraft.workspace.draft import Draft
 
 if TYPE_CHECKING:
-    from redraft.files.images import Stamp
+    from redraft.files.images import Stamp, Standing
     from redraft.files.root import Root
     from redraft.history.reviews import Reviews
     from redraft.history.store import Store
@@ -45,6 +47,7 @@ class OnDisk:
     bom: bool
     mode: int
     stamp: Stamp | None = None
+    proven: bool = False  # an equal stamp means equal content, not only most likely
 
     def as_content(self) -> Content:
         return Content(self.data, self.text, self.bom)
@@ -69,10 +72,10 @@ class Documents:
             raise Forbidden(f"{path} belongs to version control or to Redraft itself.", path=path)
         return path
 
-    def for_agent(self, path: DocPath, *, again: bool = False) -> Document | None:
+    def for_agent(self, path: DocPath) -> Document | None:
         """What an agent sees here. A file that holds keys, by its name or by how it begins, is refused."""
         check_name_not_secret(path)
-        document = self.document(path, again=again, for_agent=True)
+        document = self.document(path, for_agent=True)
         if document is not None:
             check_not_secret(document)
         return document
@@ -81,11 +84,12 @@ class Documents:
         """The file, or None; `unsupported_file_type` where it is no UTF-8 text.
 
         `again` says that the caller read it a moment ago and compares it once more before writing: then an unchanged
-        stamp is enough.
+        stamp is enough, even one that is no proof.
         """
         kept = self._texts.get(path)
-        if again and kept is not None and kept.stamp is not None and kept.stamp == self._root.stamp(path):
+        if kept is not None and (again or kept.proven) and kept.stamp and kept.stamp == self._root.stamp(path):
             return kept
+        now = time.time_ns()
         try:
             image = self._root.read(path)
         except Refused as error:
@@ -93,11 +97,13 @@ class Documents:
                 self._texts.pop(path, None)
                 return None
             raise
+        proven = proves_content(image.stamp, now)
         if kept is None or kept.data != image.data:
             found = decode(image.data)
-            kept = OnDisk(image.data, Text(found.text), found.bom, image.mode, image.stamp)
-        elif kept.stamp != image.stamp:
-            kept = replace(kept, mode=image.mode, stamp=image.stamp)
+            text = Text(found.text) if kept is None else changed_into(kept.text, found.text)
+            kept = OnDisk(image.data, text, found.bom, image.mode, image.stamp, proven)
+        else:
+            kept = OnDisk(kept.data, kept.text, kept.bom, image.mode, image.stamp, proven)
         self._keep(path, kept)
         return kept
 
@@ -108,10 +114,15 @@ class Documents:
         """
         return self._root.exists(path) and self._reviews.standing_for(path) != path
 
-    def keep_written(self, path: DocPath, content: Content) -> None:
-        """Remember what was just written, so that the next reading need not cut it up again."""
-        if content.text is not None:
+    def keep_written(self, path: DocPath, content: Content, standing: Standing | None) -> None:
+        """Remember what was just written, so that it need not be cut up again, nor even read if it stands as it was."""
+        if content.text is None:
+            return
+        if standing is None:
             self._keep(path, OnDisk(content.data, content.text, content.bom, mode=0))
+            return
+        proven = proves_content(standing.stamp, 0, sole_writer=True)
+        self._keep(path, OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven))
 
     def _keep(self, path: str, text: OnDisk) -> None:
         self._texts.pop(path, None)
@@ -203,7 +214,7 @@ class Documents:
     def _text(self, snapshot: str) -> str:
         return self._store.get(bytes.fromhex(snapshot)).decode()
 
-    def document(self, path: DocPath, *, again: bool = False, for_agent: bool = False) -> Document | None:
+    def document(self, path: DocPath, *, for_agent: bool = False) -> Document | None:
         """What a reader sees at this path, or None."""
         if self._reviews.knows(path):
             draft = self.draft(path)
@@ -213,7 +224,7 @@ class Documents:
                 return Document(path, self.working(draft), draft.bom, draft.mode)
             if draft is not None or self._reviews.standing_for(path) not in (None, path):
                 return None  # an agent proposes to delete it, or to move it elsewhere
-        disk = self.on_disk(path, again=again)
+        disk = self.on_disk(path)
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
     def working(self, draft: Draft) -> Text:
@@ -226,15 +237,21 @@ class Documents:
         return kept[1]
 
     def drafts(self) -> list[Draft]:
-        found = (self._draft_or_kept(path) for path in self._reviews.paths())
+        found = (self.draft_or_kept(path) for path in self._reviews.paths())
         return [draft for draft in found if draft is not None]
 
-    def _draft_or_kept(self, path: str) -> Draft | None:
+    def draft_or_kept(self, path: str) -> Draft | None:
         """A file that cannot be read as text just now hides neither its own draft nor those of others."""
         try:
             return self.draft(path)
         except RedraftError:
             return self.stored(path)
+
+
+def changed_into(text: Text, new: str) -> Text:
+    """The text with other content. Where most of it stayed, only the rest is cut anew: 10 MB take 200 ms to cut."""
+    change = Change.between(str(text), new)
+    return change.apply_to(text) if sum(len(edit.new) for edit in change.edits) * 2 < len(new) else Text(new)
 
 
 def check_name_not_secret(path: str) -> None:

@@ -8,13 +8,16 @@ draft is a value; `Documents` reads and keeps it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.files.textfile import decode, encode
 from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all
 from redraft.review.review import Review, tidy
 from redraft.text.diff import apply, diff
 from redraft.text.merge import merge
+
+if TYPE_CHECKING:
+    from redraft.text.diff import Hunk
 
 FILE_HUNK = "file"
 Kind = Literal["created", "deleted", "moved", "modified"]
@@ -54,6 +57,24 @@ class Draft:
         return self.path is not None and self.encoded(self.review.to_save) != (self.saved or b"")
 
     @property
+    def unsaved(self) -> list[Hunk]:
+        """What saving would change and no hunk shows: typing that became base when an agent wrote upon it."""
+        if self.kind != "modified" or not self.dirty:
+            return []
+        shown: list[tuple[int, int]] = []
+        at = 0
+        for part in self.review.parts:
+            end = at + len(part.persons_own()[0])
+            if part.is_hunk and part.author in ("user", "mixed"):
+                shown.append((at, end))
+            at = end
+        return [
+            hunk
+            for hunk in diff(self.saved_text, self.review.to_save)
+            if not any(start <= hunk.new_at + len(hunk.new_text) and hunk.new_at <= end for start, end in shown)
+        ]
+
+    @property
     def pending(self) -> bool:
         """Whether a decision is open: on a hunk, or on the file itself."""
         return self.review.pending or self.kind != "modified"
@@ -62,6 +83,9 @@ class Draft:
     def settled(self) -> bool:
         """Whether the disk says all there is to say, so that the draft can go."""
         return self.kind == "modified" and not self.review.hunks and not self.dirty
+
+    def has_hunk_of(self, turn: str) -> bool:
+        return any(part.turn == turn for part in self.review.parts)
 
     def encoded(self, text: str) -> bytes:
         return encode(text, self.bom)

@@ -62,6 +62,7 @@ class Engine:
         source: int | None = None,
         token: str = "",
         arguments: Any = None,
+        called: AuditLine | None = None,
     ) -> TurnRecord:
         """Do everything a plan says as one turn. The journal's lock must be held."""
         turn = TurnRecord(
@@ -74,11 +75,12 @@ class Engine:
             state=state,
             source=source,
         )
-        line = AuditLine(kind, arguments if arguments is not None else {"title": title})
-        record = self.journal.carry_out(turn, plan.files, lambda: plan.steps(self.documents), line)
+        line = called or AuditLine(kind, arguments if arguments is not None else {"title": title})
+        done = self.journal.carry_out(turn, plan.files, lambda: plan.steps(self.documents), line)
+        record = done.turn
         for file in plan.files:
             if file.after is not None:
-                self.documents.keep_written(file.path, file.after)
+                self.documents.keep_written(file.path, file.after, done.standing[file.path])
         moves: dict[str, str] = {file.moved_from: file.path for file in plan.files if file.moved_from is not None}
         if moves:
             with self.database.transaction(durable=False):
@@ -91,6 +93,11 @@ class Engine:
         self.events.tell(f"turn.{turn.state}", turn=turn.id, kind=turn.kind, title=turn.title, paths=turn.paths)
         for path in turn.paths:
             self.events.tell("document.changed", path=path, turn=turn.id)
+
+    @property
+    def state(self) -> str:
+        """The folder in which the history lies, and beside it what can be made again."""
+        return self.journal.state
 
     def close(self) -> None:
         self.database.close()

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError, Refused
-from redraft.files.atomic import write_file
 from redraft.files.faults import told
 from redraft.files.locks import folder_lock
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

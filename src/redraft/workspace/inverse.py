@@ -13,6 +13,7 @@ from redraft.history.recovery import read_or_none
 from redraft.review.review import Review, tidy
 from redraft.text.merge import merge
 from redraft.text.text import Text
+from redraft.workspace.decisions import left_of_turn, was_taken
 from redraft.workspace.plan import Plan
 
 if TYPE_CHECKING:
@@ -49,13 +50,27 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
         if file is not None:
             plan.files.append(file)
             disk_after[step.path] = file.after.data if file.after else None
+    sources = _review_moves(engine, turn)
     for step in turn.reviews:
+        if step in sources.values():
+            continue  # goes with the place that it was moved to
         try:
-            _inverse_review(engine, plan, turn, step, disk_after)
+            _inverse_review(engine, plan, turn, step, sources.get(step.path), disk_after)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
     _let_others_follow(engine, plan, disk_after)
+    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
+
+
+def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
+    """Drafts that would be left beside one of the plan's for the same file, each with the plan's. A file has one."""
+    found: dict[str, str] = {}
+    for key, draft in plan.drafts.items():
+        other = None if draft is None or draft.base_path is None else engine.reviews.standing_for(draft.base_path)
+        if other is not None and other not in plan.drafts:
+            found[other] = key
+    return found
 
 
 def _inverse_file(engine: Engine, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
@@ -82,16 +97,57 @@ def _inverse_file(engine: Engine, step: FileStep, moved: dict[str, str]) -> File
     return file_plan(path, now, encode(merged.text, decode(now).bom), step, moved)
 
 
+def _review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
+    """For each place to which the turn moved a draft, the step that took it from its old one: they are one change."""
+    gone = [step for step in turn.reviews if step.before is not None and step.after is None]
+    found: dict[str, ReviewStep] = {}
+    for step in turn.reviews:
+        if step.before is not None or step.after is None:
+            continue
+        home = engine.documents.from_image(step.after).base_path
+        homes = {home, *(file.moved_from for file in turn.files if file.path == home and file.moved_from)}
+        for source in gone:
+            if source.before is not None and engine.documents.from_image(source.before).base_path in homes:
+                found[step.path] = source
+                gone.remove(source)
+                break
+    return found
+
+
 def _inverse_review(
-    engine: Engine, plan: Plan, turn: TurnRecord, step: ReviewStep, disk_after: dict[str, bytes | None]
+    engine: Engine,
+    plan: Plan,
+    turn: TurnRecord,
+    step: ReviewStep,
+    source: ReviewStep | None,
+    disk_after: dict[str, bytes | None],
 ) -> None:
     current = engine.documents.draft(step.path)
-    before, after = (engine.documents.from_image(row) if row else None for row in (step.before, step.after))
-    restored = before if current == after else _merged_review(engine, turn, step.path, current, before, after)
+    was = step.before if source is None else source.before
+    before, after = (engine.documents.from_image(row) if row else None for row in (was, step.after))
+    if source is not None:
+        plan.drafts[source.path] = None
+    if current == after:
+        restored = before
+    elif current is not None and (proposal := _partly_taken(engine, turn)) is not None:
+        restored = current.rejected(set(left_of_turn(current, proposal)))
+    else:
+        restored = _merged_review(engine, turn, step.path, current, before, after)
     plan.drafts[step.path] = None
     if restored is not None:
         data = _disk_then(engine, restored, disk_after)
         plan.put_draft(restored.with_disk(data) if restored is before else replace(restored, saved=data))
+
+
+def _partly_taken(engine: Engine, turn: TurnRecord) -> TurnRecord | None:
+    """The proposal that is taken back, where a person took some of it: that stays until its acceptance is undone.
+
+    Merging the inverse would propose, in nobody's name, to take out again what the person accepted.
+    """
+    takes_away = True
+    while turn.kind == "undo" and turn.source is not None:
+        turn, takes_away = engine.turns.get(turn.source), not takes_away
+    return turn if takes_away and turn.kind == "propose" and was_taken(engine, turn) else None
 
 
 def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bytes | None:
@@ -119,7 +175,8 @@ def _merged_review(
     if before is None:
         like = replace(like, path=like.base_path or like.path)
     base, proposed, working = (each.text for each in merged)
-    return replace(like, review=Review(tidy((before or like).review.recut(base, proposed, working))))
+    # The present names its hunks best; those that come back are named by the past.
+    return replace(like, review=Review(tidy(now.recut(base, proposed, working, old))))
 
 
 def _text_then(
@@ -150,6 +207,7 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         if step.before is not None:
             draft = engine.documents.from_image(step.before)
             plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
+    plan.drafts.update(dict.fromkeys(_rivals(engine, plan)))
     return plan
 
 

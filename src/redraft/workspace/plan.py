@@ -24,6 +24,7 @@ from redraft.workspace.draft import Draft
 from redraft.workspace.modes import Writes
 
 if TYPE_CHECKING:
+    from redraft.text.merge import Merge
     from redraft.workspace.document import Document
     from redraft.workspace.documents import Documents, OnDisk
     from redraft.workspace.turn import Staged, Turn
@@ -141,7 +142,19 @@ def applied(turn: Turn, documents: Documents, token: str) -> Plan:
             plan.files.append(FilePlan(path, None, content_of(staged.now), staged.now.mode))
         elif staged.now != staged.seen:
             _apply_edit(plan, turn, documents, path, staged, token)
+    _check_one_fate(plan, token)
     return plan
+
+
+def _check_one_fate(plan: Plan, token: str) -> None:
+    """A turn is written or it waits: where a document waits for a decision itself, its new hunks wait with it."""
+    waiting = [draft.key for draft in plan.drafts.values() if draft is not None and draft.has_hunk_of(token)]
+    if plan.files and waiting:
+        raise Refused(
+            f"{waiting[0]} waits for a decision itself; change it in a turn of its own.",
+            code="conflict",
+            path=waiting[0],
+        )
 
 
 def _apply_edit(plan: Plan, turn: Turn, documents: Documents, path: DocPath, staged: Staged, token: str) -> None:
@@ -154,7 +167,7 @@ def _apply_edit(plan: Plan, turn: Turn, documents: Documents, path: DocPath, sta
         if disk is None:
             raise Stale(f"{path} was deleted or moved meanwhile.", path=path)
         if disk.text == seen.text and disk.bom == seen.bom:
-            after = content_of(now)
+            after = encoded(now.text, bom=now.bom, like=disk)
         else:
             after = _merged(plan, turn, path, disk, seen, now)
         plan.files.append(FilePlan(path, disk.as_content(), after, disk.mode))
@@ -182,12 +195,11 @@ def _merged(plan: Plan, turn: Turn, path: DocPath, disk: OnDisk, seen: Document,
             path=path,
             your_version=seen.version,
         )
-    text = _one_merge(plan, turn, path, str(seen.text), str(disk.text), str(now.text))
+    text = _one_merge(plan, turn, path, merge(str(seen.text), str(disk.text), str(now.text)))
     return encoded(Text(text), bom=disk.bom)
 
 
-def _one_merge(plan: Plan, turn: Turn, path: str, seen: str, mine: str, result: str) -> str:
-    merged = merge(seen, mine, result)
+def _one_merge(plan: Plan, turn: Turn, path: str, merged: Merge) -> str:
     if merged.clean:
         return merged.text
     if turn.mode.writes is not Writes.MERGED:
@@ -205,10 +217,15 @@ def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, seen: str, result: str
     """All three texts and the disk take the same change; what is pending or unsaved stays so."""
     path = draft.key
     review = draft.review
-    base, proposal, working, disk = (
-        _one_merge(plan, turn, path, seen, text, result)
-        for text in (review.base, review.proposed, review.working, draft.saved_text)
-    )
+    in_working = merge(seen, review.working, result)
+    others = [merge(seen, text, result) for text in (review.base, review.proposed, draft.saved_text)]
+    if not all(each.clean for each in others) or (review.pending and not in_working.clean):
+        # Marks would bring unsaved typing to the disk, or into the proposal, as the agent's: it could be taken back.
+        raise Refused(
+            f"{path} has changes at the same place that are not saved or not decided yet.", code="conflict", path=path
+        )
+    working = _one_merge(plan, turn, path, in_working)
+    base, proposal, disk = (each.text for each in others)
     data = draft.encoded(disk)
     after = replace(draft, review=Review(tidy(review.recut(base, proposal, working))), saved=data)
     before = Content(draft.saved or b"", Text(draft.saved_text), draft.bom)
@@ -247,6 +264,8 @@ def _apply_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, now
     seen = turn.staged[source].seen
     if seen is None or seen.text != now.text:
         raise Refused(f"{source} has changes that are not saved or not decided yet.", code="conflict", path=source)
+    if path not in turn.moved.values() and documents.draft(path) not in (None, draft):
+        raise Refused(f"The deletion of {path} is not decided yet.", code="conflict", path=path)
     home = DocPath(draft.base_path or source)
     disk = documents.on_disk(home)
     if disk is not None and home != path:
@@ -271,6 +290,8 @@ def content_of(document: Document) -> Content:
     return encoded(document.text, bom=document.bom)
 
 
-def encoded(text: Text, *, bom: bool) -> Content:
-    data = str(text).encode()
+def encoded(text: Text, *, bom: bool, like: OnDisk | None = None) -> Content:
+    """The text as a file holds it. `like` is one from which it came by edits."""
+    known = (None, b"") if like is None else (like.text, memoryview(like.data)[len(BOM) * like.bom :])
+    data = text.encode(*known)
     return Content(BOM + data if bom else data, text, bom)

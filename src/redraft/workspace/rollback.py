@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from redraft.errors import Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import FilePlan
+from redraft.history.made import made_by
 from redraft.history.turns import Author, State
 from redraft.text.diff import Hunk, apply, diff
 from redraft.text.merge import merge
@@ -25,6 +26,7 @@ from redraft.workspace.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from redraft.history.journal import AuditLine
     from redraft.history.turns import FileStep, TurnRecord
     from redraft.workspace.engine import Engine
 
@@ -57,13 +59,15 @@ class ThreeWay:
     agent_proposed: str
 
 
-def undo(engine: Engine, number: int | None = None, *, author: Author = PERSON) -> TakenBack:
+def undo(
+    engine: Engine, number: int | None = None, *, author: Author = PERSON, called: AuditLine | None = None
+) -> TakenBack:
     """Take a turn back (by default the last), keeping everything that came after; all of it or nothing."""
     with engine.journal.locked():
         turn = engine.turns.get(number) if number is not None else engine.turns.last_to_undo()
         if turn is None:
             raise Refused("There is nothing to undo.", code="nothing_to_undo")
-        return _undo(engine, turn, f"Undo: {turn.title}", author)
+        return _undo(engine, turn, f"Undo: {turn.title}", author, called)
 
 
 def redo(engine: Engine, *, author: Author = PERSON) -> TakenBack:
@@ -75,14 +79,21 @@ def redo(engine: Engine, *, author: Author = PERSON) -> TakenBack:
         return _undo(engine, turn, turn.title.replace("Undo: ", "Redo: ", 1), author)
 
 
-def _undo(engine: Engine, turn: TurnRecord, title: str, author: Author) -> TakenBack:
+def _undo(engine: Engine, turn: TurnRecord, title: str, author: Author, called: AuditLine | None = None) -> TakenBack:
     _check_standing(turn)
     plan, clashes = invert_turn(engine, turn)
     if clashes:
         return TakenBack(None, clashes)
-    record = engine.carry_out(plan, author=author, kind="undo", title=title, source=turn.id)
+    record = engine.carry_out(plan, author=author, kind="undo", title=title, source=turn.id, called=called)
+    _drop_folders(engine, turn.id)
     close_decided(engine)
     return TakenBack(record)
+
+
+def _drop_folders(engine: Engine, number: int) -> None:
+    """Take the folders away that the turn made, where nothing is left in them."""
+    for folder in reversed(made_by(engine.database, number)):
+        engine.root.remove_empty_folders([folder])
 
 
 def restore(engine: Engine, number: int, *, author: Author = PERSON) -> TakenBack:
@@ -94,6 +105,7 @@ def restore(engine: Engine, number: int, *, author: Author = PERSON) -> TakenBac
         plan = reset_turn(engine, turn)
         title = f"Restore the state before turn {number} ({turn.title})"
         record = engine.carry_out(plan, author=author, kind="restore", title=title, source=number)
+        _drop_folders(engine, number)
         close_decided(engine)
     engine.events.tell("checkpoint.rollback.completed", checkpoint_id=number, turn=record.id)
     return TakenBack(record)
@@ -123,6 +135,7 @@ def rollback(
         if plan.files:
             title = f"Take back {len(wanted) - len(clashes)} hunks of turn {number} ({turn.title})"
             record = engine.carry_out(plan, author=author, kind="rollback", title=title, source=number)
+            _drop_folders(engine, number)
     kind = "checkpoint.rollback.failed" if clashes else "checkpoint.rollback.completed"
     engine.events.tell(kind, checkpoint_id=number, hunk_ids=[clash.hunk_id for clash in clashes])
     return TakenBack(record, clashes)

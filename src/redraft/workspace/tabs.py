@@ -82,10 +82,10 @@ def tab(engine: Engine, tab_id: str) -> Tab:
 
 def _tab(engine: Engine, number: int, lies_at: str) -> Tab:
     path = engine.reviews.standing_for(lies_at) or lies_at  # elsewhere, where an agent proposes to move it
-    draft = engine.documents.draft(path)
+    draft = engine.documents.draft_or_kept(path)
     try:
         document = engine.documents.document(DocPath(path))
-    except Refused:
+    except RedraftError:  # no text any more, or not a file: that hides neither this tab nor the others
         document = None
     return Tab(f"tab_{number}", path, draft is not None and draft.dirty, document)
 

@@ -13,7 +13,7 @@ from redraft.errors import Busy, ConfirmationRequired, Forbidden, Refused, Stale
 from redraft.files.paths import check_agent_write
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
-from redraft.workspace.document import Document, check_text, content_hash
+from redraft.workspace.document import Document, check_text, content_hash, exceeds
 from redraft.workspace.documents import check_name_not_secret
 from redraft.workspace.modes import Verdict, Writes
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from redraft.config import Limits
     from redraft.files.paths import DocPath
+    from redraft.history.journal import AuditLine
     from redraft.history.turns import Author, TurnRecord
     from redraft.text.edits import Span
     from redraft.workspace.documents import Documents
@@ -61,7 +62,11 @@ class Turn:
         limits: Limits,
         commit: Callable[[Turn], Outcome],
         confirm: Confirm | None = None,
+        *,
+        token: str,
     ) -> None:
+        self.token = token
+        self.called: AuditLine | None = None  # by which call of a tool it came about, for the audit log
         self.author = author
         self.mode = mode
         self.title = title
@@ -71,7 +76,7 @@ class Turn:
         self.confirm = confirm
         self.actions = 0
         self.open = True
-        self._looked: set[DocPath] = set()
+        self._looked: dict[DocPath, Document] = {}
         self._documents = documents
         self._limits = limits
         self._commit = commit
@@ -123,9 +128,10 @@ class Turn:
         if path in self.staged:
             return self.staged[path].now
         look = self._documents.for_agent if self.author.is_agent else self._documents.document
-        again = path in self._looked
-        self._looked.add(path)
-        return look(path, again=again)
+        document = look(path)
+        if document is not None:
+            self._looked[path] = document
+        return document
 
     # Writing
 
@@ -209,7 +215,10 @@ class Turn:
     def _begin(self, action: Action, raw: str, version: str) -> Document:
         path = self._documents.path(raw)
         self._act(action, path)
-        document = self._look(path)
+        # What the turn itself read need not be read again: whatever changed meanwhile is found when it is carried out.
+        document = None if path in self.staged else self._looked.get(path)
+        if document is None or document.version != version:
+            document = self._look(path)
         if document is None:
             raise Refused(f"There is no document {path}.", code="not_found", path=path)
         document.check_version(version)
@@ -288,11 +297,3 @@ class Turn:
     @property
     def writes_at_once(self) -> bool:
         return self.mode.writes in (Writes.AT_ONCE, Writes.MERGED)
-
-
-def exceeds(texts: list[Text], limit: int) -> bool:
-    """Whether the texts are longer than so many bytes of UTF-8, which are only counted where that is in doubt."""
-    length = sum(map(len, texts))
-    if length > limit or length * 4 <= limit:
-        return length > limit
-    return sum(len(block.data) for text in texts for block in text.blocks) > limit

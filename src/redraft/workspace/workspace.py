@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
+    from redraft.config import Limits
     from redraft.files.listing import Entry
     from redraft.history.audit import Verdict
+    from redraft.history.journal import AuditLine
     from redraft.history.retention import Collected
     from redraft.history.turns import Author, TurnRecord
     from redraft.text.edits import Change
@@ -67,6 +69,7 @@ class Workspace:
             root.close()
             raise
         told = [*notices, *identity.notices, *engine.database.losses]
+        engine.journal.recovered = lambda: decisions.close_decided(engine)
         try:
             with engine.journal.locked():
                 remember(identity, name)
@@ -114,15 +117,31 @@ class Workspace:
     # Turns
 
     def turn(
-        self, author: Author, title: str, *, mode: str | Mode | None = None, confirm: Confirm | None = None
+        self,
+        author: Author,
+        title: str,
+        *,
+        mode: str | Mode | None = None,
+        confirm: Confirm | None = None,
+        limits: Limits | None = None,
+        token: str | None = None,
     ) -> Turn:
-        """Begin a turn. The mode is the person's choice (by default that of the settings), never the agent's own."""
+        """Begin a turn. Mode and limits are the person's choice (else those of the settings), never the agent's own.
+
+        With a `token` of its own the caller can ask after a crash whether the turn was carried out.
+        """
         wanted = self.engine.settings.mode if mode is None else mode
         chosen = wanted if isinstance(wanted, Mode) else mode_named(wanted)
         if not author.is_agent:
             chosen = MODES["apply"]
         engine = self.engine
-        return Turn(engine.documents, author, chosen, title, engine.settings.limits, self._commit, confirm)
+        within = limits or engine.settings.limits
+        return Turn(engine.documents, author, chosen, title, within, self._commit, confirm, token=token or new_token())
+
+    def carried_out(self, token: str) -> TurnRecord | None:
+        """The turn with this token, if it was recorded and not taken back at once."""
+        found = self.engine.turns.by_tokens([token])
+        return found[0] if found and found[0].state is not State.DISCARDED else None
 
     def _commit(self, turn: Turn) -> Outcome:
         engine = self.engine
@@ -130,7 +149,7 @@ class Workspace:
         limit = engine.settings.confirm_files
         if at_once and turn.author.is_agent and len(turn.staged) > limit:
             turn.ask(f"change {len(turn.staged)} files", sorted(turn.staged))
-        token = new_token()
+        token = turn.token
         with engine.journal.locked():
             plan = (applied if at_once else proposed)(turn, engine.documents, token)
             if not plan.files and not plan.drafts:
@@ -138,14 +157,22 @@ class Workspace:
             done = bool(plan.files) or not turn.author.is_agent
             kind, state = ("apply", State.APPLIED) if done else ("propose", State.PROPOSED)
             record = engine.carry_out(
-                plan, author=turn.author, kind=kind, title=turn.title, mode=turn.mode.name, state=state, token=token
+                plan,
+                author=turn.author,
+                kind=kind,
+                title=turn.title,
+                mode=turn.mode.name,
+                state=state,
+                token=token,
+                called=turn.called,
             )
         paths: Sequence[str] = [file.path for file in plan.files]
         pending = [path for path, draft in plan.drafts.items() if draft is not None and path not in paths]
         return Outcome(record, list(paths), pending, plan.conflicts)
 
     def turns(self, *, limit: int = 50, path: str | None = None, before: int | None = None) -> Sequence[TurnRecord]:
-        return self.engine.turns.recent(limit=limit, path=path, before=before)
+        found = None if path is None else self.engine.documents.path(path)
+        return self.engine.turns.recent(limit=limit, path=found, before=before)
 
     def show(self, number: int) -> TurnRecord:
         return self.engine.turns.get(number)
@@ -157,8 +184,10 @@ class Workspace:
         """Per document what it said before and after the turn."""
         return rollback.turn_texts(self.engine, self.show(number))
 
-    def undo(self, number: int | None = None, *, author: Author = PERSON) -> rollback.TakenBack:
-        return rollback.undo(self.engine, number, author=author)
+    def undo(
+        self, number: int | None = None, *, author: Author = PERSON, called: AuditLine | None = None
+    ) -> rollback.TakenBack:
+        return rollback.undo(self.engine, number, author=author, called=called)
 
     def redo(self, *, author: Author = PERSON) -> rollback.TakenBack:
         return rollback.redo(self.engine, author=author)
@@ -178,7 +207,7 @@ class Workspace:
 
     def drafts(self) -> Sequence[Draft]:
         """Every document that has something pending or unsaved."""
-        return self.engine.documents.drafts()
+        return [draft for draft in self.engine.documents.drafts() if not draft.settled]
 
     def draft(self, path: str) -> Draft | None:
         return self.engine.documents.draft(self.engine.documents.path(path))
