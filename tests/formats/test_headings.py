@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.reference import markdown_examples, markdown_files, reference_headings
+from redraft.formats import headings as headings_module
 from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.headings import headings
 
@@ -118,3 +119,36 @@ def test_ten_megabytes_take_a_moment(material: Path) -> None:
     start = time.process_time()
     assert headings(text)
     assert time.process_time() - start < 1.5
+
+
+SIMPLE = [
+    "- a",
+    "* b",
+    "+ Cc",
+    "> q",
+    "1. a",
+    "2. b",
+    "9) c",
+    "",
+    "   ",
+    "text",
+    "# H",
+    "===",
+    "---",
+    "  - n",
+    "    code",
+]
+NESTED = ["```", "<div>", "- # x", "> # y", "-", "|a|b|", "|-|-|", "[a]: b"]
+
+
+def never_simple(text: str, place: int) -> None:
+    """As if no container could be passed over at once."""
+
+
+@given(st.lists(st.sampled_from(SIMPLE + NESTED), max_size=10))
+def test_a_container_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    quick = headings(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(headings_module, "simple_end", never_simple)
+        assert headings(text) == quick

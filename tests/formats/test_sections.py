@@ -30,3 +30,12 @@ def test_an_empty_document_has_no_sections() -> None:
 def test_lines_add_up_to_the_document(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert sum(section.lines for section in sections(text)) == count_lines(text)
+
+
+@given(st.lists(st.sampled_from(["# a", "## é", "texté", "", "===", "```", "- x", "---", "a: b"]), min_size=1))
+def test_the_sizes_are_those_of_the_lines_whatever_ends_them(lines: list[str]) -> None:
+    for ending, extra in (("\n", 1), ("\r\n", 2), ("\r", 1)):
+        text = ending.join(lines) + ending
+        for section in sections(text):
+            body = lines[section.line - 1 + (section.depth > 0) : section.line - 1 + section.lines]
+            assert section.tokens == sum(len(line.encode()) + extra for line in body) // 4

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from redraft.formats import titles
 from redraft.formats.contents import contents
+from redraft.formats.dates import days
 from redraft.formats.entries import Mark
 from redraft.formats.markers import RANK_OF_TITLED, Marker, markers
 from redraft.formats.sequences import chain
@@ -111,9 +112,12 @@ def _titles(layout: Layout, table: Contents, numbered: Sequence[Marker]) -> list
 
 
 def _visual(layout: Layout, table: Contents) -> Sequence[int]:
-    """Titles by their look alone: like those that a table announces, underlined, or in capitals."""
+    """Titles by their look alone: like those that a table announces, dates, underlined, or in capitals."""
     if table.announced:
         return _like(layout, titles.capitals(layout), table.announced)
+    diary = days(layout)
+    if diary:
+        return diary
     underlined = titles.underlined(layout)
     if len(underlined) >= _FEWEST_OTHER and titles.covers(layout, underlined):
         return underlined

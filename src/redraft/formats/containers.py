@@ -17,9 +17,22 @@ _STARTS = re.compile(
     rf"(?P<quote>>)|(?P<atx>{ATX})|(?P<rule>{RULE})|(?P<fence>{FENCE})|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{ITEM})"
 )
 _UNDERLINE = re.compile(UNDERLINE)
+# By far most lists and quotations: every line a paragraph of its own that begins with a letter, then a blank line, then
+# something that is not indented and cannot be another item. A letter begins no block within, and nothing is lazy.
+_SIMPLE = re.compile(
+    r"(?:(?:\n[-+*] [A-Za-z][^\n]*+)++|(?:\n[0-9]{1,9}[.)] [A-Za-z][^\n]*+)++|(?:\n> ?[A-Za-z][^\n]*+)++)"
+    r"(?=\n[ \t]*\n)(?:\n[ \t]*+(?=\n))++(?=\n[^ \t\n>+*0-9-])"
+)
 _CODE_INDENT = 4
 # No one nests deeper; without a limit a line of nothing but marks would take time quadratic in its length.
 _DEEPEST = 100
+
+
+def simple_end(text: str, place: int) -> int | None:
+    """Where the container that begins after the newline at `place` ends, if it is so simple that this can be seen at
+    once; the place is a newline again."""
+    found = _SIMPLE.match(text, place)
+    return None if found is None else found.end()
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ What the eye uses to tell a heading from prose. No rule about words is here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -15,6 +16,7 @@ MARGIN = 1_000_000
 # The longest line that may be a heading.
 SHORT = 80
 
+_WRAPPING = re.compile(r"\*\*\* ?(?P<side>START|END) OF (?:THE|THIS) PROJECT GUTENBERG", re.IGNORECASE)
 _FINISHED = ".!?:;\"”’'»)]*_—-"
 
 
@@ -29,7 +31,7 @@ class Layout:
 
     @staticmethod
     def of(text: str) -> Layout:
-        lines = [line.strip() for line in split_lines(text)]
+        lines = _without_wrapping([line.strip() for line in split_lines(text)])
         above, below = [0] * len(lines), [0] * len(lines)
         blanks, previous = MARGIN, -1
         for number, line in enumerate(lines):
@@ -58,3 +60,16 @@ class Layout:
         while before >= 0 and not self.lines[before]:
             before -= 1
         return before < 0 or self.lines[before][-1] in _FINISHED or len(self.lines[before]) < SHORT // 2
+
+
+def _without_wrapping(lines: list[str]) -> list[str]:
+    """The lines with those blank that an electronic edition puts around a book: a licence has sections of its own."""
+    first, last = 0, len(lines)
+    for number, line in enumerate(lines):
+        match = _WRAPPING.match(line) if line.startswith("***") else None
+        if match and match["side"].upper() == "START" and not first:
+            first = number + 1
+        elif match and match["side"].upper() == "END":
+            last = number
+            break
+    return [""] * first + lines[first:last] + [""] * (len(lines) - last)

@@ -28,16 +28,31 @@ RANKS = {
 RANK_OF_WORD, RANK_OF_TITLED, RANK_OF_BARE = 4, 4, 6
 
 _ANY_CASE = re.IGNORECASE
-_SHORTENED = {"vol": "volume", "chap": "chapter", "bk": "book", "pt": "part"}
+# The same words shortened, and in German, French, Spanish and Italian.
+_SHORTENED = {
+    "vol": "volume", "chap": "chapter", "bk": "book", "pt": "part",
+    "kapitel": "chapter", "chapitre": "chapter", "capítulo": "chapter", "capitulo": "chapter", "capitolo": "chapter",
+    "teil": "part", "partie": "part", "buch": "book", "livre": "book", "libro": "book", "tome": "volume",
+    "akt": "act", "acte": "act", "aufzug": "act", "scène": "scene", "szene": "scene", "auftritt": "scene",
+    "lettre": "letter",
+}  # fmt: skip
 _KEYWORD = "|".join(word for word in sorted([*RANKS, *_SHORTENED], key=len, reverse=True) if " " not in word)
 # What may stand between a number and its title. Without any of it the title must begin like one.
 _REST = r"(?P<rest>(?P<mark>\s*(?:[.:)\]—–,]+|-+))?\s*(?P<title>.*))"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "keyword",
-        re.compile(rf"(?:the )?(?P<word>{_KEYWORD})\.? +(?:the +|no\.? *)?(?P<number>{NUMBER}){_REST}", _ANY_CASE),
+        re.compile(
+            rf"(?:the )?(?P<word>{_KEYWORD})\.? +(?:the +|no\.? *)?(?P<number>{NUMBER}|{ORDINAL}){_REST}", _ANY_CASE
+        ),
     ),
-    ("keyword", re.compile(rf"(?:the )?(?P<number>{ORDINAL}) +(?P<word>{_KEYWORD})\b{_REST}", _ANY_CASE)),
+    (
+        "keyword",
+        re.compile(
+            rf"(?:the |das |der |die |la |le )?(?P<number>{ORDINAL}|\d{{1,3}}\.) +(?P<word>{_KEYWORD})\b{_REST}",
+            _ANY_CASE,
+        ),
+    ),
     ("word", re.compile(rf"(?P<word>[A-Z][A-Za-z]+)\.? +(?:(?i:the) +)?(?P<number>(?i:{NUMBER})){_REST}")),
     ("bare", re.compile(rf"(?P<number>(?i:{NUMBER})|[ivxl]+)(?P<word>)(?P<rest>[.:)]?(?P<mark>)(?P<title>))$")),
     ("titled", re.compile(rf"(?P<number>{NUMBER})(?P<word>){_REST}")),
@@ -47,7 +62,9 @@ _ACT_SCENE = re.compile(rf"scene +(?P<number>{NUMBER})(?P<rest>.*)", _ANY_CASE)
 _ORNAMENT = " \t_*=~#[]—–-"
 _BEGINS = re.compile(r"[^\w(“‘\"'¿¡\[]*[A-Z0-9À-ÞΑ-ΩА-Я(“‘\"'\[]")
 # A cheap look that spares the patterns nearly every line of prose.
-_LOOK = re.compile(rf"(?:the )?(?:{_KEYWORD}|{ORDINAL})\b|[A-Za-z]+\.? +(?:the +)?{NUMBER}|{NUMBER}", _ANY_CASE)
+_LOOK = re.compile(
+    rf"(?:the |das |der |die |la |le )?(?:{_KEYWORD}|{ORDINAL})\b|[A-Za-z]+\.? +(?:the +)?{NUMBER}|{NUMBER}", _ANY_CASE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,24 @@ _ROMAN = r"(?=[IVXLC])C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,4})"
 _WORD = rf"(?:{'|'.join(_TENS)})[- ](?:{'|'.join([*_ONES, *_FIRSTS])})|{'|'.join([*_SMALL, *_ROUND])}"
 _DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
+# The ordinals of German ("Erstes Kapitel", "Das einundzwanzigste Kapitel") and French ("Première partie").
+_GERMAN = ["ers", "zwei", "drit", "vier", "fünf", "sechs", "sieb", "ach", "neun", "zehn", "elf", "zwölf", "dreizehn",
+           "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"]  # fmt: skip
+_GERMAN_ONES = ["ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
+_GERMAN_TENS = ["zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
+_FRENCH = ["premi(?:er|ère)", "deuxième|seconde?", "troisième", "quatrième", "cinquième", "sixième",
+           "septième", "huitième", "neuvième", "dixième", "onzième", "douzième",
+           "treizième", "quatorzième", "quinzième"]  # fmt: skip
+_GERMAN_ORDINAL = (
+    rf"(?:(?:(?:{'|'.join(_GERMAN_ONES)})und)?(?:{'|'.join(_GERMAN_TENS)})s|{'|'.join(sorted(_GERMAN, reverse=True))})"
+    r"te[rsn]?"
+)
+_FOREIGN = rf"(?:{_GERMAN_ORDINAL}|{'|'.join(_FRENCH)})(?![\w’'])"
+
 # Longest first, and each ends at a word's end, so that "I" is not found in "In" nor "six" in "sixty".
 NUMBER = rf"(?:\d{{1,3}}(?:st|nd|rd|th)?|{_WORD}|{_ROMAN})(?![\w’'])"
-ORDINAL = rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
+ORDINAL = rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))}|{_FOREIGN})"
+_NUMBERED_FRENCH = [re.compile(rf"(?:{word})") for word in _FRENCH]
 
 
 def style(number: str) -> Style:
@@ -59,6 +74,8 @@ def value(number: str) -> int:
             return _roman(number.lower())
         case "word":
             words = re.split(r"[- ]", number.lower())
+            if words[0] not in _SMALL and words[0] not in _ROUND:
+                return _foreign(number.lower())
             return sum(_ROUND.get(word, 0) + _SMALL.get(word, 0) for word in words)
 
 
@@ -68,3 +85,17 @@ def _roman(letters: str) -> int:
         digit = _DIGITS[letter]
         total += -digit if following and _DIGITS[following] > digit else digit
     return total
+
+
+def _foreign(word: str) -> int:
+    """The value of a German or French ordinal in small letters; 0 where it is none."""
+    for number, french in enumerate(_NUMBERED_FRENCH, 1):
+        if french.fullmatch(word):
+            return number
+    stem = re.sub(r"te[rsn]?$", "", word)
+    if stem in _GERMAN:
+        return _GERMAN.index(stem) + 1
+    ones, _, tens = stem.removesuffix("s").rpartition("und")
+    if tens not in _GERMAN_TENS:
+        return 0
+    return 10 * (_GERMAN_TENS.index(tens) + 2) + (_GERMAN_ONES.index(ones) + 1 if ones in _GERMAN_ONES else 0)

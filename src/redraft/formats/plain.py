@@ -30,6 +30,8 @@ def outline_plain(text: str, max_depth: int, *, detect_chapters: bool = True) ->
     """The outline of a plain text down to `max_depth`."""
     layout = Layout.of(text)
     marks = chapters(layout) if detect_chapters else []
+    if len(marks) == 1 and marks[0].detected_by == "visual_pattern":
+        marks = []  # a title, or a shout: one line divides nothing
     marks = marks or list(breaks(layout))
     shown = [mark for mark in marks if mark.level <= max_depth]
     return Outline("heuristic", nest(shown), _confidence(marks), NOTE) if shown else Outline("none")
