@@ -6,22 +6,129 @@ come from anybody) can only narrow them. An unknown key is an error, because a m
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from redraft.errors import RedraftError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
 MODE_WIDTH = {"read": 0, "propose": 1, "apply": 2, "merge": 2}
+TABLES = ("limits", "agent", "routing", "models")
+AGENT_MODES = ("local", "remote", "hybrid_auto")
+# What each kind of model cannot do without.
+MODEL_KINDS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("model",),
+    "openai": ("model",),
+    "openai_responses": ("model",),
+    "google": ("model",),
+    "compatible": ("model", "base_url"),
+    "local": ("file",),
+    "claude": (),
+    "command": ("command",),
+    "scripted": ("file",),
+}
+EMBEDDINGS = ("wordllama", "minilm", "off")
+CHOICES = {"mode": tuple(MODE_WIDTH), "embeddings": EMBEDDINGS, "agent_mode": AGENT_MODES}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one turn may do."""
+    """How much one turn may do, and how much a tool gives back where the call does not say."""
 
     actions: int = 20
     files: int = 1000
     bytes: int = 64 * 1024 * 1024
     document_bytes: int = 64 * 1024 * 1024
+    read_tokens: int = 6000
+    read_lines: int = 800
+    read_bytes: int = 65536
+    search_results: int = 20
+    search_results_cap: int = 50
+    search_snippet_lines: int = 20
+    chunk_tokens: int = 4000
+    response_tokens: int = 2000
+    subagents: int = 8
+
+    def narrowed(self, other: Limits) -> Limits:
+        """The smaller of each."""
+        return Limits(
+            **{entry.name: min(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(Limits)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """How far one job of the agent may go, what it asks about first, and how long jobs are kept, `[agent]`."""
+
+    tool_calls: int = 12
+    iterations: int = 10
+    output_tokens: int = 4000
+    tokens: int = 400_000
+    cents: int = 100
+    seconds: int = 900
+    schema_retries: int = 5
+    reruns: int = 2
+    destructive_calls: int = 10
+    result_characters: int = 24_000
+    ask_above_tokens: int = 100_000
+    ask_above_cents: int = 25
+    max_sessions: int = 25
+    max_jobs_per_session: int = 40
+    max_events_per_job: int = 3000
+    completed_ttl_hours: int = 72
+
+    def narrowed(self, other: AgentLimits) -> AgentLimits:
+        """The smaller of each that bounds a job; how long conversations are kept is not a folder's business."""
+        kept = ("max_sessions", "max_jobs_per_session", "max_events_per_job", "completed_ttl_hours")
+        smaller = {
+            entry.name: min(getattr(self, entry.name), getattr(other, entry.name))
+            for entry in fields(AgentLimits)
+            if entry.name not in kept
+        }
+        return replace(self, **smaller)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """A model that a person has set up, `[models.NAME]`; docs/models.md says which kind needs what."""
+
+    kind: str = ""
+    model: str = ""
+    base_url: str = ""
+    key_env: str = ""
+    file: str = ""
+    command: tuple[str, ...] = ()
+    pass_env: tuple[str, ...] = ()
+    native_tools: bool = True
+    context_tokens: int = 0
+    output_tokens: int = 8192
+    timeout_seconds: int = 300
+    attempts: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Which of the models answers, `[routing]`."""
+
+    agent_mode: str = "remote"
+    local: str = ""
+    remote: str = ""
+    fallback: bool = True
+    hybrid_max_local_attempts: int = 2
+    hybrid_remote_on_schema_fail: bool = True
+    hybrid_remote_on_context_overflow: bool = True
+    hybrid_remote_on_timeout_ms: int = 60_000
+
+    def narrowed(self, folder: Routing) -> Routing:
+        """A folder may keep its documents on this machine and forbid a change of the model; it names no model."""
+        local = "local" in (self.agent_mode, folder.agent_mode)
+        return replace(
+            self, agent_mode="local" if local else self.agent_mode, fallback=self.fallback and folder.fallback
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +140,23 @@ class Settings:
     confirm_files: int = 10
     retention_days: int = 90
     retention_turns: int = 10_000
+    embeddings: Literal["wordllama", "minilm", "off"] = "wordllama"
     limits: Limits = field(default_factory=Limits)
+    agent: AgentLimits = field(default_factory=AgentLimits)
+    routing: Routing = field(default_factory=Routing)
+    models: dict[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
 
     def narrowed(self, folder: Settings) -> Settings:
         """These settings under a folder's own: the smaller limit, the stricter mode."""
         mode = min(self.mode, folder.mode, key=lambda name: MODE_WIDTH.get(name, 0))
-        limits = Limits(
-            actions=min(self.limits.actions, folder.limits.actions),
-            files=min(self.limits.files, folder.limits.files),
-            bytes=min(self.limits.bytes, folder.limits.bytes),
-            document_bytes=min(self.limits.document_bytes, folder.limits.document_bytes),
-        )
         return replace(
             self,
             mode=mode,
             review="turn" if "turn" in (self.review, folder.review) else "hunk",
             confirm_files=min(self.confirm_files, folder.confirm_files),
-            limits=limits,
+            limits=self.limits.narrowed(folder.limits),
+            agent=self.agent.narrowed(folder.agent),
+            routing=self.routing.narrowed(folder.routing),
         )
 
 
@@ -57,17 +164,68 @@ def parse_settings(table: dict[str, Any], source: str, start: Settings | None = 
     """Settings from a parsed TOML table, on top of `start`."""
     settings = start or Settings()
     given = dict(table)
-    limits = given.pop("limits", {})
-    if not isinstance(limits, dict):
-        raise invalid(source, "limits", "a table")
+    limits, agent, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
     return replace(
         settings,
         **checked(given, settings, source),
-        limits=replace(settings.limits, **checked(cast("dict[str, Any]", limits), settings.limits, source)),
+        limits=replace(settings.limits, **checked(limits, settings.limits, source)),
+        agent=replace(settings.agent, **checked(agent, settings.agent, source)),
+        routing=replace(settings.routing, **checked(routing, settings.routing, source)),
+        models={**settings.models, **{name: _model(entry, name, source) for name, entry in models.items()}},
     )
 
 
-def checked(given: dict[str, Any], start: Settings | Limits, source: str) -> dict[str, Any]:
+def _table(value: object, name: str, source: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise invalid(source, name, "a table")
+    return cast("dict[str, Any]", value)
+
+
+def _model(value: object, name: str, source: str) -> ModelEntry:
+    given = {key: _words(word) for key, word in _table(value, f"models.{name}", source).items()}
+    entry = ModelEntry(**checked(given, ModelEntry(), source))
+    needed = MODEL_KINDS.get(entry.kind)
+    if needed is None:
+        raise invalid(source, f"models.{name}.kind", f"one of {', '.join(MODEL_KINDS)}")
+    for field_name in needed:
+        if not getattr(entry, field_name):
+            raise invalid(source, f"models.{name}.{field_name}", "given")
+    return entry
+
+
+def _words(value: Any) -> Any:
+    """A list of strings as the tuple that settings hold; anything else as it is, for `checked` to refuse."""
+    if not isinstance(value, list):
+        return value
+    words = cast("list[object]", value)
+    return tuple(words) if all(isinstance(word, str) for word in words) else words
+
+
+def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that an environment names, as `parse_settings` takes them: `mode` is `REDRAFT_MODE`, `limits.files`
+    is `REDRAFT_LIMITS_FILES`. An empty variable is one that was not set."""
+    table = _named(Settings(), "REDRAFT_", environment)
+    return {
+        **table,
+        "limits": _named(Limits(), "REDRAFT_LIMITS_", environment),
+        "agent": _named(AgentLimits(), "REDRAFT_AGENT_", environment),
+    }
+
+
+def _named(start: Settings | Limits | AgentLimits, prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in fields(start):
+        told = environment.get(prefix + entry.name.upper(), "")
+        if told and entry.name not in TABLES:
+            # What should be a number and is none stays as it is, for `checked` to refuse it by name.
+            is_number = isinstance(getattr(start, entry.name), int) and _NUMBER.fullmatch(told)
+            found[entry.name] = int(told) if is_number else told
+    return found
+
+
+def checked(
+    given: dict[str, Any], start: Settings | Limits | AgentLimits | Routing | ModelEntry, source: str
+) -> dict[str, Any]:
     """The values, each of the kind that the setting has now."""
     known = {entry.name: getattr(start, entry.name) for entry in fields(start)}
     for name, value in given.items():
@@ -75,13 +233,13 @@ def checked(given: dict[str, Any], start: Settings | Limits, source: str) -> dic
             raise invalid(source, name, f"one of {', '.join(sorted(known))}")
         kind = cast("type[Any]", type(known[name]))
         if type(value) is not kind:
-            raise invalid(source, name, f"of the kind {kind.__name__}")
+            raise invalid(source, name, "a list of strings" if kind is tuple else f"of the kind {kind.__name__}")
         if kind is int and value < 1:
             raise invalid(source, name, "at least 1")
         if name == "review" and value not in ("hunk", "turn"):
             raise invalid(source, name, "'hunk' or 'turn'")
-        if name == "mode" and value not in MODE_WIDTH:
-            raise invalid(source, name, f"one of {', '.join(MODE_WIDTH)}")
+        if name in CHOICES and value not in CHOICES[name]:
+            raise invalid(source, name, f"one of {', '.join(CHOICES[name])}")
     return given
 
 

@@ -1,0 +1,1 @@
+"""Models and embeddings. Knows nothing of documents, folders or turns."""

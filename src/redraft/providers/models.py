@@ -1,0 +1,142 @@
+"""From settings to providers: which models a person has, and each one made ready to be asked.
+
+Models are those in the settings, and one for each provider whose key lies in the environment, so that a key alone is
+enough to start. Keys are only ever read from the environment that is handed in; a settings file names the variable.
+Making a provider costs nothing: connections, files and libraries wait for the first step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from redraft.config import ModelEntry
+from redraft.errors import Refused
+from redraft.providers.command import CLAUDE, Command, CommandProvider
+from redraft.providers.contract import Provider, ProviderError
+from redraft.providers.local import LocalProvider
+from redraft.providers.protocol import SpokenTools
+from redraft.providers.remote import Address, RemoteLimits, RemoteProvider
+from redraft.providers.retrying import RetryPolicy
+from redraft.providers.scripted import ScriptedProvider, read_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# The variables in which a provider's key is looked for, in order.
+KEY_VARIABLES: dict[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openai_responses": ("OPENAI_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+# What a key alone gives, in the order in which they are preferred.
+FROM_KEYS: dict[str, ModelEntry] = {
+    "anthropic": ModelEntry(kind="anthropic", model="claude-sonnet-5-5"),
+    "openai": ModelEntry(kind="openai_responses", model="gpt-5.5"),
+    "google": ModelEntry(kind="google", model="gemini-flash-latest"),
+}
+_CLAUDE_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR")
+MAX_SCRIPT_BYTES = 16 * 1024 * 1024
+
+
+def known_models(models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> dict[str, ModelEntry]:
+    """Every model by its name: the person's own, then those that a key in the environment gives."""
+    found = dict(models)
+    for name, entry in FROM_KEYS.items():
+        if name not in found and any(environ.get(variable) for variable in KEY_VARIABLES[entry.kind]):
+            found[name] = entry
+    return found
+
+
+def make_provider(name: str, models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> Provider:
+    """The model of this name, with the JSON protocol around it where it has no tools of its own.
+
+    `provider:model` (`anthropic:claude-haiku-5-5`) names one that is in no settings.
+    """
+    entry = known_models(models, environ).get(name) or _spelt(name)
+    if entry is None:
+        names = ", ".join(known_models(models, environ)) or "none"
+        raise Refused(f"There is no model {name!r}; known are: {names}.", code="model_unavailable", model=name)
+    provider = _MAKERS[entry.kind](entry, environ)
+    return provider if provider.supports_native_tools else SpokenTools(provider)
+
+
+def _spelt(name: str) -> ModelEntry | None:
+    kind, colon, model = name.partition(":")
+    return ModelEntry(kind=kind, model=model) if colon and model and kind in KEY_VARIABLES else None
+
+
+def _remote(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    return RemoteProvider(
+        Address(entry.kind, entry.model, _key(entry, environ), entry.base_url),
+        limits=RemoteLimits(entry.timeout_seconds, entry.output_tokens, entry.context_tokens or None),
+        policy=RetryPolicy(attempts=entry.attempts),
+        native_tools=entry.native_tools,
+    )
+
+
+def _key(entry: ModelEntry, environ: Mapping[str, str]) -> str:
+    # A public provider's usual variable holds for its own address only: a key must not reach another server.
+    usual = () if entry.base_url else KEY_VARIABLES.get(entry.kind, ())
+    variables = (entry.key_env,) if entry.key_env else usual
+    for variable in variables:
+        if environ.get(variable):
+            return environ[variable]
+    if variables:
+        raise ProviderError(f"There is no key: {' or '.join(variables)} is not set.", kind="auth", provider=entry.kind)
+    return ""
+
+
+def _local(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    return LocalProvider(
+        entry.file,
+        context_tokens=entry.context_tokens or 8192,
+        output_tokens=entry.output_tokens,
+        seconds=entry.timeout_seconds,
+    )
+
+
+def _claude(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    command = Command(
+        argv=entry.command or CLAUDE,
+        form="claude",
+        model=entry.model,
+        pass_variables=(*_CLAUDE_VARIABLES, *entry.pass_env),
+        seconds=entry.timeout_seconds,
+    )
+    return CommandProvider(command, environ, name="claude", context_tokens=entry.context_tokens or None)
+
+
+def _command(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    command = Command(
+        argv=entry.command,
+        form="text",
+        model=entry.model,
+        pass_variables=entry.pass_env,
+        seconds=entry.timeout_seconds,
+    )
+    return CommandProvider(command, environ, context_tokens=entry.context_tokens or None)
+
+
+def _scripted(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    try:
+        with open(entry.file, encoding="utf-8") as file:
+            script = file.read(MAX_SCRIPT_BYTES)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProviderError(
+            f"{entry.file} cannot be read: {error}.", kind="unavailable", provider="scripted"
+        ) from error
+    return ScriptedProvider(read_script(script), model=entry.model or "scripted")
+
+
+_MAKERS: dict[str, Callable[[ModelEntry, Mapping[str, str]], Provider]] = {
+    "anthropic": _remote,
+    "openai": _remote,
+    "openai_responses": _remote,
+    "google": _remote,
+    "compatible": _remote,
+    "local": _local,
+    "claude": _claude,
+    "command": _command,
+    "scripted": _scripted,
+}
