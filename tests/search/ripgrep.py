@@ -40,6 +40,8 @@ def lines_found(folder: Path, query: str, options: dict[str, Any]) -> set[tuple[
         if entry["type"] == "match":
             data = entry["data"]
             text = data["lines"]["text"]
-            column = len(text.encode()[: data["submatches"][0]["start"]].decode())
+            # Where a pattern speaks of a text's ends, it finds the line and then forgets where.
+            start = data["submatches"][0]["start"] if data["submatches"] else 0
+            column = len(text.encode()[:start].decode())
             found.add((data["path"]["text"][2:], data["line_number"] - 1, column, text.rstrip("\r\n")))
     return found

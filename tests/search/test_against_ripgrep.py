@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
 import tarfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from redraft.search import sources
 from redraft.search.index import Index
 from search.ripgrep import lines_found, ripgrep
 
@@ -31,6 +33,8 @@ FIXED: list[Query] = [
     (r"\p{Greek}|é", {"regex": True}),
     (r"[^\x01-\x7f]+", {"regex": True}),
     (r"x*", {"regex": True, "glob": "*.txt"}),
+    (r"\A#+ ", {"regex": True}),
+    (r"(?i)\Athe \w+", {"regex": True}),
     ("](", {}),
     ("```", {}),
     ("—", {}),
@@ -111,10 +115,29 @@ def tree(request: pytest.FixtureRequest) -> Folder:
 
 @pytest.mark.slow
 @pytest.mark.covers("SB-rule-search-all")
-@pytest.mark.parametrize("indexed", [False, True])
-def test_two_hundred_queries_find_what_ripgrep_finds(tree: Folder, indexed: bool):
+@pytest.mark.parametrize("way", ["alone", "narrowed by ripgrep", "indexed"])
+def test_two_hundred_queries_find_what_ripgrep_finds(tree: Folder, way: str, monkeypatch: pytest.MonkeyPatch):
     with Index.open(tree.open()) as index:
-        if indexed:
+        if way == "alone":
+            index.ripgrep.program = None
+        elif way == "indexed":
             index.update()
+        else:
+            monkeypatch.setattr(sources, "_FIRST_FILES", 1)  # a small folder is not narrowed, nor is a frequent word
+            monkeypatch.setattr(sources, "_FEW", 1.0)
         text = "\n".join(data.decode("utf-8", "replace") for data in tree.tree().values())
         assert differences(tree.path, index, queries(text, 200)) == []
+        if way == "narrowed by ripgrep" and index.ripgrep.program is None:
+            pytest.skip("this kernel has no Landlock, so ripgrep was not asked")
+
+
+def test_the_end_of_a_text_is_that_of_a_line_as_it_is_to_ripgrep(folder: Folder):
+    """Asked plainly: with `--crlf`, ripgrep finds such an end in a last line without a line break only."""
+    for number, text in enumerate(["river\nriver bank\n", "a river", "bank\nthe river\n\nriver\n"]):
+        folder.put(f"{number}.md", text)
+    with Index.open(folder.open()) as index:
+        ours = {f"{hit.path}:{hit.line + 1}:{hit.text}" for hit in index.search(r"[a-z]r\z", regex=True)}
+    command = [ripgrep(), "--no-config", "--line-number", r"[a-z]r\z", *sorted(folder.tree())]
+    theirs = subprocess.run(command, cwd=folder.path, capture_output=True, encoding="utf-8", check=True)
+    assert ours == set(theirs.stdout.splitlines())
+    assert len(ours) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sqlite3
 import threading
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.errors import Refused
+from redraft.files import trusting
 from redraft.files.syscalls import Unsupported
 from redraft.search import catalogue as catalogue_module
-from redraft.search import index as index_module
 from redraft.search.index import Hit, Index
 from redraft.text.edits import Change, Edit
 from redraft.workspace import present
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Files are as old as their making when they are indexed here; a test never writes while it reads.
+AT_ONCE = -1_000_000_000
+
+
 @pytest.fixture
 def index(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> Generator[Index]:
     """An index of two hundred and some files, none of which is too young to be indexed."""
-    monkeypatch.setattr(index_module, "SETTLED_NS", -1)
+    monkeypatch.setattr(trusting, "SETTLED_NS", AT_ONCE)
     for number in range(200):
         folder.put(f"d{number % 7}/note{number}.md", f"# Note {number}\n\nThe lantern of house {number}x.\n")
     folder.put("top.md", "first\nsecond lantern\nthird\n")
@@ -117,7 +122,8 @@ def test_many_changes_at_once_are_indexed_by_the_search_that_meets_them(index: I
     assert paths(index.search("rowing 77")) == ["more/77.md"]
 
 
-def test_a_file_written_a_moment_ago_is_searched_but_not_yet_indexed(folder: Folder):
+def test_a_file_written_a_moment_ago_is_searched_but_not_yet_indexed(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trusting, "SETTLED_NS", 3_600_000_000_000)
     folder.put("a.md", "lantern")
     with Index.open(folder.open()) as index:
         index.update()
@@ -142,6 +148,16 @@ def test_an_index_kept_in_the_background_gets_done(folder: Folder, index: Index)
     assert len(index.search("rowing")) == 60
 
 
+def test_while_indexing_the_index_says_how_far_it_is(folder: Folder, index: Index):
+    for number in range(450):
+        folder.put(f"more/{number}.md", "rowing")
+    assert index.indexing is None
+    seen: list[tuple[int, int] | None] = []
+    index.update(lambda done, total: seen.append(index.indexing))
+    assert seen == [(0, 450), (200, 450), (400, 450)]
+    assert index.indexing is None
+
+
 def test_answers_are_whole_while_the_index_is_being_made(folder: Folder, index: Index):
     for number in range(1000):
         folder.put(f"more/{number % 10}/{number}.md", "rowing")
@@ -160,6 +176,82 @@ def test_what_changes_often_does_not_pile_up(folder: Folder, index: Index):
     assert len(index.catalogue.extents()) < 15
     assert paths(index.search("turn 19")) == [f"d{number}/note{number}.md" for number in range(5)]
     assert len(index.search("lantern")) == 196
+
+
+# Texts that are kept
+
+
+def kept(index: Index) -> int:
+    return len(index.catalogue.texts([row.number for row in index.catalogue.load()]))
+
+
+def test_a_text_that_its_file_no_longer_proves_is_not_shown(index: Index, folder: Folder):
+    """A write through a memory map is told to nobody, but the file has another time."""
+    path = folder.path / "top.md"
+    assert paths(index.search("second lantern")) == ["top.md"]
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        memory[0:5] = b"FIRST"
+    assert index.search("second", context=1)[0].before == ("FIRST",)
+
+
+def test_a_text_that_is_not_shown_takes_no_place_of_one_that_is(index: Index, folder: Folder):
+    path = folder.path / "d0/note0.md"
+    assert paths(index.search("lantern", limit=2)) == ["top.md", "d0/note0.md"]
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        memory[:] = bytes(memory).replace(b"lantern", b"LANTERN")
+    assert paths(index.search("lantern", limit=2)) == ["top.md", "d0/note105.md"]
+
+
+def test_a_text_whose_file_went_behind_a_link_is_not_shown(index: Index, folder: Folder, tmp_path: Path):
+    assert index.search("house 7x")
+    (folder.path / "d0").rename(tmp_path / "away")
+    (folder.path / "d0").symlink_to(tmp_path / "away")
+    assert index.search("house 7x") == []
+
+
+def test_the_text_of_a_file_that_is_gone_is_not_kept(index: Index, folder: Folder):
+    before = kept(index)
+    assert before == 201
+    (folder.path / "top.md").unlink()
+    folder.put("d0/note0.md", "a rowing boat")
+    index.update()
+    assert kept(index) == 200
+    database = folder.path.parent.joinpath(index.catalogue.path)
+    index.close()
+    connection = sqlite3.connect(database)
+    found = connection.execute("SELECT count(*) FROM texts WHERE instr(text, 'second lantern')").fetchone()
+    connection.close()
+    assert found == (0,)
+
+
+def test_a_large_text_is_searched_but_no_copy_is_kept(index: Index, folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(catalogue_module, "LARGEST_TEXT", 100)
+    folder.put("large.md", "rowing\n" * 100)
+    index.update()
+    assert index.waiting == 0
+    assert kept(index) == 201
+    assert len(index.search("rowing")) == 100
+
+
+def test_on_a_disk_whose_stamps_prove_nothing_no_text_is_kept(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    def unknown(device: int) -> str:
+        return "nfs"
+
+    monkeypatch.setattr(trusting, "SETTLED_NS", AT_ONCE)
+    monkeypatch.setattr(trusting, "file_system", unknown)
+    folder.put("top.md", "second lantern")
+    with Index.open(folder.open()) as index:
+        index.update()
+        assert (index.waiting, kept(index)) == (0, 0)
+        assert paths(index.search("lantern")) == ["top.md"]
+
+
+def test_a_kept_text_that_was_altered_is_not_believed(index: Index):
+    connection = sqlite3.connect(index.catalogue.path)
+    connection.execute("UPDATE texts SET text = CAST('second lie' AS BLOB)")
+    connection.commit()
+    connection.close()
+    assert [hit.text for hit in index.search("second")] == ["second lantern"]
 
 
 # What is not searched
@@ -258,8 +350,10 @@ def test_damage_under_a_running_index_changes_no_answer(folder: Folder, index: I
     damage(folder.path.parent.joinpath(index.catalogue.path), how)
     for query in ("house 77x", "house 78x"):
         assert len(index.search(query)) == 1
+    folder.put("a first one.md", "so that every text gets another number")
     index.update()
     assert paths(index.search("house 77x")) == ["d0/note77.md"]
+    assert [hit.text for hit in index.search("second")] == ["second lantern"]
 
 
 def test_a_database_that_another_process_holds_is_left_to_it(
@@ -319,7 +413,7 @@ def naive(folder: Folder, query: str) -> list[tuple[str, int]]:
 @settings(max_examples=40 * (25 if TORTURE else 1))
 def test_whatever_happens_the_answer_is_that_of_reading_everything(steps: list[tuple[str, str, str]]):
     with fresh_folder() as folder, pytest.MonkeyPatch.context() as patch, Index.open(folder.open()) as index:
-        patch.setattr(index_module, "SETTLED_NS", -1)
+        patch.setattr(trusting, "SETTLED_NS", AT_ONCE)
         for kind, path, content in steps:
             if kind == "put":
                 folder.put(path, content)

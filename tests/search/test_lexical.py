@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.search.lexical import LENGTH_WEIGHT, SATURATION, Ranking, chunks, rank, stem, terms
-from redraft.text.lines import split_lines
+from redraft.search.lexical import LENGTH_WEIGHT, SATURATION, Ranking, rank
+from redraft.search.stems import stem, terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,24 +21,39 @@ if TYPE_CHECKING:
 PASSAGES = st.lists(st.text(alphabet="abcd ", max_size=20), min_size=1, max_size=6)
 
 
-def naive_score(query: str, passage: str, passages: list[str]) -> float:
-    """BM25 written down as in the books."""
-    counts = Counter(terms(passage))
-    mean = sum(len(list(terms(other))) for other in passages) / len(passages)
+def naive_score(query: str, at: int, passages: list[str], carry: float = 0.0) -> float:
+    """BM25 written down as in the books; what the passage before holds counts too, for a part."""
+
+    def often(term: str, place: int) -> float:
+        mean = sum(len(list(terms(other))) for other in passages) / len(passages)
+        own = list(terms(passages[place]))
+        share = len(own) / mean if mean else 0.0
+        return own.count(term) / (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * share)
+
     score = 0.0
     for term in set(terms(query)):
         holding = sum(term in set(terms(other)) for other in passages)
         idf = math.log(1 + (len(passages) - holding + 0.5) / (holding + 0.5))
-        share = len(list(terms(passage))) / mean if mean else 0.0
-        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * share)
-        score += idf * counts[term] * (SATURATION + 1) / (counts[term] + norm)
+        count = often(term, at) + (carry * often(term, at - 1) if at else 0.0)
+        score += idf * count * (SATURATION + 1) / (count + SATURATION)
     return score
 
 
 @given(st.text(alphabet="abcd ", max_size=10), PASSAGES)
 def test_the_score_is_bm25(query: str, passages: list[str]):
-    expected = [naive_score(query, passage, passages) for passage in passages]
-    assert rank(query, passages) == pytest.approx(expected)
+    assert rank(query, passages) == pytest.approx([naive_score(query, at, passages) for at in range(len(passages))])
+
+
+@given(st.text(alphabet="abcd ", max_size=10), PASSAGES, st.floats(0.1, 1.0))
+def test_a_share_is_carried_over_from_the_passage_before(query: str, passages: list[str], carry: float):
+    expected = [naive_score(query, at, passages, carry) for at in range(len(passages))]
+    assert Ranking(passages, carry=carry).scores(query) == pytest.approx(expected)
+
+
+def test_a_name_from_the_passage_before_tells_two_passages_apart():
+    told = ["Alice came to the mill.", "She sang.", "Robert came to the inn.", "He sang."]
+    scores = Ranking(told, carry=0.3).scores("Where did Robert sing?")
+    assert scores[3] > scores[1] > 0
 
 
 @pytest.mark.parametrize(
@@ -50,6 +65,8 @@ def test_the_score_is_bm25(query: str, passages: list[str]):
         ("hope", "hoped", "hoping"),
         ("quick", "quickly", "quickest"),
         ("walk", "walked", "walking", "walks", "walker"),
+        ("go", "went", "gone", "going"),
+        ("wolf", "wolves"),
     ],
 )
 def test_relatives_have_one_stem(family: tuple[str, ...]):
@@ -61,20 +78,9 @@ def test_short_words_keep_their_endings(one: str, other: str):
     assert stem(one) != stem(other)
 
 
-@given(st.lists(st.sampled_from(["", "# Heading", "one two three", "word " * 30]), max_size=40))
-def test_chunks_are_the_document_in_order_and_no_word_is_left_out(lines: list[str]):
-    text = "\n".join(lines)
-    parts = chunks(text, words=50)
-    assert "".join(part.text for part in parts).split() == text.split()
-    everything = split_lines(text)
-    for part in parts:
-        assert part.text == "".join(everything[part.start_line : part.end_line])
-        assert 0 < len(part.text.split()) <= 50
-
-
-def test_a_heading_begins_a_chunk():
-    parts = chunks("Before.\n# One\nText.\n")
-    assert [part.text for part in parts] == ["Before.\n", "# One\nText.\n"]
+def test_what_is_written_without_spaces_is_taken_in_pairs():
+    assert rank("東京に行く", ["昨日東京に行きました。", "大阪は雨でした。"])[1] == 0
+    assert rank("東京に行く", ["昨日東京に行きました。", "大阪は雨でした。"])[0] > 0
 
 
 def load(material: Path) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from redraft.search.boundaries import without_edges
 from redraft.search.catalogue import Catalogue
 from redraft.search.globs import path_filter
 from redraft.search.pattern import compile_query
+from redraft.search.records import Batch, Read
 from redraft.search.required import required
 from redraft.search.words import Segment, SegmentBuilder, fold, numbers_in, pieces, tokens
 from redraft.workspace.reading import Mark
@@ -108,7 +109,7 @@ def found_in_dictionary(text: str, passage: str) -> bool:
     builder = SegmentBuilder()
     builder.add(7, text)
     builder.add(8, "something else")
-    segment, postings = Segment(1, builder.words()), list(builder.postings())
+    segment, postings = Segment(1, 0, builder.words()), list(builder.postings())
     for piece in pieces(passage):
         ordinals = segment.ordinals(piece)
         if ordinals is not None and not any(7 in numbers_in(postings[ordinal]) for ordinal in ordinals):
@@ -135,7 +136,7 @@ def test_a_dictionary_is_asked_for_parts_of_words_at_both_ends():
     builder.add(1, "the village lamps")
     builder.add(2, "village clamp")
     assert pieces("a village lam") == [("village", True, True), ("lam", True, False), ("a", False, True)]
-    segment, words = Segment(1, builder.words()), builder.words().decode().split()
+    segment, words = Segment(1, 0, builder.words()), builder.words().decode().split()
     [_, lam] = pieces("village lam")
     assert [words[ordinal] for ordinal in segment.ordinals(lam) or []] == ["lamps"]
 
@@ -143,7 +144,10 @@ def test_a_dictionary_is_asked_for_parts_of_words_at_both_ends():
 def test_the_catalogue_narrows_to_the_texts_that_hold_all_clauses(tmp_path: Path):
     catalogue = Catalogue(str(tmp_path))
     texts = {"a.md": "river and lake", "b.md": "river and sea", "c.md": "the sea"}
-    rows = catalogue.put([(path, NO_MARK, text) for path, text in texts.items()])
+    batch = Batch()
+    for path, text in texts.items():
+        batch.add(Read(path, NO_MARK, text, text.encode()))
+    rows = catalogue.put(batch)
     paths = {row.number: row.path for row in rows}
     found = catalogue.candidates([frozenset({"river"}), frozenset({"lake", "sea"})])
     catalogue.close()

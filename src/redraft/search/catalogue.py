@@ -1,9 +1,9 @@
-"""The index's own database: which files were read, at which mark, and the dictionaries of their words.
+"""The index's own database: which files were read, at which mark, the dictionaries of their words, and their texts.
 
-It holds nothing that cannot be made again, so whatever is wrong with it is answered by starting anew. The texts
-themselves are not kept. A file that changed gets a new number in a new segment; what is known under the old number is
-left behind until its segment is dropped, with whatever else it holds, to be read again. Several processes may use it:
-numbers are never given out twice, and `version` tells when somebody else wrote.
+It holds nothing that cannot be made again, so whatever is wrong with it is answered by starting anew. A file that
+changed gets a new number in a new segment; what is known under the old number is left behind until its segment is
+dropped, with whatever else it holds, to be read again. Several processes may use it: numbers are never given out twice,
+and `version` tells when somebody else wrote.
 """
 
 from __future__ import annotations
@@ -11,22 +11,31 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from typing import TYPE_CHECKING, NamedTuple
+import zlib
+from itertools import count
+from typing import TYPE_CHECKING
 
-from redraft.search.words import Segment, SegmentBuilder, numbers_in, pieces
+from redraft import __version__
+from redraft.search.records import Extent, Row
+from redraft.search.words import Segment, numbers_in, pieces
 from redraft.workspace.reading import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
+    from redraft.search.records import Batch
     from redraft.search.required import Clause
     from redraft.search.words import Piece
 
-SCHEMA = 1
+SCHEMA = 2
+# What may be shown was judged when it was written down, so another release, with perhaps other rules, begins anew.
+_VERSION = zlib.crc32(f"{SCHEMA} {__version__}".encode()) & 0x7FFF_FFFF
 BUSY_SECONDS = 2.0
 _AT_A_TIME = 500
-# To read so many files costs less than to ask on.
+# To look into so many texts costs less than to ask on.
 FEW_ENOUGH = 30
+# A larger text is rather read from its file: a copy of it would cost more than it saves.
+LARGEST_TEXT = 1 << 20
 # So short a word is part of so many that it is asked about only where there is nothing longer.
 SHORT = 2
 TABLES = """
@@ -36,24 +45,9 @@ TABLES = """
         words BLOB NOT NULL);
     CREATE TABLE postings (segment INTEGER NOT NULL, word INTEGER NOT NULL, numbers BLOB NOT NULL,
         PRIMARY KEY (segment, word)) WITHOUT ROWID;
+    CREATE TABLE texts (number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, text BLOB NOT NULL);
     CREATE TABLE given (last INTEGER NOT NULL);
     INSERT INTO given VALUES (0)"""
-
-
-class Row(NamedTuple):
-    """A file as it was read; `number` is 0 where it holds no text that may be shown."""
-
-    path: str
-    mark: Mark
-    number: int
-
-
-class Extent(NamedTuple):
-    """A segment, and the first and last number of the texts in it."""
-
-    segment: int
-    first: int
-    last: int
 
 
 class Lost(Exception):
@@ -93,13 +87,13 @@ class Catalogue:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("BEGIN IMMEDIATE")
-            if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA:
+            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                     raise sqlite3.DatabaseError("of another version")
                 for statement in TABLES.split(";"):
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={SCHEMA}")
-            connection.execute("SELECT 1 FROM files, segments, postings, given").fetchone()
+                connection.execute(f"PRAGMA user_version={_VERSION}")
+            connection.execute("SELECT 1 FROM files, segments, postings, texts, given").fetchone()
             connection.execute("COMMIT")
         except BaseException:
             connection.close()
@@ -141,43 +135,50 @@ class Catalogue:
     def load(self) -> list[Row]:
         """Take in the dictionaries; gives the files."""
         with self._using() as connection:
-            found = connection.execute("SELECT number, words FROM segments ORDER BY number").fetchall()
-            self._segments = [Segment(number, words) for number, words in found]
+            found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
+            self._segments = [Segment(*row) for row in found]
             files = connection.execute("SELECT path, number, ino, size, mtime_ns, ctime_ns FROM files").fetchall()
             return [Row(path, Mark(*marks), number) for path, number, *marks in files]
 
-    def put(self, files: Sequence[tuple[str, Mark, str | None]], gone: Iterable[str] = ()) -> list[Row]:
-        """Write down files that were read (None: no text that may be shown) and forget those that are gone."""
-        builder = SegmentBuilder()
+    def put(self, batch: Batch, gone: Sequence[str] = ()) -> list[Row]:
+        """Write down files that were read and forget those that are gone."""
         with self._using(writing=True) as connection:
+            connection.executemany(
+                "DELETE FROM texts WHERE number = (SELECT number FROM files WHERE path = ?)",
+                ((path,) for path in (*gone, *(read.path for read in batch.reads))),
+            )
             connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in gone))
             (last,) = connection.execute("SELECT last FROM given").fetchone()
-            first = last + 1
-            rows: list[Row] = []
-            for path, mark, text in files:
-                if text is not None:
-                    last += 1
-                    builder.add(last, text)
-                rows.append(Row(path, mark, 0 if text is None else last))
+            numbers = count(last + 1)
+            rows = [Row(path, mark, next(numbers) if words is not None else 0) for path, mark, words, _ in batch.reads]
+            connection.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?)",
+                (
+                    (row.number, zlib.crc32(read.text), read.text)
+                    for row, read in zip(rows, batch.reads, strict=True)
+                    if row.number and read.text is not None and len(read.text) <= LARGEST_TEXT
+                ),
+            )
             connection.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
                 ((row.path, row.number, *row.mark) for row in rows),
             )
-            connection.execute("UPDATE given SET last = ?", (last,))
-            segment = self._put_segment(connection, builder, first, last) if last >= first else None
+            connection.execute("UPDATE given SET last = ?", (last + batch.texts,))
+            segment = self._put_segment(connection, batch, last + 1) if batch.texts else None
         if segment is not None:
             self._segments.append(segment)
         return rows
 
-    def _put_segment(self, connection: sqlite3.Connection, builder: SegmentBuilder, first: int, last: int) -> Segment:
-        words = builder.words()
-        added = connection.execute("INSERT INTO segments (first, last, words) VALUES (?, ?, ?)", (first, last, words))
+    def _put_segment(self, connection: sqlite3.Connection, batch: Batch, first: int) -> Segment:
+        words = batch.builder.words()
+        extent = (first, first + batch.texts - 1)
+        added = connection.execute("INSERT INTO segments (first, last, words) VALUES (?, ?, ?)", (*extent, words))
         number = added.lastrowid or 0
         connection.executemany(
             "INSERT INTO postings VALUES (?, ?, ?)",
-            ((number, word, numbers) for word, numbers in enumerate(builder.postings())),
+            ((number, word, numbers) for word, numbers in enumerate(batch.builder.postings())),
         )
-        return Segment(number, words)
+        return Segment(number, first, words)
 
     def extents(self) -> list[Extent]:
         with self._using() as connection:
@@ -188,11 +189,26 @@ class Catalogue:
         chosen = list(extents)
         with self._using(writing=True) as connection:
             for segment, first, last in chosen:
+                connection.execute("DELETE FROM texts WHERE number BETWEEN ? AND ?", (first, last))
                 connection.execute("DELETE FROM files WHERE number BETWEEN ? AND ?", (first, last))
                 connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
                 connection.execute("DELETE FROM segments WHERE number = ?", (segment,))
         dropped = {extent.segment for extent in chosen}
         self._segments = [segment for segment in self._segments if segment.number not in dropped]
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Of these texts those that are kept, as they were when they were written down."""
+        found: dict[int, bytes] = {}
+        with self._using() as connection:
+            for start in range(0, len(numbers), _AT_A_TIME):
+                some = numbers[start : start + _AT_A_TIME]
+                marks = ",".join("?" * len(some))
+                question = f"SELECT number, checksum, text FROM texts WHERE number IN ({marks})"  # noqa: S608 - only marks
+                for number, checksum, text in connection.execute(question, some):
+                    if zlib.crc32(text) != checksum:
+                        raise sqlite3.DatabaseError("a text is not what was written down")
+                    found[number] = text
+        return found
 
     def candidates(self, clauses: Sequence[Clause]) -> set[int] | None:
         """The numbers of all texts that may hold what is required (and of some left behind); None for any text."""
@@ -231,7 +247,7 @@ class Catalogue:
             if within is None:
                 return None
             telling = True
-            held |= within
+            held.update(segment.first + place for place in within)
         return held if telling else None
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SIGN = re.compile(r"/\*\*/|^\*\*/|/\*\*$|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|[{},]|[^*?\[\\{},/]+|.", re.DOTALL)
+LONGEST_GLOB = 1000
 _ACROSS = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*"}
 
 
@@ -26,6 +27,8 @@ def path_filter(glob: str | None) -> Callable[[str], bool]:
     """The test for one glob; without a glob everything passes."""
     if not glob or glob in {"**", "**/*", "*"}:
         return _everything
+    if len(glob) > LONGEST_GLOB:
+        raise Refused(f"The glob is longer than {LONGEST_GLOB} characters.", code="invalid_argument", field="glob")
     negated = glob.startswith("!")
     body = glob[negated:]
     body = body + "**" if body.endswith("/") else body

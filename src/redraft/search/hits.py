@@ -7,19 +7,19 @@ a call of the engine costs more than a page of text.
 
 from __future__ import annotations
 
-from itertools import islice
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.search.required import required
 from redraft.workspace.reading import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
     from redraft.search.pattern import Pattern
 
-_TOGETHER = 64
-_TOGETHER_BYTES = 1 << 20
+    Files = Sequence[tuple[str, bytes]]
 
 
 class Hit(NamedTuple):
@@ -38,91 +38,103 @@ def flat(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
+@lru_cache(maxsize=1 << 16)
 def order(path: str) -> str:
     """By which hits are sorted: of a folder first its files, then its folders, each by name."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}\0{name}".replace("/", "\1")  # neither sign is in any name
 
 
-def find_hits(files: Iterable[tuple[str, bytes]], pattern: Pattern, limit: int, context: int = 0) -> list[Hit]:
+def find_hits(portions: Iterable[Files], pattern: Pattern, limit: int, context: int = 0) -> list[Hit]:
     """The matching lines of these files, in their order, up to a number of them."""
     hits: list[Hit] = []
-    for path, data in matching(files, pattern):
-        if len(hits) >= limit:
-            break
-        hits += islice(hits_in(path, data, pattern, context), limit - len(hits))
+    for portion in portions if limit > 0 else ():
+        for path, data in matching(portion, pattern):
+            if pattern.find(data, 0) is not None and shown(path, data) is not None:
+                hits_in(path, data, pattern, hits, limit, context)
+                if len(hits) >= limit:
+                    return hits
     return hits
 
 
-def hits_in(path: str, data: bytes, pattern: Pattern, context: int = 0) -> Iterator[Hit]:
-    """The matching lines of one file; none where its content may not be shown. The bytes are flat."""
-    found = pattern.find(data, 0)
-    if found is None or shown(path, data) is None:
-        return
-    lines = data.split(b"\n") if context else []
-    if lines and not lines[-1]:
-        lines.pop()
-    number = counted = 0
-    while found is not None:
-        start = data.rfind(b"\n", 0, found[0]) + 1
+def hits_in(path: str, data: bytes, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
+    """Add the matching lines of one file, until there are `limit` hits. The bytes are flat, and UTF-8."""
+    hits_among([(path, data)], pattern, hits, limit, context)
+
+
+def hits_among(files: Files, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
+    """As `hits_in` for each of these files in turn. They are searched in one go: no match reaches over a line."""
+    joined, starts = _joined(files)
+    following = pattern.on(joined)
+    path, data = "", b""
+    at = begin = stop = number = counted = 0
+    while len(hits) < limit and at < starts[-1] and (found := following(at)) is not None:
+        if found[0] >= stop:
+            file = bisect_right(starts, found[0]) - 1
+            (path, data), begin, stop = files[file], starts[file], starts[file + 1]
+            number = counted = 0
+        place = found[0] - begin
+        start = data.rfind(b"\n", 0, place) + 1
         if start == len(data):
-            return  # an empty match after the last line, where there is no line
-        end = data.find(b"\n", found[0])
+            at = stop  # an empty match after the last line, where there is no line
+            continue
+        end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
         number += data.count(b"\n", counted, start)
         counted = start
-        column = len(str(data[start : found[0]], "utf-8"))
-        hit = Hit(path, number, column, str(data[start:end], "utf-8"))
-        yield _with_context(hit, lines, context) if context else hit
-        found = pattern.find(data, end + 1) if end + 1 < len(data) else None
+        text = str(data[start:end], "utf-8")
+        column = place - start if len(text) == end - start else len(str(data[start:place], "utf-8"))
+        if not context:
+            hits.append(Hit(path, number, column, text))
+        else:
+            before, after = _before(data, start, context), _after(data, end, context)
+            hits.append(Hit(path, number, column, text, before, after))
+        at = begin + end + 1
 
 
-def _with_context(hit: Hit, lines: list[bytes], context: int) -> Hit:
-    before = lines[max(0, hit.line - context) : hit.line]
-    after = lines[hit.line + 1 : hit.line + 1 + context]
-    return hit._replace(before=_decoded(before), after=_decoded(after))
+def _joined(files: Files) -> tuple[bytes, list[int]]:
+    """The files one after another, a line break between them; and where each starts, and would start after them."""
+    return b"\n".join([data for _, data in files]), [0, *accumulate(len(data) + 1 for _, data in files)]
 
 
-def _decoded(lines: list[bytes]) -> tuple[str, ...]:
-    return tuple(str(line, "utf-8") for line in lines)
+def _before(data: bytes, start: int, count: int) -> tuple[str, ...]:
+    """The lines above the one that starts here."""
+    first = start
+    while count and first:
+        first = data.rfind(b"\n", 0, first - 1) + 1
+        count -= 1
+    return tuple(str(data[first:start], "utf-8").split("\n")[:-1])
 
 
-def matching(files: Iterable[tuple[str, bytes]], pattern: Pattern) -> Iterator[tuple[str, bytes]]:
+def _after(data: bytes, end: int, count: int) -> tuple[str, ...]:
+    """The lines below the one that ends here; the place after a final newline is no line."""
+    last = end
+    while count and last < len(data) - 1:
+        last = data.find(b"\n", last + 1)
+        last = len(data) if last < 0 else last
+        count -= 1
+    return tuple(str(data[end:last], "utf-8").split("\n")[1:])
+
+
+def matching(files: Files, pattern: Pattern) -> Files:
     """Of these files, in their order, those in which the pattern matches (and perhaps some more), made flat."""
-    needles = _needles(pattern)
-    if len(needles) == 1:
-        [needle] = needles
-        for path, data in files:
-            if needle in data:
-                yield path, flat(data)
-        return
-    if needles:
-        for path, data in files:
-            if any(needle in data for needle in needles):
-                yield path, flat(data)
-        return
-    batch: list[tuple[str, bytes]] = []
-    size = 0
-    for path, data in files:
-        batch.append((path, flat(data)))
-        size += len(data)
-        if len(batch) == _TOGETHER or size > _TOGETHER_BYTES:
-            yield from _together(batch, pattern)
-            batch, size = [], 0
-    yield from _together(batch, pattern)
+    sieve = pattern.sieve
+    if sieve is None or sieve.folding:
+        return _together([(path, flat(data)) for path, data in files], pattern)
+    if len(sieve.clauses) > 1 or len(sieve.clauses[0]) > 1:
+        return [(path, flat(data)) for path, data in files if sieve.holds(data)]
+    [[word]] = sieve.clauses
+    return [(path, flat(data)) for path, data in files if word in data]
 
 
-def _together(batch: list[tuple[str, bytes]], pattern: Pattern) -> list[tuple[str, bytes]]:
-    # A match cannot cross a line, so none arises from putting one file after another.
-    if batch and pattern.find(b"\n".join([data for _, data in batch]), 0) is not None:
-        return batch
-    return []
-
-
-def _needles(pattern: Pattern) -> list[bytes]:
-    """Bytes of which a file must hold one; asked before the engine is. None where letter case may be folded."""
-    if not pattern.case_sensitive or (pattern.regex and "(?" in pattern.query):
-        return []
-    clauses = required(pattern.query, regex=pattern.regex)
-    best = max(clauses, key=lambda clause: (-len(clause), min(map(len, clause))), default=())
-    return [word.encode() for word in best]
+def _together(files: Files, pattern: Pattern) -> Files:
+    """All in one go. A match cannot cross a line, so none arises from putting one file after another."""
+    joined, starts = _joined(files)
+    following = pattern.scan(joined)
+    found: list[tuple[str, bytes]] = []
+    at = 0
+    while at < starts[-1] and (match := following(at)) is not None:
+        number = bisect_right(starts, match[0]) - 1
+        found.append(files[number])
+        at = starts[number + 1]
+    return found

@@ -1,10 +1,11 @@
 """Searching the whole folder: an index that only ever saves work, and answers that never depend on it.
 
-A search reads, from the disk, every file that may match: those whose words say so (see `words`), and all that the index
-does not know as they are now. So an index that is empty, lost or behind costs time and nothing else. What has changed
-is known from the kernel's notices, emptied before each answer; the marks of all files are looked at first thing,
-whenever a folder comes or goes, where notices cannot be trusted, and once a minute for what the kernel does not tell
-(see `workspace.present`). Documents under review or unsaved are searched as they are being worked on.
+A search looks into every file that may match: those whose words say so (see `words`), and all that the index does not
+know as they are now. It looks into the texts that the index keeps where their files' marks prove them, else into the
+files (see `sources`). So an index that is empty, lost or behind costs time and nothing else. What has changed is known
+from the kernel's notices, emptied before each answer; the marks of all files are looked at first thing, whenever a
+folder comes or goes, where notices cannot be trusted, and once a minute for what the kernel does not tell (see
+`workspace.present`). Documents under review or unsaved are searched as they are being worked on.
 
 Safe to use from several threads, and from several processes on one folder.
 """
@@ -12,44 +13,52 @@ Safe to use from several threads, and from several processes on one folder.
 from __future__ import annotations
 
 import threading
-import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from redraft.search.catalogue import Catalogue, Lost, Unusable
 from redraft.search.globs import path_filter
-from redraft.search.hits import Hit, find_hits, order
+from redraft.search.hits import Hit, find_hits, flat, order
 from redraft.search.pattern import compile_query
+from redraft.search.records import Batch, Read
+from redraft.search.remembered import Remembered
 from redraft.search.required import required
+from redraft.search.ripgrep import Ripgrep
+from redraft.search.sources import find_in_all, find_in_places
+from redraft.search.standing import Standing
 from redraft.workspace.present import Present
-from redraft.workspace.reading import drafted, read_all, read_many, read_marked, read_some, shown, state_folder
+from redraft.workspace.reading import drafted, read_settled, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from redraft.search.catalogue import Extent, Row
     from redraft.search.pattern import Pattern
-    from redraft.workspace.reading import Mark
+    from redraft.search.records import Extent
+    from redraft.search.sources import Place
     from redraft.workspace.workspace import Workspace
 
     Progress = Callable[[int, int], object]
-    Read = tuple[str, Mark, str | None]
 
 __all__ = ["Hit", "Index"]
 
 DEFAULT_LIMIT = 1000
 BATCH = 200
-SEGMENT = 4000
-SEGMENT_BYTES = 32_000_000
+# Every segment has a dictionary, much the same as the next one's, and each is looked through by every search: so they
+# should be few. What bounds them is the memory that it takes to make one, nearly three times the bytes of its files.
+SEGMENT = 12_000
+SEGMENT_BYTES = 48_000_000
 SMALL_SEGMENTS = 12
 # Fewer changed files are searched as they are, and no dictionary is made for them; up to a batch of them is indexed by
 # the search that meets them, more are left to `update`.
 AT_ONCE = 50
-# A file written so lately may be written again within the same tick of the clock, and its mark stay the same.
-SETTLED_NS = 100_000_000
 BACKGROUND_SECONDS = 2.0
-# So few files of an index's answer rarely lie in the same folders.
-SCATTERED = 1000
+
+
+class Indexing(NamedTuple):
+    """How many of how many files have been read."""
+
+    done: int
+    total: int
 
 
 class Index:
@@ -58,19 +67,20 @@ class Index:
     def __init__(self, workspace: Workspace, catalogue: Catalogue) -> None:
         self._engine = workspace.engine
         self.catalogue = catalogue
+        self._remembered = Remembered(catalogue.texts)
         self._present = Present(workspace.engine)
+        self.ripgrep = Ripgrep()
         self._guard = threading.RLock()
-        self._rows: dict[str, Row] = {}
-        self._paths: dict[int, str] = {}
-        self._pending: set[str] = set()
+        self._standing = Standing()
         self._version = -1
         self._background: threading.Thread | None = None
         self._closing = threading.Event()
+        self._indexing: Indexing | None = None
 
     @staticmethod
     def open(workspace: Workspace) -> Index:
         """Nothing is read yet: the first search looks at the folder, `update` or `start` builds the index."""
-        return Index(workspace, Catalogue(state_folder(workspace.engine)))
+        return Index(workspace, Catalogue(workspace.engine.state))
 
     def close(self) -> None:
         self._closing.set()
@@ -105,33 +115,52 @@ class Index:
         pattern = compile_query(query, regex=regex, case_sensitive=case_sensitive, whole_word=whole_word, by_line=True)
         wanted = path_filter(glob)
         with self._guard:
-            paths = self._candidates(pattern)
+            found = self._candidates(pattern)
         drafts, covered = drafted(self._engine)
 
         def passes(path: str) -> bool:
             return path not in covered and wanted(path)
 
-        files = self._contents(paths, passes if covered or glob else None)
-        hits = find_hits(files, pattern, limit, context)
+        hits = self._look_into(found, passes if covered or glob else None, pattern, limit, context)
         if drafts:
-            texts = ((path, text.encode()) for path, text in drafts.items() if wanted(path))
-            hits += find_hits(texts, pattern, limit, context)
+            texts = [(path, text.encode()) for path, text in drafts.items() if wanted(path)]
+            hits += find_hits([texts], pattern, limit, context)
             hits = sorted(hits, key=lambda hit: (order(hit.path), hit.line))[: max(0, limit)]
         with self._guard:
-            if AT_ONCE <= len(self._pending) <= BATCH:
-                self._put(self._read(sorted(self._pending, key=order)))
+            if AT_ONCE <= len(self._standing.pending) <= BATCH:
+                batch = Batch()
+                for read in self._read(sorted(self._standing.pending, key=order)):
+                    batch.add(read)
+                self._put(batch)
         return hits
 
-    def _contents(self, paths: list[str] | None, passes: Callable[[str], bool] | None) -> Iterator[tuple[str, bytes]]:
-        if paths is None:
-            return read_all(self._engine, passes)
-        paths = sorted(filter(passes, paths) if passes is not None else paths, key=order)
-        return (read_some if len(paths) < SCATTERED else read_many)(self._engine, paths)
+    def _look_into(
+        self,
+        found: list[Place] | None,
+        passes: Callable[[str], bool] | None,
+        pattern: Pattern,
+        limit: int,
+        context: int,
+    ) -> list[Hit]:
+        if found is None:
+            return find_in_all(self._engine, self.ripgrep, passes, pattern, limit, context)
+        places = found if passes is None else [place for place in found if passes(place[0])]
+        places.sort(key=lambda place: order(place[0]))
+        return find_in_places(self._engine, places, self._texts, pattern, limit, context)
 
-    def _candidates(self, pattern: Pattern) -> list[str] | None:
+    def _texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Those of these texts that are kept; fewer, or none, where the database gives way meanwhile."""
+        with self._guard:
+            try:
+                return self._remembered.get(numbers)
+            except (Lost, Unusable):
+                self._forget()
+                return {}
+
+    def _candidates(self, pattern: Pattern) -> list[Place] | None:
         """The files that may match; None for all that there are."""
         self._reload()
-        if not self._rows:
+        if not self._standing.rows:
             return None
         self._refresh()
         try:
@@ -142,9 +171,11 @@ class Index:
             return None
         if moving:
             return None
-        known = self._paths
-        texts = known.values() if numbers is None else [known[number] for number in numbers if number in known]
-        return [*texts, *self._pending]
+        paths, rows = self._standing.paths, self._standing.rows
+        known = paths.values() if numbers is None else [paths[number] for number in numbers if number in paths]
+        places: list[Place] = [(path, rows[path]) for path in known]
+        places += [(path, None) for path in self._standing.pending]
+        return places
 
     # Keeping up to date
 
@@ -157,21 +188,29 @@ class Index:
             self._reload()
             self._refresh()
             self._drop_worn()
-            waiting = sorted(self._pending, key=order)
+            waiting = sorted(self._standing.pending, key=order)
         total = len(waiting)
-        found: list[Read] = []
+        batch = Batch()
         for start in range(0, total, BATCH):
+            self._indexing = Indexing(start, total)
             if self._closing.is_set():
-                return start
-            found += self._read(waiting[start : start + BATCH])
+                break
+            for read in self._read(waiting[start : start + BATCH]):
+                batch.add(read)
             done = min(total, start + BATCH)
-            if done == total or len(found) >= SEGMENT or sum(read[1].size for read in found) > SEGMENT_BYTES:
+            if done == total or len(batch.reads) >= SEGMENT or batch.size > SEGMENT_BYTES:
                 with self._guard:
-                    self._put(found)
-                found = []
+                    self._put(batch)
+                batch = Batch()
             if progress is not None:
                 progress(done, total)
+        self._indexing = None
         return total
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """How far the index has come, while it is being made or brought up to date; None when it is not."""
+        return self._indexing
 
     def start(self, progress: Progress | None = None) -> None:
         """Keep the index up to date in the background until it is closed."""
@@ -185,36 +224,33 @@ class Index:
             with self._guard:
                 self._reload()
                 self._refresh()
-            if len(self._pending) >= AT_ONCE:
+            if len(self._standing.pending) >= AT_ONCE:
                 self.update()
 
     @property
     def waiting(self) -> int:
         """How many files were not indexed when last looked at: they are searched, but one by one."""
-        return len(self._pending)
+        return len(self._standing.pending)
 
     def _drop_worn(self) -> None:
         """Let go of segments of which less than half is alive, and of small ones when they are many."""
         try:
             extents = self.catalogue.extents()
             small = [extent for extent in extents if _count(extent) < BATCH]
-            worn = {extent for extent in extents if self._alive(extent) * 2 < _count(extent)}
+            worn = {extent for extent in extents if self._standing.alive(extent) * 2 < _count(extent)}
             worn.update(small if len(small) > SMALL_SEGMENTS else ())
             if not worn:
                 return
             self.catalogue.drop(worn)
-            self._rows = {row.path: row for row in self.catalogue.load()}
+            self._standing.compare(self._present.files, self.catalogue.load())
         except (Lost, Unusable):
             self._forget()
-        self._compare()
-
-    def _alive(self, extent: Extent) -> int:
-        return sum(number in self._paths for number in range(extent.first, extent.last + 1))
 
     def _forget(self) -> None:
         """Know nothing any more of what is in the database; it is read again, or read as empty, the next time."""
-        self._rows, self._paths, self._version = {}, {}, -1
-        self._pending = set(self._present.files)
+        self._version = -1
+        self._remembered.clear()  # a new database gives out its numbers anew
+        self._standing.compare(self._present.files, [])
 
     def _reload(self) -> None:
         """Read the database's rows, if another process has changed them."""
@@ -226,61 +262,31 @@ class Index:
         except (Lost, Unusable):
             self._forget()
             return
-        self._rows = {row.path: row for row in rows}
         self._version = version
-        self._compare()
+        self._standing.compare(self._present.files, rows)
 
     def _refresh(self) -> None:
         changed = self._present.refresh()
         if changed is None:
-            self._compare()
+            self._standing.compare(self._present.files)
             return
         for path in changed:
-            self._compare_one(path)
-
-    def _compare(self) -> None:
-        """Which rows still hold, and which files have none that does."""
-        files = self._present.files
-        rows = self._rows
-        self._paths = {row.number: row.path for row in rows.values() if row.number and files.get(row.path) == row.mark}
-        self._pending = {path for path, mark in files.items() if path not in rows or rows[path].mark != mark}
-
-    def _compare_one(self, path: str) -> None:
-        row, mark = self._rows.get(path), self._present.files.get(path)
-        if row is not None:
-            self._paths.pop(row.number, None)
-        self._pending.discard(path)
-        if row is not None and row.mark == mark:
-            if row.number:
-                self._paths[row.number] = path
-        elif mark is not None:
-            self._pending.add(path)
+            self._standing.compare_one(path)
 
     def _read(self, paths: Sequence[str]) -> list[Read]:
         """Read files for the index; those that are being written just now are left out, and stay pending."""
-        now = time.time_ns()
         return [
-            (path, mark, shown(path, data))
-            for path, data, mark in read_marked(self._engine, paths)
-            if now - mark.ctime_ns > SETTLED_NS
+            Read(path, mark, shown(path, data), flat(data) if proven else None)
+            for path, data, mark, proven in read_settled(self._engine, paths)
         ]
 
-    def _put(self, found: Sequence[Read]) -> None:
+    def _put(self, batch: Batch) -> None:
         """Write down what was read. A file that changed after that has another mark by now, or will be heard of."""
-        gone = [path for path in self._rows if path not in self._present.files]
+        gone = self._standing.gone()
         try:
-            rows = self.catalogue.put(found, gone)
+            self._standing.put(self.catalogue.put(batch, gone), gone)
         except (Lost, Unusable):
             self._forget()
-            return
-        for path in gone:
-            del self._rows[path]
-        for row in rows:
-            old = self._rows.get(row.path)
-            if old is not None:
-                self._paths.pop(old.number, None)
-            self._rows[row.path] = row
-            self._compare_one(row.path)
 
 
 def _count(extent: Extent) -> int:

@@ -11,17 +11,37 @@ Nothing here reads a document; offsets are bytes of UTF-8, for the callers to tu
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
 from redraft.search.boundaries import Framed, without_edges
+from redraft.search.finders import (
+    Sieve,
+    by_engine,
+    each_line,
+    exact,
+    folded,
+    framed,
+    odd_signs,
+    sieved,
+    unless_odd,
+    whole,
+)
+from redraft.search.required import required
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from redraft.search.finders import Finder
 
 LONGEST_QUERY = 10_000
+# A longer word that is found, but not alone, would be compared again at each place after it.
+_LONGEST_RETRIED = 64
+# To look for more words than these takes longer than to ask the engine.
+_MOST_WORDS, _MOST_CLAUSES = 8, 4
+# These speak of the text's ends. Where files are searched by line, each line is a text, as it is to ripgrep.
+_WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
 # What `\w` and `\s` hold beyond ASCII, as Unicode's annex on regular expressions says and ripgrep does.
 WORD = (
@@ -39,14 +59,24 @@ _INSIDE = {"w": WORD, "s": SPACE, "S": _NOT_SPACE, "d": r"\p{Nd}", "D": r"\P{Nd}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A query that compiled. `find` gives the byte span of the first match at or after a place, or None."""
+    """A query that compiled. `on` puts it on a text, there to be asked for the next match (see `finders`).
+
+    `folding`: letter case does not count, at least in a part of it. `sieve` knows what any text that matches must hold;
+    None where nothing can be said that bytes could tell. `scan` finds the same as `on`, and is quicker where there is
+    much text and little to find.
+    """
 
     query: str
     regex: bool
-    case_sensitive: bool
-    whole_word: bool
+    folding: bool
     by_line: bool
-    find: Callable[[bytes, int], tuple[int, int] | None]
+    sieve: Sieve | None
+    on: Finder
+    scan: Finder
+
+    def find(self, data: bytes, start: int) -> tuple[int, int] | None:
+        """The byte span of the first match at or after a place."""
+        return self.on(data)(start)
 
 
 @lru_cache(maxsize=256)
@@ -55,22 +85,78 @@ def compile_query(
 ) -> Pattern:
     """Make a query ready; `by_line` keeps every match within one line."""
     _check_query(query, by_line=by_line and not regex)
-    if not regex and case_sensitive and not whole_word:
-        return Pattern(query, regex, case_sensitive, whole_word, by_line, _finder_of_bytes(query.encode()))
-    re2 = _engine()
-    framed = Framed(re2.escape(query), before=False, after=False)
-    if regex:
-        # By itself first: the engine's complaint is about what was asked, and a stray parenthesis is not closed below.
-        _compile(re2, query, query, case_sensitive=case_sensitive, by_line=by_line)
-        framed = without_edges(query)
-        framed = framed._replace(pattern=_to_unicode(framed.pattern))
+    folding = not case_sensitive or (regex and "(?" in query)
+    sieve = _sieve(query, regex=regex, folding=folding)
+    if not regex:
+        find, scan = _of_literal(query, case_sensitive, whole_word, by_line)
+        return Pattern(query, regex, folding, by_line, sieve, find, scan)
+    find = scan = _of_regex(query, case_sensitive, whole_word, by_line)
+    ends = by_line and _WHOLE_TEXT.search(query) is not None
+    if by_line and sieve is not None:
+        find = sieved(scan, sieve)
+    elif ends:
+        find = each_line(scan)
+    scan = find if ends else scan
+    return Pattern(query, regex, folding, by_line, sieve, find, scan)
+
+
+def _sieve(query: str, *, regex: bool, folding: bool) -> Sieve | None:
+    """The clauses that say most, and first the one that says most of all."""
+    clauses = [
+        sorted(clause)
+        for clause in required(query, regex=regex)
+        if len(clause) <= _MOST_WORDS and not (folding and not all(word.isascii() for word in clause))
+    ]
+    clauses.sort(key=lambda clause: (len(clause), -min(map(len, clause))))
+    return Sieve(clauses[:_MOST_CLAUSES], folding=folding) if clauses else None
+
+
+def _of_literal(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> tuple[Finder, Finder]:
+    if whole_word and len(query) > _LONGEST_RETRIED:
+        find = _of_framed(Framed(_engine().escape(query), before=True, after=True), query, case_sensitive, by_line)
+        return find, find
+    if case_sensitive:
+        find = scan = exact(query.encode())
+    else:
+        re2 = _engine()
+        scan = by_engine(_compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line))
+        if query.isascii():
+            # For bytes the engine has a quick way to the first letter, unless one beyond ASCII equals it.
+            quick = by_engine(
+                _compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line, bytewise=True)
+            )
+            find = folded(query, scan)
+            scan = unless_odd(quick, scan, odd_signs([query]))
+        else:
+            find = scan
+    return (whole(find, _is_word), whole(scan, _is_word)) if whole_word else (find, scan)
+
+
+def _of_regex(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> Finder:
+    # By itself first: the engine's complaint is about what was asked, and a stray parenthesis is not closed below.
+    _compile(_engine(), query, query, case_sensitive=case_sensitive, by_line=by_line)
+    edges = without_edges(query)
+    edges = Framed(_to_unicode(edges.pattern), edges.before or whole_word, edges.after or whole_word)
+    return _of_framed(edges, query, case_sensitive, by_line)
+
+
+def _of_framed(edges: Framed, query: str, case_sensitive: bool, by_line: bool) -> Finder:
     # What stands around a word is consumed, since there is no look-around; group 1 is the match itself.
-    before = rf"(?:^|[^{WORD}])" if whole_word or framed.before else ""
-    after = rf"(?:$|[^{WORD}])" if whole_word or framed.after else ""
-    group = int(bool(before or after))
-    source = f"(?m){before}({framed.pattern}){after}"
-    compiled = _compile(re2, source, query, case_sensitive=case_sensitive, by_line=by_line, capture=bool(group))
-    return Pattern(query, regex, case_sensitive, whole_word, by_line, _finder(compiled, group))
+    before = rf"(?:^|[^{WORD}])" if edges.before else ""
+    after = rf"(?:$|[^{WORD}])" if edges.after else ""
+    source = f"(?m){before}({edges.pattern}){after}"
+    re2 = _engine()
+    compiled = _compile(re2, source, query, case_sensitive=case_sensitive, by_line=by_line)
+    if not before and not after:
+        return by_engine(compiled)
+    capturing = _compile(re2, source, query, case_sensitive=case_sensitive, by_line=by_line, capture=True)
+    return framed(compiled, capturing)
+
+
+@lru_cache(maxsize=1024)
+def _is_word(char: str) -> bool:
+    """Whether a character belongs to words, as `\\w` has it."""
+    return _engine().match(f"[{WORD}]", char) is not None
 
 
 def _check_query(query: str, *, by_line: bool) -> None:
@@ -93,14 +179,26 @@ def _engine() -> Any:
     return importlib.import_module("re2")
 
 
-def _compile(re2: Any, source: str, query: str, *, case_sensitive: bool, by_line: bool, capture: bool = False) -> Any:
+def _compile(
+    re2: Any,
+    source: str,
+    query: str,
+    *,
+    case_sensitive: bool,
+    by_line: bool,
+    capture: bool = False,
+    bytewise: bool = False,
+) -> Any:
+    """Compile a pattern; `bytewise` is for one in ASCII, that is to match nothing but ASCII."""
     options = re2.Options()
+    if bytewise:
+        options.encoding = re2.Options.Encoding.LATIN1
     options.never_capture = not capture  # where a group lies is asked of slower machinery
     options.case_sensitive = case_sensitive
     options.log_errors = False
     options.never_nl = by_line
     try:
-        return re2.compile(source, options=options)
+        return re2.compile(source.encode() if bytewise else source, options=options)
     except re2.error as error:
         raise Refused(_why(query, _said(error)), code="invalid_regex", pattern=query[:200]) from None
 
@@ -119,24 +217,6 @@ def _why(query: str, said: str) -> str:
     if any(mark in query for mark in ("(?>", "(?(", "(?P=", "++", "*+", "?+")):
         return f"Atomic groups, conditions and possessive repeats are not supported ({said})."
     return f"The pattern cannot be read: {said}."
-
-
-def _finder_of_bytes(needle: bytes) -> Callable[[bytes, int], tuple[int, int] | None]:
-    length = len(needle)
-
-    def find(data: bytes, start: int) -> tuple[int, int] | None:
-        at = data.find(needle, start)
-        return None if at < 0 else (at, at + length)
-
-    return find
-
-
-def _finder(compiled: Any, group: int) -> Callable[[bytes, int], tuple[int, int] | None]:
-    def find(data: bytes, start: int) -> tuple[int, int] | None:
-        found = compiled.search(data, start)
-        return None if found is None else found.span(group)
-
-    return find
 
 
 def _to_unicode(pattern: str) -> str:
