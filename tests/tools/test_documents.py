@@ -243,3 +243,37 @@ def test_a_folder_that_was_made_is_taken_back_while_it_is_empty(agent: Caller):
         {"name": "a", "path": "a", "type": "folder"},
         {"name": "kept.md", "path": "a/kept.md", "type": "file"},
     ]
+
+
+# Absolute paths
+
+
+def test_an_absolute_path_into_this_folder_names_what_lies_there(agent: Caller):
+    root = str(agent.folder.path)
+    assert agent.call("read_document", path=f"{root}/story.md")["path"] == "story.md"
+    assert agent.call("create_document", name="a", folder=f"{root}/work")["path"] == "work/a.md"
+    assert agent.call("move_document", from_path=f"{root}/work/a.md", to_path=f"{root}/b.md")["to"] == "b.md"
+    assert [each["name"] for each in agent.call("list_documents", folder=root)["documents"]] == [
+        "b.md",
+        "story.md",
+        "work",
+    ]
+
+
+@pytest.mark.parametrize("beyond", ["-evil/story.md", "/../story.md", "x", "/.git/config"])
+def test_a_path_that_only_begins_like_this_folder_is_refused(agent: Caller, beyond: str):
+    told = agent.refused("read_document", path=str(agent.folder.path) + beyond)
+    assert told["error"] in ("invalid_path", "forbidden_path")
+
+
+@pytest.mark.parametrize("path", ["/etc/cron.d", "/var/somebody/notes", "/tmp/x/y"])
+def test_a_path_of_the_machine_becomes_no_tower_of_folders(agent: Caller, path: str):
+    for tool, more in {"create_folder": {"path": path}, "create_document": {"name": "a", "folder": path}}.items():
+        assert agent.refused(tool, **more)["error"] == "invalid_path"
+    assert [entry.name for entry in agent.folder.path.iterdir() if entry.name != ".redraft"] == ["story.md"]
+
+
+def test_a_folder_may_be_called_like_one_of_the_machines(agent: Caller):
+    agent.folder.put("opt/a.md", "x")
+    assert agent.call("create_document", name="b", folder="/opt/new")["path"] == "opt/new/b.md"
+    assert agent.call("create_folder", path="etc/x")["made"] == ["etc", "etc/x"]

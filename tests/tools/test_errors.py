@@ -29,6 +29,8 @@ READS: dict[str, dict[str, Any]] = {
     "get_outline": {},
     "search_document": {"query": "x", "match_type": "exact"},
     "get_changes_since": {"version": ANY_VERSION},
+    "analyze_document": {"task": "summary"},
+    "transform_document": {"transformation": "custom", "custom_prompt": "x"},
 }
 
 
@@ -154,10 +156,3 @@ def test_yaml_that_does_not_parse_is_reported_with_its_place(agent: Caller):
 def test_an_outline_stays_small(agent: Caller):
     agent.folder.put("a.md", "".join(f"# {number}\n\n## deep\n\n" for number in range(2000)))
     assert len(str(agent.call("get_outline", path="a.md"))) < 60_000
-
-
-@pytest.mark.covers("TK-error-embeddings", "TK-search-unavailable", "TK-search-unavailable-advice")
-def test_a_search_by_meaning_without_embeddings_is_refused_with_what_to_do_instead(agent: Caller):
-    told = agent.refused("search_document", path="story.md", query="the old woman finds a note")
-    assert told["error"] == "embeddings_unavailable"
-    assert told["suggestion"] == 'Use match_type="exact" or match_type="regex" instead.'

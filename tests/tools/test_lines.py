@@ -216,12 +216,73 @@ def test_without_the_old_text_an_anchor_must_quote_every_line_that_goes(agent: C
     assert agent.text("story.md") == "new\ntop\n" + STORY.replace(quoted, "x")
 
 
+@pytest.mark.parametrize("quoted", ["She read", "the letter twice.", "read the letter"])
+def test_without_the_old_text_part_of_a_line_is_no_warrant_for_the_rest_of_it(agent: Caller, quoted: str):
+    shifted(agent)
+    call = {"path": "story.md", "version": "0" * 16, "start_line": 6, "end_line": 6, "content": "x"}
+    assert agent.refused("replace_lines", **call, match_text=quoted)["error"] == "version_mismatch"
+
+
+@pytest.mark.parametrize("version", ["now", "0" * 16])
+@pytest.mark.parametrize(("start", "end"), [(4, 0), (-1, 2)])
+def test_an_anchor_mends_no_range_that_is_none(agent: Caller, version: str, start: int, end: int):
+    given = agent.version("story.md") if version == "now" else version
+    call = {"path": "story.md", "version": given, "start_line": start, "end_line": end, "content": "x"}
+    assert agent.refused("replace_lines", **call, match_text="eleven years")["error"] == "invalid_line_range"
+
+
 @pytest.mark.covers("TK-insert-match-unique", "TK-replace-match-unique")
 @pytest.mark.parametrize(("quoted", "code"), [("no such text", "anchor_not_found"), ("The l", "anchor_ambiguous")])
 def test_an_anchor_that_is_missing_or_there_twice_is_refused(agent: Caller, quoted: str, code: str):
     call = {"path": "story.md", "version": agent.version("story.md"), "match_text": quoted, "content": "x"}
     assert agent.refused("insert_lines", **call, after_line=0)["error"] == code
     assert agent.refused("replace_lines", **call, start_line=0, end_line=0)["error"] == code
+
+
+TWICE = "# A\nto be mended\nintro\n# B\nx\nto be mended\nend\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "more"), [("replace_lines", {"start_line": 5, "end_line": 5}), ("insert_lines", {"after_line": 5})]
+)
+def test_an_anchor_that_stood_twice_in_what_was_read_leads_nowhere(agent: Caller, tool: str, more: dict[str, int]):
+    agent.folder.put("twice.md", TWICE)
+    version = agent.version("twice.md")
+    agent.folder.put("twice.md", TWICE.replace("x\nto be mended\n", "x\n"))
+    call = {"path": "twice.md", "version": version, "content": "DONE", "match_text": "to be mended"}
+    assert agent.refused(tool, **call, **more)["error"] == "version_mismatch"
+
+
+def test_an_anchor_outside_the_range_that_was_read_is_refused(agent: Caller):
+    version = shifted(agent)
+    call = {"path": "story.md", "version": version, "start_line": 8, "end_line": 8, "content": "x"}
+    assert agent.refused("replace_lines", **call, match_text="She read the letter twice.")["error"] == (
+        "version_mismatch"
+    )
+
+
+def test_an_anchor_that_contradicts_the_range_is_refused_with_its_line(agent: Caller):
+    call = {"path": "story.md", "version": agent.version("story.md"), "start_line": 8, "end_line": 8, "content": "x"}
+    told = agent.refused("replace_lines", **call, match_text="She read the letter twice.")
+    assert (told["error"], told["details"]["line"]) == ("invalid_argument", 6)
+
+
+@pytest.mark.parametrize("version", ["nonsense", "0" * 16])
+def test_an_insertion_by_an_anchor_needs_a_version_that_was_given_out(agent: Caller, version: str):
+    call = {"path": "story.md", "version": version, "after_line": 0, "content": "x"}
+    assert agent.refused("insert_lines", **call, match_text="She read the letter")["error"] == "version_mismatch"
+
+
+def test_in_a_batch_an_anchor_is_looked_for_where_the_batch_left_it(agent: Caller):
+    common = {"path": "story.md", "version": agent.version("story.md"), "content": "x"}
+    quoted = "She read the letter twice."
+    calls = [
+        {"tool": "insert_lines", "arguments": {**common, "after_line": -1}},
+        {"tool": "replace_lines", "arguments": {**common, "start_line": 7, "end_line": 7, "match_text": quoted}},
+        {"tool": "insert_lines", "arguments": {**common, "after_line": 0, "match_text": "## The keys"}},
+    ]
+    agent.call("batch", calls=calls)
+    assert agent.text("story.md") == "x\n" + STORY.replace(quoted, "x").replace("## The keys\n", "## The keys\nx\n")
 
 
 # The laws

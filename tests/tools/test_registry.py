@@ -17,7 +17,7 @@ from workspace.folder import PERSON, Folder, no, person_writes
 
 TABS = {
     "list_tabs", "read_document", "search_document", "get_outline", "create_document", "insert_lines",
-    "replace_lines", "delete_lines", "write_document", "find_and_replace",
+    "replace_lines", "delete_lines", "write_document", "find_and_replace", "analyze_document", "transform_document",
 }  # fmt: skip
 WORKSPACE = {
     "create_document", "edit_document", "read_document", "delete_document", "move_document", "list_documents",
@@ -140,10 +140,22 @@ def test_every_call_is_in_the_log_with_how_it_ended(agent: Caller):
         ("read_document", "error"),
         ("no_such_tool", "error"),
         ("delete_document", "rejected"),
-        ("apply", "applied"),
-        ("edit_text", "success"),
+        ("edit_text", "applied"),
     ]
     assert agent.workspace.verify_audit().intact
+
+
+def test_what_leaves_a_line_of_its_own_leaves_one(agent: Caller):
+    agent.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
+    turn = agent.call("undo_turn")["turn"]
+    agent.call("create_folder", path="a")
+    agent.call("create_folder", path="a")
+    lines = [(line["tool"], line["result"], line["turn"]) for line in agent.workspace.engine.audit.entries()]
+    assert lines[1:] == [
+        ("undo_turn", "applied", turn),
+        ("create_folder", "applied", None),
+        ("create_folder", "success", None),
+    ]
 
 
 # midlight's executor
@@ -206,6 +218,13 @@ def test_in_mode_read_no_tool_writes(folder: Folder, entry: str):
         "propose_edits": {"edits": [{"file_path": "story.md", "operation": "delete", "start_line": 1, "end_line": 1}]},
         "batch": {"calls": [{"tool": "delete_lines", "arguments": {**edit, "start_line": 0, "end_line": 0}}]},
         "undo_turn": {"turn": 1},
+        "analyze_document": {"path": "story.md", "task": "style"},
+        "transform_document": {
+            **edit,
+            "transformation": "character_rename",
+            "params": {"old_name": "letter", "new_name": "note"},
+            "output_mode": "in_place",
+        },
     }
     if entry == "undo_turn":
         Caller.at(folder, "apply").call("create_document", title="other.md")

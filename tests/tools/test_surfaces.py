@@ -17,6 +17,9 @@ from redraft.history.turns import Author
 from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
 from redraft.tools.page import render
+from server.serving import serving as http_serving
+from speaking.lines import Lines, answer_of, envelope
+from speaking.posts import serving
 from tools.calling import STORY
 from workspace.folder import yes
 
@@ -78,6 +81,13 @@ SCENES = (
     Scene("undo_turn", before=(EDIT,)),
     Scene("get_changes_since", AT, before=(EDIT,)),
     Scene("batch", {"calls": [{"tool": "delete_lines", "arguments": {**AT, "start_line": 0, "end_line": 0}}]}),
+    Scene("analyze_document", {"path": "story.md", "task": "style"}),
+    Scene("analyze_document", {"path": "story.md", "task": "summary"}, fails=True),
+    Scene(
+        "transform_document",
+        {**AT, "transformation": "character_rename", "params": {"old_name": "letter", "new_name": "note"}},
+    ),
+    Scene("transform_document", {"path": "story.md", "transformation": "custom", "custom_prompt": "?"}, fails=True),
     Scene("no_such_tool", fails=True),
 )
 
@@ -112,7 +122,47 @@ def by_command(program: Program, scene: Scene, arguments: dict[str, Any]) -> dic
     return result.json
 
 
-SURFACES: tuple[Callable[[Program, Scene, dict[str, Any]], dict[str, Any]], ...] = (by_python, by_command)
+def agreed(asked: dict[str, Any]) -> dict[str, Any]:
+    """The person agrees to whatever they are asked to, and answers no questions."""
+    agree = "agree" in asked["requestedSchema"]["properties"]
+    return {"action": "accept", "content": {"agree": True}} if agree else {"action": "decline"}
+
+
+def by_mcp_on_the_streams(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    client = Lines.to(program.folder, "--profile", "all")
+    client.answer = agreed
+    client.start(AGENT.name, elicitation={})
+    answer = answer_of(client.call(scene.tool, **arguments))
+    assert client.close() == ""
+    return answer
+
+
+def by_mcp_over_http(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    meta = envelope(AGENT.name, elicitation={})
+    call: dict[str, Any] = {"name": scene.tool, "arguments": arguments}
+    with serving(program.folder, "--profile", "all") as server:
+        result = server.enveloped("tools/call", meta, **call).json["result"]
+        while result["resultType"] == "input_required":
+            said = {key: agreed(asked["params"]) for key, asked in result["inputRequests"].items()}
+            result = server.enveloped("tools/call", meta, **call, inputResponses=said).json["result"]
+    return answer_of(result)
+
+
+def by_http(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    with http_serving(program.folder) as server:
+        where = {"mode": "apply", "agree": "true", "author": AGENT.name}
+        answer = server.request("POST", f"/api/tools/{scene.tool}", arguments, query=where)
+    assert (answer.status >= 400) is scene.fails
+    return answer.json
+
+
+SURFACES: tuple[Callable[[Program, Scene, dict[str, Any]], dict[str, Any]], ...] = (
+    by_python,
+    by_command,
+    by_mcp_on_the_streams,
+    by_mcp_over_http,
+    by_http,
+)
 
 
 def timeless(answer: Any) -> Any:

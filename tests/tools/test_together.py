@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from redraft.text.text import Text
+from redraft.workspace.document import version_of
 from tools.calling import STORY, Caller
 from workspace.folder import Folder, person_writes, type_over
+
+if TYPE_CHECKING:
+    from redraft.workspace.events import Event
 
 LINES = STORY.splitlines(keepends=True)
 
@@ -63,6 +68,27 @@ def test_an_edit_with_neither_hash_nor_anchor_is_refused_where_the_file_is_not_w
     agent.call("read_file", file_path="story.md")
     person_writes(agent.workspace, {"story.md": "mine\n" + STORY})
     assert agent.refused("propose_edits", edits=[edit("replace", 3, 3, "x")])["error"] == "version_mismatch"
+
+
+@pytest.mark.parametrize(("operation", "code"), [("insert", "version_mismatch"), ("delete", "conflict")])
+def test_the_hash_of_nothing_is_no_warrant_for_a_place(agent: Caller, operation: str, code: str):
+    agent.call("read_file", file_path="story.md")
+    person_writes(agent.workspace, {"story.md": "mine\n" + STORY})
+    text = "x" if operation == "insert" else ""
+    stale = edit(operation, 3, None, text, expected_hash=hash_of(""))
+    assert agent.refused("propose_edits", edits=[stale])["error"] == code
+
+
+def test_edits_that_are_done_are_told_as_done_though_the_file_is_no_text_by_then(agent: Caller):
+    def spoil(event: Event) -> None:
+        if event.type == "document.changed":
+            agent.folder.put("story.md", b"\xff\xfe\x00")
+
+    with_hash = edit("replace", 3, 3, "x", expected_hash=hash_of(LINES[2]))
+    agent.workspace.subscribe(spoil)
+    answer = agent.call("propose_edits", edits=[with_hash])
+    assert (answer["status"], answer["state"]) == ("success", "applied")
+    assert answer["files"][0]["version"] == version_of(Text(STORY.replace(LINES[2], "x\n")))
 
 
 @pytest.mark.covers("SB-edit-anchor")

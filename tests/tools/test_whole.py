@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,9 @@ from redraft.tools.whole import set_off
 from redraft.workspace.document import Document
 from tools.calling import STORY, Caller
 from workspace.folder import person_writes
+
+if TYPE_CHECKING:
+    from workspace.folder import Folder
 
 
 @pytest.mark.covers("TK-write-params", "TK-write-whole", "TK-write-fields", "TK-write-affected")
@@ -144,3 +147,54 @@ def test_what_is_set_off_keeps_every_line_and_has_blank_lines_around_it(text: st
     assert [each for each in lines if each not in ("NEW", "")] == [each for each in text.splitlines() if each]
     assert lines[at - 1 : at] in ([""], []) or at == 0
     assert lines[at + 1 : at + 2] in ([""], [])
+
+
+@pytest.mark.covers("ML-future-restore")
+def test_an_earlier_version_is_brought_back_as_a_turn_of_its_own(agent: Caller):
+    first = agent.version("story.md")
+    changed = agent.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
+    restored = agent.call("write_document", path="story.md", version=changed["version"], restore_version=first)
+    assert (restored["version"], agent.text("story.md")) == (first, STORY)
+    agent.call("undo_turn", turn=restored["turn"])
+    assert agent.text("story.md") == STORY.replace("eleven", "twelve")
+
+
+def test_the_versions_to_bring_back_are_told_by_the_history(folder: Folder):
+    changed = Caller.at(folder).call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
+    later = Caller.at(folder)
+    (document,) = later.call("show_turn", turn=changed["turn"])["documents"]
+    assert document["version_after"] == changed["version"] == later.version("story.md")
+    edit = {"path": "story.md", "version": changed["version"], "restore_version": document["version_before"]}
+    later.call("write_document", **edit)
+    assert later.text("story.md") == STORY
+
+
+def test_what_is_brought_back_has_the_newlines_that_it_had(agent: Caller):
+    agent.folder.put("a.txt", "one\r\ntwo\r\n")
+    first = agent.version("a.txt")
+    person_writes(agent.workspace, {"a.txt": "one\ntwo\nthree\n"})
+    agent.call("write_document", path="a.txt", version=agent.version("a.txt"), restore_version=first)
+    assert agent.folder.bytes("a.txt") == b"one\r\ntwo\r\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({}, "content_required"),
+        ({"content": "x", "restore_version": "0" * 16}, "content_required"),
+        ({"restore_version": "0" * 16}, "not_found"),
+        ({"restore_version": ""}, "not_found"),
+    ],
+)
+def test_a_write_of_nothing_of_two_things_or_of_an_unknown_version_is_refused(
+    agent: Caller, more: dict[str, str], code: str
+):
+    version = agent.version("story.md")
+    assert agent.refused("write_document", path="story.md", version=version, **more)["error"] == code
+
+
+def test_a_version_of_another_document_is_not_brought_back(agent: Caller):
+    agent.call("create_document", title="other.md", content="another text\n")
+    other = agent.version("other.md")
+    call = {"path": "story.md", "version": agent.version("story.md"), "restore_version": other, "allow_shrink": True}
+    assert agent.refused("write_document", **call)["error"] == "not_found"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, TypedDict
+from typing import Annotated, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import Refused
 from redraft.search.index import Hit, Index
@@ -18,11 +18,11 @@ SNIPPET_CHARACTERS = 100
 MAX_DOCUMENTS = 200
 # Lines asked of the index: enough that a document with many matches does not hide the others.
 MAX_LINES = 5000
-PROJECT_DEFAULT, PROJECT_CAP = 20, 50
 AROUND = 4
-SNIPPET_LINES = 20
 MAX_LINE = 500
 MIN_WORD = 3
+# So many files take the index a second or so.
+WORTH_TELLING = 1000
 _SPECIAL = re.compile(r"([*?\[\]{}\\!])")
 
 
@@ -54,6 +54,13 @@ class FoundDocument(TypedDict):
     matches: list[str]
 
 
+class IndexingNow(TypedDict):
+    """How far the folder's index has come. The answer is whole all the same; it only took longer."""
+
+    files_done: int
+    files_total: int
+
+
 class DocumentsFound(TypedDict):
     """The answer of `search_documents`."""
 
@@ -61,6 +68,7 @@ class DocumentsFound(TypedDict):
     results: list[FoundDocument]
     count: int
     truncated: bool
+    indexing: NotRequired[Annotated[IndexingNow, Says("Only while the folder's index is still being made.")]]
 
 
 @tool("read", "workspace", "default", serves="ML-search")
@@ -77,8 +85,7 @@ def search_documents(given: SearchDocuments, context: ToolContext) -> DocumentsF
     }
     more = False
     if given.search_content:
-        hits = _hits(context, given.query, _beneath(folder))
-        more = len(hits) >= MAX_LINES
+        hits, more = _hits(context, given.query, _beneath(folder))
         for hit in hits:
             lines = found.setdefault(hit.path, [])
             if len(lines) < SNIPPETS:
@@ -88,7 +95,17 @@ def search_documents(given: SearchDocuments, context: ToolContext) -> DocumentsF
         {"path": path, "name": path.rpartition("/")[2], "matches": lines} for path, lines in chosen
     ]
     more = more or len(found) > len(chosen)
-    return {"query": given.query, "results": results, "count": len(results), "truncated": more}
+    answer: DocumentsFound = {"query": given.query, "results": results, "count": len(results), "truncated": more}
+    indexing = _indexing(context)
+    if indexing is not None:
+        answer["indexing"] = indexing
+    return answer
+
+
+def _indexing(context: ToolContext) -> IndexingNow | None:
+    """What there is to say of an index in the making, unless it will be done in a moment."""
+    now = None if context.index is None else context.index.indexing
+    return None if now is None or now.total < WORTH_TELLING else {"files_done": now.done, "files_total": now.total}
 
 
 def _beneath(folder: str) -> str | None:
@@ -96,9 +113,14 @@ def _beneath(folder: str) -> str | None:
     return "/" + _SPECIAL.sub(r"\\\1", folder) + "/**" if folder else None
 
 
-def _hits(context: ToolContext, query: str, glob: str | None, *, regex: bool = False, around: int = 0) -> list[Hit]:
+def _hits(
+    context: ToolContext, query: str, glob: str | None, *, regex: bool = False, around: int = 0
+) -> tuple[list[Hit], bool]:
+    """The matching lines that this caller may be shown, and whether there may be more than were looked for."""
     with index_of(context) as index:
-        return index.search(query, regex=regex, case_sensitive=False, glob=glob, limit=MAX_LINES, context=around)
+        found = index.search(query, regex=regex, case_sensitive=False, glob=glob, limit=MAX_LINES, context=around)
+    allowed = {path: context.may_read(path) for path in {hit.path for hit in found}}
+    return [hit for hit in found if allowed[hit.path]], len(found) >= MAX_LINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +129,10 @@ class SearchProject:
 
     query: Annotated[str, Says("The words to find. Letter case does not count.", ("text", "search", "pattern"))]
     glob: Annotated[str, Says("Which files: *.md by name, docs/**/*.md by path.", ("include",))] = "**/*"
-    limit: Annotated[int, Says("How many results to return, 50 at most.", ("max_results",), minimum=1)] = (
-        PROJECT_DEFAULT
-    )
+    limit: Annotated[
+        int | None,
+        Says("How many results to return: 20, and 50 at most, unless set otherwise.", ("max_results",), minimum=1),
+    ] = None
 
 
 class Snippet(TypedDict):
@@ -126,6 +149,7 @@ class ProjectSearched(TypedDict):
 
     results: list[Snippet]
     truncated: bool
+    indexing: NotRequired[Annotated[IndexingNow, Says("Only while the folder's index is still being made.")]]
 
 
 class _Passage(NamedTuple):
@@ -145,13 +169,15 @@ def search_project(given: SearchProject, context: ToolContext) -> ProjectSearche
     if not given.query.strip():
         raise Refused("There is nothing to search for.", code="content_required", field="query")
     words = [word for word in re.findall(r"\w+", given.query.casefold()) if len(word) >= MIN_WORD]
-    hits = _hits(context, given.query.strip(), given.glob, around=AROUND)
+    most = context.limits.search_snippet_lines
+    around = min(AROUND, (most - 1) // 2)
+    hits, _ = _hits(context, given.query.strip(), given.glob, around=around)
     if not hits and len(words) > 1:
-        hits = _hits(context, "|".join(map(re.escape, words)), given.glob, regex=True, around=AROUND)
-        passages = sorted(_passages(hits, words), key=lambda passage: -len(passage.words))
+        hits, _ = _hits(context, "|".join(map(re.escape, words)), given.glob, regex=True, around=around)
+        passages = sorted(_passages(hits, words, most), key=lambda passage: -len(passage.words))
     else:
-        passages = _passages(hits, words)
-    limit = min(given.limit, PROJECT_CAP)
+        passages = _passages(hits, words, most)
+    limit = min(given.limit or context.limits.search_results, context.limits.search_results_cap)
     results: list[Snippet] = [
         {
             "file_path": passage.path,
@@ -161,10 +187,14 @@ def search_project(given: SearchProject, context: ToolContext) -> ProjectSearche
         }
         for passage in passages[:limit]
     ]
-    return {"results": results, "truncated": len(passages) > limit}
+    answer: ProjectSearched = {"results": results, "truncated": len(passages) > limit}
+    indexing = _indexing(context)
+    if indexing is not None:
+        answer["indexing"] = indexing
+    return answer
 
 
-def _passages(hits: Sequence[Hit], words: list[str]) -> list[_Passage]:
+def _passages(hits: Sequence[Hit], words: list[str], most: int) -> list[_Passage]:
     """Hits that lie close together as one passage, of at most so many lines."""
     found: list[_Passage] = []
     for hit in hits:
@@ -174,7 +204,7 @@ def _passages(hits: Sequence[Hit], words: list[str]) -> list[_Passage]:
         last = found[-1] if found else None
         if last is not None and last.path == hit.path and start <= last.start + len(last.lines):
             joined = last.lines[: start - last.start] + lines
-            if len(joined) <= SNIPPET_LINES:
+            if len(joined) <= most:
                 last.lines[:] = joined
                 last.words.update(here)
                 continue

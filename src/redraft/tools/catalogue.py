@@ -20,6 +20,8 @@ FAMILIES = (
     "across",
     "proposing",
     "past",
+    "analysing",
+    "transforming",
     "batching",
 )
 

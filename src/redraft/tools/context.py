@@ -12,14 +12,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from redraft.errors import Stale
-from redraft.workspace.modes import Mode, mode_named
+from redraft.workspace.modes import Mode, Verdict, mode_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redraft.config import Limits
+    from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
+    from redraft.providers.embeddings import Embedder
     from redraft.search.index import Index
     from redraft.text.text import Text
+    from redraft.tools.long import LongWork
     from redraft.tools.registry import Registry
     from redraft.workspace.document import Document
     from redraft.workspace.turn import Confirm, Turn
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
 
 # Texts share their unchanged blocks, so what is remembered costs little; a long session still has to end somewhere.
 REMEMBERED = 32
-READ_TOKENS = 6000
 
 
 @dataclass(slots=True)
@@ -37,7 +40,10 @@ class ToolContext:
     """`ask` puts a question to the person (None: nobody answered); `turn` is open while several calls belong together.
 
     `active_tab` is the tab that is meant where a call names none, `folder` the one in which new documents go, `index`
-    the folder's index where the surface keeps one.
+    the folder's index where the surface keeps one, `embedder` its own model instead of the one that the settings name,
+    `long` whoever works on whole documents with a model.
+    While a tool runs, `call` says how it was called, `begun` is the turn that it began last, and `logged` says that
+    the audit log has the call already.
     """
 
     workspace: Workspace
@@ -47,10 +53,14 @@ class ToolContext:
     confirm: Confirm | None = None
     ask: Ask | None = None
     folder: str = ""
-    read_tokens: int = READ_TOKENS
     turn: Turn | None = None
     registry: Registry | None = None
     index: Index | None = None
+    embedder: Embedder | None = None
+    long: LongWork | None = None
+    call: AuditLine | None = None
+    begun: Turn | None = None
+    logged: bool = False
     _seen: OrderedDict[str, Document] = field(default_factory=OrderedDict[str, "Document"])
 
     @property
@@ -59,12 +69,28 @@ class ToolContext:
         wanted = self.workspace.engine.settings.mode if self.mode is None else self.mode
         return wanted if isinstance(wanted, Mode) else mode_named(wanted)
 
+    @property
+    def limits(self) -> Limits:
+        """How much a call may ask for, and gets where it does not say."""
+        return self.workspace.engine.settings.limits
+
+    def may_read(self, path: str) -> bool:
+        """Whether this caller may be shown what a document says without the person being asked: for answers about many
+        documents, which leave out what `read` would refuse."""
+        return not self.author.is_agent or self.rules.verdict("read", path) is Verdict.ALLOW
+
     def begin(self, title: str) -> Turn:
+        """A turn for what the call does; in the audit log it stands under the tool's name."""
+        self.begun = self._turn(title)
+        self.begun.called = self.call
+        return self.begun
+
+    def _turn(self, title: str) -> Turn:
         return self.workspace.turn(self.author, title, mode=self.mode, confirm=self.confirm)
 
     def look(self, path: str) -> Document:
         """The document as this caller sees it, its open turn included."""
-        return (self.turn or self.begin("Read")).read(path)
+        return (self.turn or self._turn("Read")).read(path)
 
     def read(self, path: str) -> Document:
         """The same, and remember that it was shown."""
@@ -95,11 +121,7 @@ class ToolContext:
         now = document.version
         seen = self._seen.get(document.path)
         wanted = version or (seen.version if seen is not None else now)
-        if self.turn is not None and wanted != now:
-            staged = next((each for path, each in self.turn.staged.items() if path == document.path), None)
-            if staged is not None and (staged.seen is None or staged.seen.version == wanted):
-                return now
-        if wanted != now:
+        if not self.holds(document, wanted):
             raise Stale(
                 f"{document.path} changed since it was read.",
                 path=document.path,
@@ -107,3 +129,14 @@ class ToolContext:
                 current_version=now,
             )
         return now
+
+    def holds(self, document: Document, version: str) -> bool:
+        """Whether what was read under a version is still so, but for what the open turn did itself."""
+        if version == document.version:
+            return True
+        staged = (
+            None
+            if self.turn is None
+            else next((each for path, each in self.turn.staged.items() if path == document.path), None)
+        )
+        return staged is not None and (staged.seen is None or staged.seen.version == version)

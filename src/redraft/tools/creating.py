@@ -74,12 +74,12 @@ def _new_path(given: CreateDocument, context: ToolContext) -> str:
     if len(set(names)) != 1:
         what = "Give the new document a `title`." if not names else "Give one of `title`, `name` and `path`."
         raise Refused(what, field="title")
-    name = plain_path(names[0].strip())
+    name = plain_path(names[0].strip(), context)
     if not _EXTENSION.search(name):
         name += f".{given.file_type or 'md'}"
     if given.path:
         return name
-    folder = context.folder if given.folder is None else folder_path(given.folder)
+    folder = context.folder if given.folder is None else folder_path(given.folder, context)
     return f"{folder}/{name}" if folder else name
 
 
@@ -131,8 +131,11 @@ def create_folder(given: CreateFolder, context: ToolContext) -> FolderCreated:
     """Create a folder, and those above it. Not needed before creating or moving a document: its folder is made with it.
     While the person reviews every change, an empty folder is not made; it comes with the first document in it."""
     engine = context.workspace.engine
-    path = folder_path(given.path)
+    path = folder_path(given.path, context)
     before = engine.root.is_folder(engine.documents.path(path))
-    made = make_folder(engine, path, author=context.author, mode=context.rules)
+    made = make_folder(
+        engine, path, author=context.author, mode=context.rules, confirm=context.confirm, called=context.call
+    )
+    context.logged = bool(made)
     note = "It was there already." if before else "" if made else "It will be made with the first document in it."
     return {"path": path, "created": bool(made), "made": list(made), "note": note}

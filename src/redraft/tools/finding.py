@@ -1,17 +1,18 @@
-"""Finding a place in one document: by its outline, by exact text, by a pattern."""
+"""Finding a place in one document: by its outline, by meaning, by exact text, by a pattern."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from redraft.errors import Refused
 from redraft.formats.outline import outline
 from redraft.search.within import Match, search_text
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
+from redraft.tools.meaning import by_meaning, embedding_status
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
 from redraft.tools.sections import outline_format
 from redraft.tools.target import Target, place_of
+from redraft.workspace.document import Document
 
 MAX_RESULTS = 100
 LINES_BEFORE, LINES_AFTER = 5, 10
@@ -106,7 +107,7 @@ class DocumentMatch(TypedDict):
     """One match."""
 
     line: Annotated[int, Says("The line, counted from 0, as the line tools take it.")]
-    score: float
+    score: Annotated[float, Says("From 0 to 1; by meaning, as a share of the best that the document has.")]
     preview: str
     context: NotRequired[MatchContext]
 
@@ -117,7 +118,10 @@ class DocumentSearched(TypedDict):
     tab_id: str | None
     path: str
     version: str
-    embedding_status: Literal["ready", "indexing", "unavailable"]
+    embedding_status: Annotated[
+        Literal["ready", "indexing", "unavailable"],
+        Says("By meaning, indexing: not all passages are judged by meaning yet, search again for more."),
+    ]
     matches: list[DocumentMatch]
     total_matches: int
     more_matches: NotRequired[Annotated[bool, Says("True where there are more than were counted.")]]
@@ -129,9 +133,35 @@ def search_document(given: SearchDocument, context: ToolContext) -> DocumentSear
     Returns line numbers, counted from 0, and the lines around each match; the returned version is good for an edit. To
     search all documents, use search_documents."""
     place = place_of(given, context)
-    if given.match_type == "semantic":
-        raise Refused("No embeddings are at hand, so nothing can be found by meaning.", code="embeddings_unavailable")
     document = context.read(place.path)
+    answer: DocumentSearched = {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "version": document.version,
+        "embedding_status": "ready",
+        "matches": [],
+        "total_matches": 0,
+    }
+    if given.match_type == "semantic":
+        _add_by_meaning(answer, document, given, context)
+    else:
+        _add_matches(answer, document, given, context)
+    return answer
+
+
+def _add_by_meaning(answer: DocumentSearched, document: Document, given: SearchDocument, context: ToolContext) -> None:
+    """Every passage answers a description a little; the best are the matches, and they are all that is counted."""
+    found = by_meaning(document, given.query, given.max_results, context)
+    answer["embedding_status"] = found.status
+    for each in found.passages:
+        text = " ".join(each.text.split())
+        preview = text[:PREVIEW] + ("..." if len(text) > PREVIEW else "")
+        score = round(each.score, 4)
+        answer["matches"].append(_shown(document.text, each.line, score, preview, with_context=given.include_context))
+    answer["total_matches"] = len(answer["matches"])
+
+
+def _add_matches(answer: DocumentSearched, document: Document, given: SearchDocument, context: ToolContext) -> None:
     found = search_text(
         str(document.text),
         given.query,
@@ -139,23 +169,20 @@ def search_document(given: SearchDocument, context: ToolContext) -> DocumentSear
         case_sensitive=given.case_sensitive,
         limit=given.max_results,
     )
-    answer: DocumentSearched = {
-        "tab_id": place.tab_id,
-        "path": place.path,
-        "version": document.version,
-        "embedding_status": "unavailable",
-        "matches": [_shown(document.text, match, with_context=given.include_context) for match in found.items],
-        "total_matches": found.total,
-    }
+    answer["embedding_status"] = embedding_status(context)
+    answer["matches"] = [
+        _shown(document.text, match.line, 1.0, _preview(match), with_context=given.include_context)
+        for match in found.items
+    ]
+    answer["total_matches"] = found.total
     if not found.counted_all:
         answer["more_matches"] = True
-    return answer
 
 
-def _shown(text: Text, match: Match, *, with_context: bool) -> DocumentMatch:
+def _shown(text: Text, line: int, score: float, preview: str, *, with_context: bool) -> DocumentMatch:
     last = max(text.line_count - 1, 0)
-    line = min(match.line, last)
-    shown: DocumentMatch = {"line": line, "score": 1.0, "preview": _preview(match)}
+    line = min(line, last)
+    shown: DocumentMatch = {"line": line, "score": score, "preview": preview}
     if with_context:
         start, end = max(0, line - LINES_BEFORE), min(last, line + LINES_AFTER)
         lines = text.lines(start, min(end + 1, text.line_count))

@@ -24,8 +24,8 @@ from redraft.tools.schema import Says
 START = Says("First line of the range, counted from 0.", ("from_line",))
 END = Says("Last line of the range, counted from 0, inclusive.", ("to_line",))
 MATCH = Says(
-    "An exact passage that stands once in the document. If lines have shifted since you read it, the edit moves with "
-    "this text; if it is missing or occurs twice, the edit is refused.",
+    "An exact passage that stands once in the document and begins within the range. If lines have shifted since you "
+    "read it, the edit moves with this text; if it is missing or occurs twice, the edit is refused.",
     ("anchor", "anchor_text"),
 )
 CONTENT_ALIASES = ("text", "new_text", "new_content")
@@ -77,7 +77,7 @@ def insert_lines(given: InsertLines, context: ToolContext) -> Inserted:
     if not given.content:
         raise Refused("There is nothing to insert.", code="content_required", field="content")
     if given.match_text:
-        after, version = anchored_line(document, given.match_text), document.version
+        after, version = anchored_line(document, given.match_text, given.version, context), document.version
     else:
         after, version = given.after_line, context.checked(document, given.version)
     total = document.text.line_count

@@ -53,7 +53,7 @@ def _folders_between(path: str, beneath: str) -> Iterable[str]:
 
 def existing_folder(raw: str | None, context: ToolContext) -> str:
     """The folder's path, "" for the root; refused where there is none in the working view."""
-    folder = folder_path(raw)
+    folder = folder_path(raw, context)
     if not folder:
         return ""
     engine = context.workspace.engine

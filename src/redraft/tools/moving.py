@@ -37,7 +37,7 @@ def move_document(given: MoveDocument, context: ToolContext) -> DocumentMoved:
     """Move a document to another folder or rename it. The folders of the new path are made. A move never overwrites: if
     something is at the new path, it is refused."""
     documents = context.workspace.engine.documents
-    source = documents.path(plain_path(given.from_path))
+    source = documents.path(plain_path(given.from_path, context))
     target = documents.path(_target(source, given.to_path, context))
     document = context.look(source)
     version = context.checked(document, given.version)
@@ -49,7 +49,7 @@ def move_document(given: MoveDocument, context: ToolContext) -> DocumentMoved:
 
 def _target(source: str, raw: str, context: ToolContext) -> str:
     """The new path; where a folder is named, the document keeps its name."""
-    path = plain_path(raw)
+    path = plain_path(raw, context)
     folder = path.rstrip("/")
     name = source.rpartition("/")[2]
     if path in ("/", ".", ""):
@@ -80,7 +80,7 @@ class DocumentDeleted(Changed):
 def delete_document(given: DeleteDocument, context: ToolContext) -> DocumentDeleted:
     """Delete a document. It goes to the trash, from which the person can bring it back. The person is asked first, or
     decides afterwards, as the mode says."""
-    path = context.workspace.engine.documents.path(plain_path(given.path))
+    path = context.workspace.engine.documents.path(plain_path(given.path, context))
     version = context.checked(context.look(path), given.version)
 
     def delete(turn: Turn) -> None:

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from redraft.errors import Forbidden, RedraftError, Refused
+from redraft.errors import Forbidden, Refused
 from redraft.history.turns import State, TurnRecord
 from redraft.text.patch import format_patch
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
-from redraft.tools.staleness import MAX_PLACES, changes, old_text
+from redraft.tools.staleness import MAX_PLACES, changes, known_text
 from redraft.tools.target import Target, place_of, plain_path
-from redraft.workspace.document import Document
+from redraft.workspace.document import Document, version_of
 from redraft.workspace.documents import check_name_not_secret, check_not_secret
 from redraft.workspace.modes import Verdict, Writes
 
@@ -56,7 +56,7 @@ class TurnList(TypedDict):
 def list_turns(given: ListTurns, context: ToolContext) -> TurnList:
     """List what was done in this folder, the newest first: each turn's number, author, title, state and documents. Use
     it to find the number for undo_turn or show_turn."""
-    path = None if not given.path else context.workspace.engine.documents.path(plain_path(given.path))
+    path = None if not given.path else context.workspace.engine.documents.path(plain_path(given.path, context))
     found = context.workspace.turns(limit=given.limit + 1, path=path, before=given.before)
     return {"turns": [_info(turn) for turn in found[: given.limit]], "has_more": len(found) > given.limit}
 
@@ -89,6 +89,8 @@ class TurnPatch(TypedDict):
 
     path: str
     patch: str
+    version_before: NotRequired[Annotated[str, Says("Its version before the turn, for write_document to restore.")]]
+    version_after: NotRequired[Annotated[str, Says("Its version after the turn.")]]
     truncated: NotRequired[bool]
     withheld: NotRequired[bool]
 
@@ -110,12 +112,17 @@ def show_turn(given: ShowTurn, context: ToolContext) -> TurnShown:
 
 
 def _patch(path: str, before: str, after: str, context: ToolContext) -> TurnPatch:
-    if context.author.is_agent and _is_secret(path, before, after):
+    if context.author.is_agent and (not context.may_read(path) or _is_secret(path, before, after)):
         return {"path": path, "patch": "", "withheld": True}
     patch = format_patch(path, before, after)
+    shown: TurnPatch = {"path": path, "patch": patch[:MAX_PATCH]}
+    if before:
+        shown["version_before"] = version_of(Text(before))
+    if after:
+        shown["version_after"] = version_of(Text(after))
     if len(patch) > MAX_PATCH:
-        return {"path": path, "patch": patch[:MAX_PATCH], "truncated": True}
-    return {"path": path, "patch": patch}
+        shown["truncated"] = True
+    return shown
 
 
 def _is_secret(path: str, *texts: str) -> bool:
@@ -153,7 +160,8 @@ def undo_turn(given: UndoTurn, context: ToolContext) -> TurnUndone:
     chosen = _last_own(context) if given.turn is None else context.workspace.show(given.turn)
     if context.author.is_agent:
         _check_may_undo(chosen, context)
-    taken = context.workspace.undo(chosen.id, author=context.author)
+    taken = context.workspace.undo(chosen.id, author=context.author, called=context.call)
+    context.logged = taken.turn is not None
     if taken.conflicts:
         places = [{"path": clash.path, "reason": clash.reason} for clash in taken.conflicts]
         raise Refused(
@@ -234,8 +242,7 @@ def get_changes_since(given: GetChangesSince, context: ToolContext) -> ChangesSi
         raise Refused("You have not read this document yet: name a `version`.", field="version")
     found: list[Any] = []
     if since != document.version:
-        then = _then(context, place.path, since)
-        found = changes(then, document.text)
+        found = changes(known_text(context, place.path, since), document.text)
     context.saw(document)
     return {
         "tab_id": place.tab_id,
@@ -246,13 +253,3 @@ def get_changes_since(given: GetChangesSince, context: ToolContext) -> ChangesSi
         "changes": found[:MAX_PLACES],
         "total_changes": len(found),
     }
-
-
-def _then(context: ToolContext, path: str, version: str) -> Text:
-    try:
-        text = old_text(context, path, version)
-    except RedraftError:
-        text = None
-    if text is None:
-        raise Refused("The text of that version is not known any more: read the document.", code="not_found", path=path)
-    return text

@@ -12,7 +12,7 @@ from redraft.errors import Refused
 from redraft.text.edits import Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import ToolContext
-from redraft.tools.editing import Changed, carry_out, ends_its_lines, in_style, newline_of, whole_lines
+from redraft.tools.editing import Changed, after_commit, carry_out, ends_its_lines, in_style, newline_of, whole_lines
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
 from redraft.tools.target import plain_path
@@ -21,6 +21,7 @@ from redraft.workspace.turn import Turn
 
 MAX_QUESTION = 10_000
 BOM = "\ufeff"
+NOTHING = content_hash(b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +97,20 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> EditsProposed:
         raise Refused("There are no edits.", code="content_required", field="edits")
     title = given.title or f"Propose {len(given.edits)} edits"
     before: dict[str, Document] = {}
+    staged: dict[str, Document] = {}
     taken: list[EditTaken] = []
 
     def act(turn: Turn) -> None:
         for path, edits in _by_file(given.edits, context).items():
             before[path] = turn.read(path)
-            taken.extend(_edit_file(turn, before[path], edits, context))
+            staged[path], done = _edit_file(turn, before[path], edits, context)
+            taken.extend(done)
 
     done = carry_out(context, title, act)
     files: list[FileEdited] = [
         {
             "file_path": path,
-            "version": context.read(path).version,
+            "version": after_commit(context, staged[path]).version,
             "base_file_hash": content_hash((BOM * document.bom + str(document.text)).encode()),
         }
         for path, document in before.items()
@@ -119,23 +122,25 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> EditsProposed:
 def _by_file(edits: tuple[ProposedEdit, ...], context: ToolContext) -> dict[str, list[tuple[str, ProposedEdit]]]:
     found: dict[str, list[tuple[str, ProposedEdit]]] = {}
     for number, edit in enumerate(edits, start=1):
-        path = context.workspace.engine.documents.path(plain_path(edit.file_path))
+        path = context.workspace.engine.documents.path(plain_path(edit.file_path, context))
         found.setdefault(path, []).append((edit.edit_id or f"e_{number}", edit))
     return found
 
 
 def _edit_file(
     turn: Turn, document: Document, edits: list[tuple[str, ProposedEdit]], context: ToolContext
-) -> list[EditTaken]:
+) -> tuple[Document, list[EditTaken]]:
+    """Stage the edits of one file; gives it as they leave it, and how they were understood."""
     aimed = sorted((_aim(name, edit, document) for name, edit in edits), key=lambda each: each.lines)
     for first, second in pairwise(aimed):
         if first.lines.overlaps(second.lines) or first.lines == second.lines:
             raise Refused(f"The edits {first.edit_id} and {second.edit_id} of {document.path} overlap.", field="edits")
-    if any(each.edit.expected_hash is None and each.edit.anchor is None for each in aimed):
+    if any(_hash_of(each) is None and each.edit.anchor is None for each in aimed):
         context.checked(document, None)
+    now = document
     for each in reversed(aimed):  # from the end, so that the lines before are still where they were
-        turn.replace_lines(document.path, each.lines, _new_text(each, document), _expected(each, document))
-    return [
+        now = turn.replace_lines(document.path, each.lines, _new_text(each, document), _expected(each, document))
+    return now, [
         {
             "edit_id": each.edit_id,
             "file_path": document.path,
@@ -186,11 +191,17 @@ def _new_text(aimed: _Aimed, document: Document) -> str:
 def _expected(aimed: _Aimed, document: Document) -> str:
     """The hash for the engine to check. An insertion may name that of the line before which it goes."""
     text, lines = document.text, aimed.lines
-    given = aimed.edit.expected_hash
+    given = _hash_of(aimed)
     if given is None:
         return content_hash("".join(text.lines(lines.start, lines.end)).encode())
     following = lines.start < text.line_count and content_hash(text.line(lines.start).encode()) == given
-    return content_hash(b"") if aimed.edit.operation == "insert" and following else given
+    return NOTHING if aimed.edit.operation == "insert" and following else given
+
+
+def _hash_of(aimed: _Aimed) -> str | None:
+    """What the caller says that it read. Of an insertion the hash of no lines at all says nothing: it fits anywhere."""
+    given = aimed.edit.expected_hash
+    return None if aimed.edit.operation == "insert" and given == NOTHING else given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,21 +1,24 @@
 """Reading: the open tabs, and a document by lines, in windows that a model can take in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from redraft.errors import Refused
+from redraft.errors import Forbidden, Refused
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
 from redraft.tools.editing import check_range
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
+from redraft.tools.sections import outline_format
 from redraft.tools.target import Target, place_of, plain_path
 from redraft.workspace.document import Document, content_hash
+from redraft.workspace.documents import check_name_not_secret, check_not_secret
+from redraft.workspace.tabs import Tab
 
 BYTES_PER_TOKEN = 4  # of UTF-8, on the average of prose; also about right where a character has three bytes
 MAX_READ_TOKENS = 100_000
-FILE_LINES = 800
-FILE_BYTES = 65536
+SAMPLE = 65536
+MAX_SLIPS = 50
 MAX_FILE_BYTES = 1024 * 1024
 
 
@@ -49,13 +52,25 @@ class Tabs(TypedDict):
 def list_tabs(_given: NoArguments, context: ToolContext) -> Tabs:
     """List the documents that are open in tabs, with their ids, versions and sizes, which one is active and which have
     unsaved changes. Use this to find out what the person is working on."""
-    found: list[Any] = [tab.as_json() for tab in context.workspace.tabs()]
+    found: list[Any] = [_shown(tab, context).as_json() for tab in context.workspace.tabs()]
     active = context.active_tab
     if active is None and len(found) == 1:
         active = found[0]["tab_id"]
     known = active if active in {tab["tab_id"] for tab in found} else None
     listed: list[Any] = [{**tab, "is_active": tab["tab_id"] == known} for tab in found]
     return {"tabs": listed, "active_tab_id": known}
+
+
+def _shown(tab: Tab, context: ToolContext) -> Tab:
+    """A tab as this caller may see it: of what it may not read it learns the name, as of a file that is no text."""
+    if not context.author.is_agent or tab.document is None:
+        return tab
+    try:
+        check_name_not_secret(tab.path)
+        check_not_secret(tab.document)
+    except Forbidden:
+        return replace(tab, document=None)
+    return tab if context.may_read(tab.path) else replace(tab, document=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +84,21 @@ class ReadDocument(Target):
     max_tokens: Annotated[
         int | None, Says("About how many tokens to return at most.", minimum=1, maximum=MAX_READ_TOKENS)
     ] = None
+    check: Annotated[
+        bool,
+        Says(
+            "If true, the whole document is also checked for common slips (marks left open, broken links and tables, "
+            "headings that skip a level; in JSON and YAML syntax errors), and they come as slips."
+        ),
+    ] = False
+
+
+class SlipFound(TypedDict):
+    """What is probably wrong in one place."""
+
+    line: Annotated[int, Says("The line, counted from 0.")]
+    rule: str
+    message: str
 
 
 class LineWindow(TypedDict):
@@ -98,7 +128,8 @@ class DocumentRead(TypedDict):
     tokens: TokenCounts
     has_more: bool
     continuation_hint: NotRequired[str]
-    line_truncated: NotRequired[bool]
+    line_truncated: NotRequired[Annotated[bool, Says("True where the one line returned is cut at its end.")]]
+    slips: NotRequired[Annotated[list[SlipFound], Says("What check found, the first 50; empty where all is well.")]]
 
 
 @tool("read", "tabs", "workspace", "default", serves="TK-read ML-read")
@@ -114,7 +145,7 @@ def read_document(given: ReadDocument, context: ToolContext) -> DocumentRead:
     last = total - 1 if given.end_line is None else given.end_line
     if total or given.start_line or given.end_line is not None:
         check_range(document, given.start_line, last)
-    room = (given.max_tokens or context.read_tokens) * BYTES_PER_TOKEN
+    room = (given.max_tokens or context.limits.read_tokens) * BYTES_PER_TOKEN
     content, count = window(text, given.start_line, last + 1, room)
     end = given.start_line + count - 1
     cut = count == 1 and len(content) < text.line_start(end + 1) - text.line_start(end)
@@ -132,6 +163,13 @@ def read_document(given: ReadDocument, context: ToolContext) -> DocumentRead:
         answer["continuation_hint"] = f"Call read_document with start_line={end + 1} to continue"
     if cut:
         answer["line_truncated"] = True
+        more = f"Line {end} is cut: call read_document with start_line={end} and a larger max_tokens to see more of it"
+        answer["continuation_hint"] = "; ".join(filter(None, (more, answer.get("continuation_hint"))))
+    if given.check:
+        from redraft.tools.slips import slips  # rarely asked for, and start-up waits for every import
+
+        found = slips(str(text), outline_format(document))[:MAX_SLIPS]
+        answer["slips"] = [{"line": each.line, "rule": each.rule, "message": each.message} for each in found]
     return answer
 
 
@@ -160,7 +198,7 @@ def tokens_in(content: str) -> int:
 def tokens_of(text: Text) -> int:
     """The estimate for a whole text. A long one is estimated from its beginning: encoding 10 MB takes longer than
     everything else that a reading does."""
-    sample = text.slice(0, min(len(text), FILE_BYTES))
+    sample = text.slice(0, min(len(text), SAMPLE))
     if not sample:
         return 0
     return -(-len(sample.encode()) * len(text) // (len(sample) * BYTES_PER_TOKEN))
@@ -173,7 +211,9 @@ class ReadFile:
     file_path: Annotated[str, Says("The file's path relative to the project root.", ("path", "file"))]
     start_line: Annotated[int, Says("First line, counted from 1.", minimum=1)] = 1
     end_line: Annotated[int | None, Says("Last line, counted from 1, inclusive.", minimum=1)] = None
-    max_bytes: Annotated[int, Says("How many bytes to return at most.", minimum=1, maximum=MAX_FILE_BYTES)] = FILE_BYTES
+    max_bytes: Annotated[
+        int | None, Says("How many bytes to return at most. Default: 65536.", minimum=1, maximum=MAX_FILE_BYTES)
+    ] = None
 
 
 class FileRead(TypedDict):
@@ -194,15 +234,16 @@ def read_file(given: ReadFile, context: ToolContext) -> FileRead:
     """Read lines of a file in the project. Lines are counted from 1 and both ends are included. Returns at most 800
     lines and 64 KB unless end_line and max_bytes say otherwise; truncated tells whether lines follow. content_hash is
     the expected_hash of exactly the returned lines."""
-    document = context.read(plain_path(given.file_path))
+    document = context.read(plain_path(given.file_path, context))
     text = document.text
     start = given.start_line - 1
     if start > max(text.line_count - 1, 0):
         raise _beyond(document, given)
-    wanted = start + FILE_LINES if given.end_line is None else given.end_line
+    wanted = start + context.limits.read_lines if given.end_line is None else given.end_line
     if wanted < given.start_line:
         raise _beyond(document, given)
-    content, count = window(text, start, min(wanted, text.line_count), given.max_bytes)
+    room = given.max_bytes or context.limits.read_bytes
+    content, count = window(text, start, min(wanted, text.line_count), room)
     return {
         "file_path": document.path,
         "content": content,

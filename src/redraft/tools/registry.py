@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import inspect
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from redraft.errors import ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
+from redraft.history.journal import AuditLine
 from redraft.tools.arguments import check_plain, parse
 from redraft.tools.profiles import PROFILES
 from redraft.tools.schema import input_schema, output_schema
 from redraft.tools.staleness import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from redraft.tools.context import ToolContext
 
@@ -123,36 +125,54 @@ class Registry:
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Run a tool and give its answer; a `RedraftError` says why there is none. Either way it is in the log."""
-        outcome = "error"
-        try:
-            chosen = self.get(name)
-            given = parse(chosen.takes, dict(arguments))
-            context.registry = self
-            answer: dict[str, Any] = chosen.run(given, context)
-        except (Forbidden, ConfirmationRequired):
-            outcome = "rejected"
-            raise
-        except Stale as error:
-            raise explained(error, context) from error
-        else:
-            outcome = "success"
+        """Run a tool and give its answer; a `RedraftError` says why there is none. Either way it is in the log: with
+        the turn that it made, in the same transaction, or by a line of its own."""
+        with recorded(name, arguments, context):
+            try:
+                chosen = self.get(name)
+                given = parse(chosen.takes, dict(arguments))
+                context.registry = self
+                answer: dict[str, Any] = chosen.run(given, context)
+            except Stale as error:
+                raise explained(error, context) from error
             return answer
-        finally:
-            _log(context, name, arguments, outcome)
 
 
-def _log(context: ToolContext, name: str, arguments: Mapping[str, Any], outcome: str) -> None:
-    """One line of the audit log. What was changed is in the log by the turn itself, in the same transaction; so a line
-    that cannot be written hides no change, and must not make an act that was done look like a failure."""
-    engine = context.workspace.engine
+@contextmanager
+def recorded(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Generator[None]:
+    """Whatever a caller does in here leaves one line in the audit log, also where it is refused."""
+    outcome = "error"
+    outer = context.call, context.begun, context.logged
+    line = context.call = _line(name, arguments)
+    context.begun, context.logged = None, False
+    try:
+        yield
+        outcome = "success"
+    except (Forbidden, ConfirmationRequired):
+        outcome = "rejected"
+        raise
+    finally:
+        begun, logged = context.begun, context.logged
+        context.call, context.begun, context.logged = outer
+        made_turn = begun is not None and begun.outcome is not None and begun.outcome.turn is not None
+        if not made_turn and not logged:
+            _log(context, line, outcome)
+
+
+def _line(name: str, arguments: Mapping[str, Any]) -> AuditLine:
     try:
         check_plain(dict(arguments))
         told: Any = dict(arguments)
     except Refused:
         told = "no plain JSON"
+    return AuditLine(ascii(name)[1:-1][:64], told)
+
+
+def _log(context: ToolContext, line: AuditLine, outcome: str) -> None:
+    """A line for a call that changed nothing. One that cannot be written must not look like a failure of the call."""
+    engine = context.workspace.engine
     try:
         with engine.database.transaction(durable=False):
-            engine.audit.add(engine.clock(), context.author, ascii(name)[1:-1][:64], told, outcome)
+            engine.audit.add(engine.clock(), context.author, line.tool, line.arguments, outcome)
     except RedraftError as error:
-        LOG.warning("the call of %s is not in the audit log: %s", ascii(name), error.message)
+        LOG.warning("the call of %s is not in the audit log: %s", line.tool, error.message)

@@ -25,7 +25,10 @@ MAX_MATCHES = 200_000
 PATIENCE_SECONDS = 5.0
 # From here on it is cheaper to cut the whole text anew than to edit it place by place.
 MANY = 200
-_REFERENCE = re.compile(r"\\(?:[0-9]|g<)|\$(?:[0-9]|\{)")
+_REFERENCE = re.compile(r"\\(?:[0-9]|g<\w+>)|\$(?:[0-9]|\{\w+\})")
+# What may hold a parenthesis that opens no group: quoted text, an escape, a class.
+_NO_GROUP = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+_GROUP = re.compile(r"\((?!\?)|\(\?P?<")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,13 @@ class FindAndReplace(VersionedEdit):
     """What `find_and_replace` takes."""
 
     find: Annotated[str, Says("The text or pattern to find.", ("search", "pattern", "old_text", "query"))]
-    replace: Annotated[str, Says("What to put in its place, as it is.", ("replacement", "new_text", "replace_with"))]
+    replace: Annotated[
+        str,
+        Says(
+            "What to put in its place, as it is: $1 or \\1 do not stand for groups.",
+            ("replacement", "new_text", "replace_with"),
+        ),
+    ]
     is_regex: Annotated[bool, Says("Whether find is a regular expression (RE2).", ("regex", "use_regex"))] = False
     case_sensitive: Annotated[bool, Says("Whether letter case counts.", ("match_case",))] = True
     whole_word: Annotated[bool, Says("Whether only whole words match.")] = False
@@ -76,13 +85,13 @@ def find_and_replace(given: FindAndReplace, context: ToolContext) -> FoundAndRep
     from read_document; returns the next one."""
     place, document = target_document(given, context)
     version = context.checked(document, given.version)
-    if given.is_regex and "(" in given.find and _REFERENCE.search(given.replace):
-        raise Refused("Groups cannot be referred to in the replacement: it is taken as it is.", field="replace")
+    _check_taken_as_it_is(given)
     found = matches_in(given, document)
     new = in_style(given.replace, document)
     content = str(document.text)
     chosen = [Edit(start, content[start:end], new) for start, end in found[: given.max_replacements]]
     change = Change(tuple(edit for edit in chosen if edit.old != edit.new))
+    _check_size(len(content) + sum(edit.growth for edit in chosen), context)
 
     def act(turn: Turn) -> Document:
         if len(change.edits) < MANY:
@@ -99,6 +108,25 @@ def find_and_replace(given: FindAndReplace, context: ToolContext) -> FoundAndRep
         preview=[_entry(document, start, end, new) for start, end in found[:PREVIEWED]],
         **cut,
     )
+
+
+def _check_size(characters: int, context: ToolContext) -> None:
+    """Refuse what would be too large before it is made: a long replacement, often enough, fills any memory."""
+    limit = context.limits.document_bytes
+    if characters > limit:
+        raise Refused(f"A document may hold {limit} bytes; this one would have more.", code="too_large")
+
+
+def _check_taken_as_it_is(given: FindAndReplace) -> None:
+    """The replacement is text and nothing in it is expanded. Where it looks as if a group were meant, that is said
+    rather than `$1` written into the document everywhere."""
+    reference = _REFERENCE.search(given.replace)
+    if given.is_regex and reference and _GROUP.search(_NO_GROUP.sub("", given.find)):
+        raise Refused(
+            f"The replacement is put in as it is, and {reference[0]} does not stand for a group. If you mean the text "
+            f"{reference[0]}, write the groups of `find` as (?:...); else change the places with edit_text in a batch.",
+            field="replace",
+        )
 
 
 def matches_in(given: FindAndReplace, document: Document) -> list[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redraft.errors import RedraftError, Stale
+from redraft.errors import RedraftError, Refused, Stale
 from redraft.text.matching import changed_lines
 from redraft.workspace.recall import text_of_version
 
@@ -41,6 +41,18 @@ def old_text(context: ToolContext, path: str, version: str) -> Text | None:
         first = [staged.seen for staged in context.turn.staged.values() if staged.seen is not None]
         known = next((seen.text for seen in first if (seen.path, seen.version) == (path, version)), None)
     return text_of_version(context.workspace.engine, path, version) if known is None else known
+
+
+def known_text(context: ToolContext, path: str, version: str) -> Text:
+    """The same; refused where it is not known any more."""
+    try:
+        text = old_text(context, path, version)
+    except RedraftError:
+        text = None
+    if text is None:
+        message = f"The text of version {version[:40]!a} of {path} is not known (any more): read it as it is now."
+        raise Refused(message, code="not_found", path=path)
+    return text
 
 
 def changes(then: Text, now: Text) -> list[dict[str, Any]]:

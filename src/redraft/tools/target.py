@@ -1,5 +1,6 @@
 """Which document a call is about: a tab by its id, a path, or the tab that is active."""
 
+import os
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -7,6 +8,8 @@ from redraft.errors import Refused
 from redraft.tools.context import ToolContext
 from redraft.tools.schema import Says
 from redraft.workspace import tabs
+
+OF_THE_MACHINE = frozenset({"Users", "etc", "home", "media", "mnt", "opt", "private", "root", "tmp", "usr", "var"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +38,7 @@ def place_of(target: Target, context: ToolContext) -> Place:
     if not target.path:
         found = tabs.tab(engine, target.tab_id or _active(context))
         return Place(found.path, found.tab_id)
-    path = engine.documents.path(plain_path(target.path))
+    path = engine.documents.path(plain_path(target.path, context))
     if target.tab_id and tabs.tab(engine, target.tab_id).path != path:
         raise Refused(f"`path` names {path}, and the tab {target.tab_id} shows another document.", field="path")
     return Place(path, tab_of(path, context))
@@ -60,11 +63,28 @@ def _active(context: ToolContext) -> str:
     raise Refused(f"{message} Name a `path` or a `tab_id`.", code="invalid_tab_id", open_tabs=known)
 
 
-def plain_path(raw: str) -> str:
-    """A path as models write it: with `./` before it."""
+def plain_path(raw: str, context: ToolContext) -> str:
+    """A path as models write it: with `./` before it, or absolute where it leads into this very folder."""
+    root = os.path.abspath(context.workspace.folder)
+    inside = raw.removeprefix(root)
+    if inside != raw and inside[:1] in ("", "/"):
+        raw = inside.lstrip("/")
     return raw.removeprefix("./")
 
 
-def folder_path(raw: str | None) -> str:
-    """A folder as the workspace tools write it: "/" is the root, and slashes around it mean nothing."""
-    return plain_path(raw or "").strip("/") if raw != "." else ""
+def folder_path(raw: str | None, context: ToolContext) -> str:
+    """A folder as the workspace tools write it: "/" is the root, and slashes around it mean nothing. What looks like a
+    path of the machine's is refused: it would become a tower of new folders in here."""
+    path = plain_path(raw or "", context)
+    folder = path.strip("/")
+    first, _, beneath = folder.partition("/")
+    engine = context.workspace.engine
+    if (
+        path.startswith("/")
+        and beneath
+        and first in OF_THE_MACHINE
+        and not engine.root.is_folder(engine.documents.path(first))
+    ):
+        message = f"There is no folder {first[:100]!a} here. If it is to be made here, leave out the first slash."
+        raise Refused(message, code="invalid_path", path=path[:500])
+    return folder if folder != "." else ""

@@ -21,9 +21,11 @@ from redraft.tools.editing import (
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
 from redraft.tools.sections import find_section
+from redraft.tools.staleness import known_text
 from redraft.tools.target import Place, Target
 from redraft.workspace.document import Document
 
+CONTENT = ("text", "new_content")
 ALLOW_SHRINK = Says("Say true if more than half of the text is really to go. Otherwise such a write is refused.")
 
 
@@ -31,7 +33,16 @@ ALLOW_SHRINK = Says("Say true if more than half of the text is really to go. Oth
 class WriteDocument(VersionedEdit):
     """What `write_document` takes."""
 
-    content: Annotated[str, Says("The complete new text.", ("text", "new_content"))]
+    content: Annotated[
+        str | None, Says("The complete new text. Required unless restore_version is given.", CONTENT)
+    ] = None
+    restore_version: Annotated[
+        str | None,
+        Says(
+            "Instead of content: an earlier version of this document, as a reading, an edit or show_turn told it. Its "
+            "text is brought back."
+        ),
+    ] = None
     allow_shrink: Annotated[bool, ALLOW_SHRINK] = False
 
 
@@ -51,13 +62,24 @@ class Written(Edited):
 @tool("modify", "tabs", "default", serves="TK-write", idempotent=True)
 def write_document(given: WriteDocument, context: ToolContext) -> Written:
     """Replace the ENTIRE text of a document. Use it sparingly: for a part, insert_lines, replace_lines or edit_text are
-    safer. Send the complete text, never a shortened one. Needs the version from read_document; returns the next one."""
+    safer. Send the complete text, never a shortened one, or name the earlier version to bring back. Needs the version
+    from read_document; returns the next one."""
     place, document = target_document(given, context)
     version = context.checked(document, given.version)
-    done = _written(context, place, document, given.content, version, allow_shrink=given.allow_shrink)
+    content = _new_content(given, document, context)
+    done = _written(context, place, document, content, version, allow_shrink=given.allow_shrink)
     current = 0 if done.document is None else done.document.text.line_count
     affected: LinesWritten = {"previous": document.text.line_count, "current": current}
     return edited(place, done, lines_affected=affected)
+
+
+def _new_content(given: WriteDocument, document: Document, context: ToolContext) -> str:
+    """What is sent takes on the document's newlines; what is brought back is as it was."""
+    if (given.content is None) == (given.restore_version is None):
+        raise Refused("Give either `content` or `restore_version`.", code="content_required", field="content")
+    if given.content is not None:
+        return in_style(given.content, document)
+    return str(known_text(context, document.path, given.restore_version or ""))
 
 
 def _written(
@@ -78,8 +100,8 @@ def _written(
             beforeLength=len(document.text),
             afterLength=len(content),
         )
-    new = in_style(content, document)
-    return carry_out(context, f"Write {place.path}", lambda turn: turn.write(place.path, new, version), dry_run=dry_run)
+    title = f"Write {place.path}"
+    return carry_out(context, title, lambda turn: turn.write(place.path, content, version), dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,16 +147,9 @@ def edit_document(given: EditDocument, context: ToolContext) -> DocumentEdited:
     place, document = target_document(given, context)
     version = context.checked(document, given.version)
     if given.operation == "replace":
-        done = _written(
-            context,
-            place,
-            document,
-            given.content,
-            version,
-            allow_shrink=given.allow_shrink,
-            dry_run=given.dry_run,
-        )
-        after = len(in_style(given.content, document))
+        new = in_style(given.content, document)
+        done = _written(context, place, document, new, version, allow_shrink=given.allow_shrink, dry_run=given.dry_run)
+        after = len(new)
     else:
         edit = _addition(given, document)
         after = len(document.text) + edit.growth
