@@ -7,20 +7,54 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.command import Call, Command
 from redraft.cli.tooling import MODES, PROFILES
+from redraft.errors import Refused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from redraft.mcp_server import Endpoint
+
+FORMS = ("structured", "text", "both")
+
 
 def run_mcp(call: Call) -> int:
-    from redraft.mcp_server import serve
+    from redraft.mcp_server import Endpoint, serve_stdio
     from redraft.tools.catalogue import registry
 
     arguments = call.arguments
     call.arguments.folder = arguments.where or arguments.folder
-    with call.workspace(mode=arguments.mode) as workspace:
-        serve(workspace, registry().profile(arguments.profile), sys.stdin.buffer, sys.stdout.buffer)
+    if not arguments.http and (arguments.port or arguments.token_file):
+        raise Refused("--port and --token-file belong to --http.")
+    tools = registry().profile(arguments.profile)
+    with (
+        call.workspace(mode=arguments.mode) as workspace,
+        Endpoint(workspace, tools, form=arguments.answers) as endpoint,
+    ):
+        if arguments.http:
+            _serve_http(call, endpoint)
+        elif not serve_stdio(endpoint, sys.stdin.buffer, sys.stdout.buffer):
+            call.screen.abandon()
     return 0
+
+
+def _serve_http(call: Call, endpoint: Endpoint) -> None:
+    from redraft.mcp_server.http_server import Listener
+    from redraft.mcp_server.token import checked, new_token, token_from
+    from redraft.runtime import mcp_token
+
+    arguments = call.arguments
+    if arguments.token_file:
+        token, told = token_from(arguments.token_file), f"the one in {arguments.token_file}"
+    elif (chosen := mcp_token()) is not None:
+        token, told = checked(chosen, "REDRAFT_MCP_TOKEN"), "the one in REDRAFT_MCP_TOKEN"
+    else:
+        token = told = new_token()
+    with Listener(endpoint, token, port=arguments.port) as listener:
+        remark = call.screen.remark
+        remark(f"Serving {call.folder} over MCP until Ctrl-C. For a client's settings:")
+        remark(f"  url:     {listener.url}")
+        remark(f"  header:  Authorization: Bearer {told}" if told == token else f"  token:   {told}")
+        listener.serve()
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,17 +63,28 @@ def configure(parser: ArgumentParser) -> None:
         "--profile", choices=PROFILES, default="default", help="which tools are offered (default: default)"
     )
     parser.add_argument("--mode", choices=MODES, default="apply", help="when the disk is written (default: apply)")
+    parser.add_argument(
+        "--answers", choices=FORMS, help="how answers are written (default: as the client is known to read them)"
+    )
+    parser.add_argument(
+        "--http", action="store_true", help="serve on this machine over HTTP, to clients with the token"
+    )
+    parser.add_argument("--port", metavar="N", type=int, default=0, help="the port for --http (default: a free one)")
+    parser.add_argument(
+        "--token-file", metavar="FILE", help="keep the token for --http in this file; made if it is not there"
+    )
 
 
 COMMANDS = {
     "mcp": Command(
         "mcp",
-        "Serve the tools to an agent over MCP, on the standard streams",
+        "Serve the tools to an agent over MCP, on the standard streams or over HTTP",
         run_mcp,
         configure,
-        ("mcp notes", "mcp notes --profile workspace", "mcp notes --mode propose"),
+        ("mcp notes", "mcp notes --profile workspace", "mcp notes --mode propose", "mcp notes --http --port 7700"),
         "Let an agent program (Claude Code, Codex and the like) work in a folder. It is started by that program,\n"
         "speaks the Model Context Protocol on its standard streams, and ends with them. In the mode `apply` each\n"
-        "change is written at once, as a turn that can be undone; with `--mode propose` it waits for `redraft accept`.",
+        "change is written at once, as a turn that can be undone; in `propose` it waits for `redraft accept`.\n"
+        "With `--http` it is a server on this machine for any number of clients, each of which shows the token.",
     )
 }

@@ -1,0 +1,162 @@
+"""One request while it is being answered: its progress, its end, and how it is called off.
+
+A call is run by one thread and may be called off by another. It ends in exactly one answer, or, once called off, in
+none; nothing is told of its progress after that. Calling off is heeded where nothing is half done: before a call
+begins, between the calls of a batch, while the person is being asked. What was done by then is a whole turn or nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.mcp_server.client import Client
+from redraft.mcp_server.protocol import (
+    BAD_PARAMETERS,
+    INTERNAL,
+    KEPT_BY_NOBODY,
+    NO_METHOD,
+    SERVER,
+    SERVER_KEY,
+    Fault,
+    as_object,
+)
+from redraft.tools.across import search_documents, search_project
+from redraft.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from redraft.mcp_server.connection import Connection
+    from redraft.mcp_server.protocol import Message
+    from redraft.tools.context import ToolContext
+
+    Emit = Callable[[Message], None]
+    Number = str | int
+
+PROGRESS_SECONDS = 0.1
+STEPS = "calls of the batch done"
+NO_OBJECT = Fault(BAD_PARAMETERS, "The parameters are a JSON object.")
+SEARCHES = (search_documents, search_project)
+
+
+class Cancelled(Exception):
+    """The client has called the request off: nobody waits for an answer any more."""
+
+
+class Call:
+    """A request. `emit` sends what belongs to it, its answer last.
+
+    `left` says that its sender does not listen any more; `consents` are the answers of the person that it used.
+    """
+
+    def __init__(self, connection: Connection, number: Number, method: Any, given: Any, emit: Emit) -> None:
+        self.connection = connection
+        self.number = number
+        self.method = method
+        self.given = as_object(given)
+        self.emit = emit
+        self._sender: Client | None = None
+        self.cancelled = threading.Event()
+        self.left = False
+        self.consents: list[str] = []
+        self._fault = None if given is None or isinstance(given, dict) else NO_OBJECT
+        self._ended = False
+        self._turn_to_speak = threading.Lock()
+        token: Any = as_object(self.given.get("_meta")).get("progressToken")
+        self._token: Number | None = token if isinstance(token, str | int) else None
+        self.counts: str | None = None
+        self._progress = 0
+        self._told = 0.0
+
+    @property
+    def client(self) -> Client:
+        """Who asks: the sender that the request names, else whoever shook hands on the connection."""
+        return self._sender or self.connection.client
+
+    def opened(self, envelope: Message) -> None:
+        """Take the sender from the request's own envelope."""
+        try:
+            self._sender = Client.by_envelope(envelope)
+        except Fault as fault:
+            self._fault = fault
+
+    def run(self) -> None:
+        """Do what is asked, and answer."""
+        from redraft.mcp_server.methods import method_named
+
+        try:
+            self.check()
+            if self._fault is not None:
+                raise self._fault
+            act = method_named(self.method, self.client)
+            if act is None:
+                raise Fault(NO_METHOD, f"There is no method {ascii(self.method)[:100]}.")
+            result = act(self)
+            if result is not None:
+                self._end({"id": self.number, "result": self._dressed(result)})
+        except Cancelled:
+            self._ended = True
+        except Fault as fault:
+            self._end(fault.as_error(self.number))
+        except Exception:  # a mistake of ours: the client must not wait for ever, and the log must hear of it
+            self._end(Fault(INTERNAL, "Something went wrong here; the log says what.").as_error(self.number))
+            raise
+        finally:
+            self.connection.ended(self)
+
+    def check(self) -> None:
+        """Go no further once the request was called off."""
+        if self.cancelled.is_set():
+            raise Cancelled
+
+    def progress(self, done: int, total: int, about: str) -> None:
+        """Tell a client that wants to know how far the call is; not more often than anybody can read."""
+        now = time.monotonic()
+        self.counts = self.counts or about
+        if about != self.counts:  # one number cannot tell of two things
+            return
+        if self._token is None or done <= self._progress or (done < total and now - self._told < PROGRESS_SECONDS):
+            return
+        parameters = {"progressToken": self._token, "progress": done, "total": total, "message": about}
+        with self._turn_to_speak:
+            if not self._ended and not self.cancelled.is_set():
+                self._progress, self._told = done, now
+                self.emit({"method": "notifications/progress", "params": parameters})
+
+    def _end(self, answer: Message) -> None:
+        with self._turn_to_speak:
+            ended, self._ended = self._ended, True
+            if not ended and not self.cancelled.is_set():
+                self.emit(answer)
+
+    def _dressed(self, result: Message) -> Message:
+        """What the envelope's era wants to be told with every result."""
+        if not self.client.by_request:
+            return result
+        kept = KEPT_BY_NOBODY if self.method not in ("tools/call", "prompts/get", "subscriptions/listen") else {}
+        meta = {SERVER_KEY: SERVER, **as_object(result.get("_meta"))}
+        return {"resultType": "complete", **kept, **result, "_meta": meta}
+
+
+class Steps(Registry):
+    """The tools as one call uses them: each step, such as the calls of a batch, is counted and can be the last."""
+
+    def __init__(self, tools: Registry, call: Call, arguments: Mapping[str, Any]) -> None:
+        super().__init__(tools.tools)
+        self._call = call
+        steps: Any = arguments.get("calls")
+        self._total = len(cast("list[Any]", steps)) if isinstance(steps, list) else 0
+        self._begun = 0
+        if self._total:
+            call.counts = STEPS
+
+    def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
+        self._call.check()
+        self._begun += 1
+        if self._begun > 1:
+            self._call.progress(self._begun - 2, self._total, STEPS)
+        if name in {tool.name for tool in SEARCHES}:
+            context.index = self._call.connection.endpoint.index_for(self._call)
+        return super().call(name, arguments, context)

@@ -1,0 +1,90 @@
+"""Who is at the other end, as it says itself; nothing here is proven, and nothing is allowed because of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from redraft.history.turns import Author
+from redraft.mcp_server.protocol import (
+    BAD_PARAMETERS,
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    ENVELOPE_VERSIONS,
+    HANDSHAKE_VERSIONS,
+    UNSTRUCTURED_VERSIONS,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    Fault,
+    as_object,
+)
+
+if TYPE_CHECKING:
+    from redraft.mcp_server.protocol import Message
+
+Form = Literal["structured", "text", "both"]
+MAX_NAME = 64
+
+# What each client shows its model, found by looking at what the model was sent (tests/mcp/test_real_clients.py).
+READS: dict[str, Form] = {
+    "claude-code": "structured",
+    "codex-mcp-client": "structured",
+    "gemini-cli-mcp-client": "text",
+    "opencode": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client, before it has said anything or as it was last heard."""
+
+    name: str = ""
+    protocol: str = HANDSHAKE_VERSIONS[0]
+    capabilities: Message = field(default_factory=dict[str, Any])
+
+    @staticmethod
+    def by_handshake(parameters: Message) -> Client:
+        wanted = parameters.get("protocolVersion")
+        protocol = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
+        return Client(_name(parameters.get("clientInfo")), protocol, as_object(parameters.get("capabilities")))
+
+    @staticmethod
+    def by_envelope(meta: Message) -> Client:
+        """The sender of one request; a `Fault` where the envelope is not whole or of a version unknown here."""
+        missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
+        if missing:
+            raise Fault(BAD_PARAMETERS, f"params._meta lacks {', '.join(missing)}.")
+        wanted = meta[VERSION_KEY]
+        if not isinstance(wanted, str):
+            raise Fault(BAD_PARAMETERS, f"{VERSION_KEY} is a string.")
+        if wanted not in ENVELOPE_VERSIONS:
+            data = {"supported": list(ENVELOPE_VERSIONS), "requested": wanted}
+            raise Fault(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
+        return Client(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]))
+
+    @property
+    def by_request(self) -> bool:
+        """Whether every request speaks for itself."""
+        return self.protocol in ENVELOPE_VERSIONS
+
+    @property
+    def author(self) -> Author:
+        return Author("agent", self.name or "agent")
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether the client can put a form before the person."""
+        able = self.capabilities.get("elicitation")
+        return isinstance(able, dict) and (not able or "form" in able)
+
+    @property
+    def reads(self) -> Form:
+        """Which form of an answer reaches the model; both, for a client that we do not know."""
+        if self.protocol in UNSTRUCTURED_VERSIONS:
+            return "text"
+        return READS.get(self.name, "both")
+
+
+def _name(told: Any) -> str:
+    name = as_object(told).get("name")
+    return name[:MAX_NAME] if isinstance(name, str) else ""

@@ -1,0 +1,177 @@
+"""One client, from its first message to its last, whatever carries the messages.
+
+A transport hands every message to `receive` and runs the calls that this gives it, in their order and one at a time;
+notifications and answers to our questions take effect at once, also while a call runs. A connection is one caller: what
+it has read is remembered, and what it proposes gathers in one review.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.mcp_server.call import Call
+from redraft.mcp_server.client import Client
+from redraft.mcp_server.protocol import INVALID_REQUEST, Fault, as_object, envelope_of
+
+if TYPE_CHECKING:
+    from redraft.mcp_server.call import Emit, Number
+    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.following import Follower
+    from redraft.mcp_server.protocol import Message
+    from redraft.tools.context import ToolContext
+
+# A person may be away from the desk; a client that has given up says so long before.
+PATIENCE_SECONDS = 3600.0
+
+
+class _Question:
+    """A request of ours that waits for its answer, on behalf of a call."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.over = threading.Event()
+        self.answer: Message = {}
+
+
+class Connection:
+    """`emit` sends what belongs to no call: what a subscriber is to be told."""
+
+    def __init__(self, endpoint: Endpoint, emit: Emit) -> None:
+        self.endpoint = endpoint
+        self.emit = emit
+        self.client = Client()
+        self.follower: Follower | None = None
+        self.hung_up = False
+        self.closed = False
+        self._context: ToolContext | None = None
+        self._calls: dict[Number, Call] = {}
+        self._questions: dict[str, _Question] = {}
+        self._streams: dict[Number, Follower] = {}
+        self._asked = 0
+
+    def receive(self, message: Any, emit: Emit | None = None) -> Call | None:
+        """Take a message; gives the call that is to be run, if it is a request. `emit` sends what belongs to it.
+
+        A `Fault` says that it is no message at all.
+        """
+        if not isinstance(message, dict):
+            raise Fault(INVALID_REQUEST, "A message is one JSON object.")
+        found = cast("Message", message)
+        if found.get("jsonrpc", "2.0") != "2.0":
+            raise Fault(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
+        if "method" not in found:
+            self._answer(found)
+        elif "id" in found:
+            return self._request(found, emit or self.emit)
+        elif found["method"] == "notifications/cancelled":
+            self.cancel(as_object(found.get("params")).get("requestId"))
+        return None
+
+    def _request(self, message: Message, emit: Emit) -> Call:
+        number = message["id"]
+        if not isinstance(number, str | int) or isinstance(number, bool):
+            raise Fault(INVALID_REQUEST, "A request's id is a string or a whole number.")
+        call = Call(self, number, message["method"], message.get("params"), emit)
+        envelope = envelope_of(message)
+        if envelope is not None:
+            call.opened(envelope)
+        self._calls[number] = call
+        return call
+
+    def ended(self, call: Call) -> None:
+        if self._calls.get(call.number) is call:
+            del self._calls[call.number]
+
+    def cancel(self, number: Any) -> None:
+        """Call a request off. It is not answered; one that waits for the person stops waiting."""
+        if not isinstance(number, str | int):
+            return
+        call, stream = self._calls.get(number), self._streams.pop(number, None)
+        if call is not None:
+            call.cancelled.set()
+            for question in tuple(self._questions.values()):
+                if question.call is call:
+                    question.over.set()
+        if stream is not None:
+            stream.close()
+
+    def decline(self) -> None:
+        """Nobody will answer what is being asked just now."""
+        for question in tuple(self._questions.values()):
+            question.over.set()
+
+    def leave(self, call: Call) -> None:
+        """Whoever sent this request is gone: what it asks, now or later, nobody will answer. It is not called off."""
+        call.left = True
+        for question in tuple(self._questions.values()):
+            if question.call is call:
+                question.over.set()
+
+    def hang_up(self) -> None:
+        """Nothing more comes from the client: no question will be answered any more."""
+        self.hung_up = True
+        self.decline()
+
+    def close(self) -> None:
+        """The client is gone: nobody is told anything, and nobody answers."""
+        self.closed = True
+        self.hang_up()
+        for follower in (self.follower, *self._streams.values()):
+            if follower is not None:
+                follower.close()
+
+    # Who is calling
+
+    def context(self, call: Call) -> ToolContext:
+        """Where this caller's tools work: its own, as long as the connection lasts."""
+        if self._context is None or self._context.author != call.client.author:
+            self._context = self.endpoint.context_of(call.client, shared=call.client.by_request)
+        return self._context
+
+    # Being told of changes
+
+    def follow(self) -> Follower:
+        """What this connection is told about changes, in the handshake's era."""
+        if self.follower is None:
+            self.follower = self.endpoint.following().follower(self._tell)
+        return self.follower
+
+    def stream(self, call: Call, follower: Follower) -> None:
+        """Keep telling until the request is called off, or the connection ends."""
+        self._streams[call.number] = follower
+        if call.cancelled.is_set() or self.closed:  # in the meantime
+            follower.close()
+
+    def _tell(self, method: str, parameters: Message) -> None:
+        if not self.closed:
+            self.emit({"method": method, "params": parameters} if parameters else {"method": method})
+
+    # Questions
+
+    def question(self, call: Call, parameters: Message) -> Message:
+        """Put a question to the client and wait; other callers work on meanwhile. Empty where no answer comes."""
+        if self.hung_up or call.left:
+            return {}
+        self._asked += 1
+        number = f"ask-{self._asked}"
+        question = self._questions[number] = _Question(call)
+        try:
+            call.emit({"id": number, "method": "elicitation/create", "params": parameters})
+            if self.hung_up or call.left:  # in the meantime
+                question.over.set()
+            with self.endpoint.aside():
+                question.over.wait(PATIENCE_SECONDS)
+        finally:
+            del self._questions[number]
+        if not question.answer and not self.hung_up:  # called off, or waited for too long
+            call.emit({"method": "notifications/cancelled", "params": {"requestId": number}})
+        call.check()
+        return question.answer
+
+    def _answer(self, message: Message) -> None:
+        """What the client says to a question of ours; to none that we asked, nothing is to be said."""
+        question = self._questions.get(str(message.get("id")))
+        if question is not None:
+            question.answer = as_object(message.get("result")) or {"action": "cancel"}
+            question.over.set()
