@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Line(Protocol):
+    """Whatever a part of the benchmark has to show."""
+
+    @property
+    def good(self) -> bool: ...
+
+    def line(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line of words or figures; one that no bar is set for is always good."""
+
+    text: str
+    good: bool = True
+
+    def line(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +66,11 @@ def shown(seconds: float) -> str:
     if seconds < 1e-3:
         return f"{seconds * 1e6:.1f} us"
     return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def percentile(times: list[float], share: float) -> float:
+    """The least time that `share` of all did not exceed."""
+    return sorted(times)[max(0, math.ceil(share * len(times)) - 1)]
 
 
 def side_by_side(ours: Callable[[], object], peer: Callable[[], object], rounds: int) -> tuple[float, float]:
