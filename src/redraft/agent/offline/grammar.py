@@ -1,0 +1,179 @@
+"""The grammar of requests: patterns a person can read, and the best way in which one fits what was written.
+
+    (rename|replace|change) <old> (to|with|by) <new> [(in|inside) <doc>]
+
+Words stand for themselves, for their inflected forms and for near misspellings; `(a|b)` is a choice, `[a]` may be
+missing, `<name>` is a slot that takes the person's own words. Articles and commas between words are passed over. A
+pattern fits the whole request or not at all, so nothing that was written is silently ignored. Among the fits the one
+that explains most of the words wins.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from redraft.agent.offline.wording import likeness, word_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from redraft.agent.offline.wording import Token
+
+# Passed over where the grammar expects another word.
+FILLERS = frozenset(
+    word_list(
+        "the a an my our your all of any some please just also me us for , : ; ! ? ( ) - – — that those these this"
+    )
+)
+# How many words a slot may take; a slot that is not named here takes any number.
+SLOT_WORDS = {"n": 1, "file": 1, "doc": 8, "old": 8, "new": 8, "heading": 10, "title": 12, "folder": 6, "template": 5}
+_NUMBERS = word_list("one two three four five six seven eight nine ten twelve fifteen twenty")
+_COUNTS = dict(zip(_NUMBERS, [*range(1, 11), 12, 15, 20], strict=True)) | {"couple": 2, "few": 3, "dozen": 12}
+_NUMBER = re.compile(r"#?(\d{1,9})(?:%|st|nd|rd|th)?")
+_FILE = re.compile(r".*\.(?:md|markdown|txt|json|ya?ml)|(?=.)[^\s/]*/.*")
+_STOPS = (",", ":", ";")
+_PIECE = re.compile(r"<(\w+)>|([()\[\]|])|([-=]>|[^\s()\[\]|<>]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as the pattern has it."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for the person's own words."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several sequences."""
+
+    ways: tuple[tuple[Node, ...], ...]
+
+
+Node: TypeAlias = Word | Slot | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """One way to read tokens: where it ends, what the slots took (first and last token), and how good it is."""
+
+    end: int
+    slots: tuple[tuple[str, int, int], ...] = ()
+    score: float = 0.0
+
+
+@cache
+def parsed(pattern: str) -> tuple[Node, ...]:
+    """The pattern as nodes; `ValueError` where it is none."""
+    pieces = list(_PIECE.finditer(pattern))
+    ways, at = _ways(pieces, 0)
+    if at != len(pieces) or len(ways) != 1:
+        raise ValueError(f"no pattern: {pattern}")
+    return ways[0]
+
+
+def _ways(pieces: list[re.Match[str]], at: int) -> tuple[list[tuple[Node, ...]], int]:
+    """Sequences between bars, up to a closing bracket or the end."""
+    ways: list[tuple[Node, ...]] = []
+    nodes: list[Node] = []
+    while at < len(pieces):
+        slot, sign, word = pieces[at].groups()
+        if sign in (")", "]"):
+            break
+        at += 1
+        if slot:
+            nodes.append(Slot(slot))
+        elif word:
+            nodes.append(Word(word))
+        elif sign == "|":
+            ways.append(tuple(nodes))
+            nodes = []
+        else:
+            inner, at = _ways(pieces, at)
+            if at == len(pieces) or pieces[at][2] != {"(": ")", "[": "]"}[sign]:
+                raise ValueError("a bracket is not closed")
+            nodes.append(Choice((*inner, ()) if sign == "[" else tuple(inner)))
+            at += 1
+    return [*ways, tuple(nodes)], at
+
+
+def best_fit(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> Fit | None:
+    """The best way in which the pattern takes all of the tokens."""
+    stop = len(tokens)
+    while stop and tokens[stop - 1].key in ("?", "!", ",", ";"):
+        stop -= 1
+    whole = [fit for fit in fits(nodes, tokens[:stop], Fit(0)) if fit.end == stop]
+    return max(whole, key=lambda fit: fit.score, default=None)
+
+
+def fits(nodes: tuple[Node, ...], tokens: Sequence[Token], so_far: Fit) -> Iterator[Fit]:
+    """Every way in which the nodes take tokens from where `so_far` ended."""
+    if not nodes:
+        yield so_far
+        return
+    node, rest = nodes[0], nodes[1:]
+    if isinstance(node, Word):
+        taken = _word(node, tokens, so_far)
+        if taken is not None:
+            yield from fits(rest, tokens, taken)
+    elif isinstance(node, Slot):
+        for taken in _slot(node, tokens, so_far):
+            yield from fits(rest, tokens, taken)
+    else:
+        for way in node.ways:
+            yield from fits(way + rest, tokens, so_far)
+
+
+def _word(node: Word, tokens: Sequence[Token], so_far: Fit) -> Fit | None:
+    at = so_far.end
+    while at < len(tokens) and node.key != tokens[at].key and tokens[at].key in FILLERS:
+        at += 1
+    if at == len(tokens):
+        return None
+    like = likeness(tokens[at].key, node.key)
+    if not like:
+        return None
+    return Fit(at + 1, so_far.slots, so_far.score + 3 * like)
+
+
+def _slot(node: Slot, tokens: Sequence[Token], so_far: Fit) -> Iterator[Fit]:
+    """Every length that the slot may have. What it takes costs a little, so that a pattern which explains a word beats
+    one that swallows it; what the person quoted costs nothing."""
+    start = so_far.end
+    passed = FILLERS if node.name == "n" else _STOPS
+    while start < len(tokens) and tokens[start].key in passed:
+        start += 1
+    cost = 0.0
+    for end in range(start + 1, min(len(tokens), start + SLOT_WORDS.get(node.name, len(tokens))) + 1):
+        token = tokens[end - 1]
+        cost += 0.0 if token.quoted or token.key in FILLERS else 1.0
+        if token.key in (*_STOPS, "?", "!") or not _fills(node.name, token):
+            continue
+        free = node.name in ("n", "file")
+        yield Fit(end, (*so_far.slots, (node.name, start, end)), so_far.score - (0 if free else cost))
+
+
+def _fills(name: str, token: Token) -> bool:
+    if name == "n":
+        return number(token.text) is not None
+    return name != "file" or is_file(token.text)
+
+
+def is_file(text: str) -> bool:
+    """Whether the words look like the name or path of a document."""
+    return _FILE.fullmatch(text) is not None
+
+
+def number(text: str) -> int | None:
+    """A count, in digits or as a word."""
+    match = _NUMBER.fullmatch(text.casefold())
+    return int(match[1]) if match else _COUNTS.get(text.casefold())

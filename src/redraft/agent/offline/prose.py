@@ -1,0 +1,150 @@
+"""The prose of a document: its sentences and words with the lines they stand on, and what in it is no prose.
+
+Frontmatter, code, tables, HTML comments and headings are told apart by how their lines begin. Sentences are cut by
+rules that know common abbreviations; they are always pieces of the text as it stands, only line breaks become blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from redraft.formats.frontmatter import frontmatter_end
+from redraft.text.lines import count_breaks, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Kind = Literal["prose", "quote", "item", "heading", "table", "code", "meta", "blank"]
+WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_QUOTE = re.compile(r"\s*>\s?")
+_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s+[\"'“‘«(\[*_]*[^\W_a-zß-öø-ÿ])|[.!?…]+[\"'”’»)\]*_]*\Z")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Rev|Capt|No|Nos|vs|etc|cf|ca|approx|Inc|Ltd|Co|Fig|p|pp|vol|ed)"
+    r"|\b(?:e\.g|i\.e|a\.m|p\.m)|\b[A-Z])\.\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: its number from 0, what it is, and its text without the mark that says so."""
+
+    number: int
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as it stands, but for line breaks, and the line, from 0, on which it begins."""
+
+    text: str
+    line: int
+
+    @property
+    def words(self) -> list[str]:
+        return WORD.findall(self.text)
+
+
+def lines_of(text: str, kind: str = "markdown") -> Iterator[Line]:
+    """Every line of a document with its kind."""
+    if kind in ("json", "yaml"):
+        yield from (Line(number, "code", line) for number, line in enumerate(split_lines(text)))
+        return
+    meta = count_breaks(text[: frontmatter_end(text)])
+    fence = ""
+    for number, line in enumerate(each.rstrip("\r\n") for each in split_lines(text)):
+        if number < meta:
+            yield Line(number, "meta", line)
+            continue
+        mark = _FENCE.match(line)
+        if fence or mark:
+            closes = mark is not None and fence != "" and mark[1].startswith(fence) and not line.strip(" `~")
+            fence = "" if closes else fence or (mark[1] if mark else "")
+            yield Line(number, "code", line)
+        else:
+            yield _plain_line(number, line) if kind == "markdown" else _other_line(number, line)
+
+
+def _plain_line(number: int, line: str) -> Line:
+    stripped = line.strip()
+    if not stripped:
+        return Line(number, "blank", "")
+    if re.match(r" {0,3}#{1,6}(?:\s|$)", line):
+        return Line(number, "heading", stripped.strip("#").strip())
+    if stripped.startswith(("|", "<!--")) or re.fullmatch(r"[-=*_ ]{3,}|[-|: ]+", stripped):
+        return Line(number, "table", line)
+    if (mark := _QUOTE.match(line)) is not None:
+        return Line(number, "quote", line[mark.end() :])
+    if (mark := _ITEM.match(line)) is not None:
+        return Line(number, "item", line[mark.end() :])
+    return Line(number, "prose", line)
+
+
+def _other_line(number: int, line: str) -> Line:
+    return Line(number, "prose" if line.strip() else "blank", line)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines that belong together, joined by line breaks, and the number of the first."""
+
+    kind: Kind
+    line: int
+    text: str
+
+
+def paragraphs(text: str, kind: str = "markdown") -> list[Paragraph]:
+    """The paragraphs of prose, quotations and list items, in order."""
+    found: list[Paragraph] = []
+    open_: list[Line] = []
+
+    def close() -> None:
+        if open_:
+            joined = "\n".join(line.text for line in open_)
+            found.append(Paragraph(open_[0].kind, open_[0].number, joined))
+            open_.clear()
+
+    for line in lines_of(text, kind):
+        if line.kind not in ("prose", "quote", "item"):
+            close()
+            continue
+        goes_on = open_ and (line.kind == open_[0].kind != "item" or (line.kind == "prose" and open_[0].kind == "item"))
+        if not goes_on:
+            close()
+        open_.append(line)
+    close()
+    return found
+
+
+def sentences(paragraph: Paragraph) -> list[Sentence]:
+    """The sentences of a paragraph."""
+    text = paragraph.text
+    breaks = [at for at, character in enumerate(text) if character == "\n"]
+    found: list[Sentence] = []
+    start = 0
+    for end in (*(match.end() for match in _END.finditer(text) if _ends(text, match)), len(text)):
+        piece = text[start:end]
+        if piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            found.append(Sentence(" ".join(piece.split()), paragraph.line + bisect_right(breaks, first)))
+        start = end
+    return found
+
+
+def _ends(text: str, match: re.Match[str]) -> bool:
+    """Whether the mark closes a sentence, rather than an abbreviation or an initial."""
+    return (
+        match.group()[:1] != "." or _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start() + 1]) is None
+    )
+
+
+def all_sentences(
+    text: str, kind: str = "markdown", kinds: tuple[str, ...] = ("prose", "quote", "item")
+) -> list[Sentence]:
+    """The sentences of a document, of paragraphs of these kinds."""
+    return [each for paragraph in paragraphs(text, kind) if paragraph.kind in kinds for each in sentences(paragraph)]

@@ -1,0 +1,112 @@
+"""What a person said once and for all: always allow, always ask, never, by tool and path.
+
+The rules lie with the person's state, never in the folder, so a folder cannot bring its own and no agent can reach
+them. They cannot widen a mode: `deny` and `ask` narrow it, and `allow` only answers a question that the mode would have
+asked; what a mode forbids stays forbidden, and when the disk is written stays the mode's business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.errors import RedraftError, Refused
+from redraft.workspace.document import check_text
+from redraft.workspace.modes import STRICTNESS, Mode, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from redraft.workspace.modes import Action
+
+FILE = "agent-rules.json"
+MAX_RULES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A rule. `tool` is a tool's name, an action (`create`, `modify`, `move`, `destroy`, `change`) or `*`; in `path`,
+    `*` also crosses folders."""
+
+    tool: str
+    path: str
+    verdict: Verdict
+
+    def fits(self, tool: str, action: str, path: str) -> bool:
+        return self.tool in ("*", tool, action) and fnmatchcase(path, self.path)
+
+    def as_dict(self) -> dict[str, str]:
+        return {"tool": self.tool, "path": self.path, "verdict": str(self.verdict)}
+
+    @staticmethod
+    def from_dict(data: object) -> Remembered:
+        table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        tool, path, verdict = (table.get(name) for name in ("tool", "path", "verdict"))
+        if not (isinstance(tool, str) and isinstance(path, str) and tool and path and verdict in set(Verdict)):
+            raise Refused("A rule has `tool`, `path` and `verdict` (allow, ask or deny).", field="rule")
+        check_text(tool, path)
+        return Remembered(tool, path, Verdict(verdict))
+
+
+class Rules:
+    """The rules of one folder, in a file of the state directory that the person may read and edit."""
+
+    def __init__(self, state: str) -> None:
+        self.path = os.path.join(state, FILE)
+
+    def all(self) -> list[Remembered]:
+        """The newest first. A file that cannot be read counts as a rule that asks about everything."""
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                found = json.load(file)
+            return [Remembered.from_dict(entry) for entry in cast("list[object]", found)]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, RedraftError):
+            return [Remembered("*", "*", Verdict.ASK)]
+
+    def remember(self, rule: Remembered) -> None:
+        """Put a rule before the others; one for the same tool and path gives way to it."""
+        others = [each for each in self.all() if (each.tool, each.path) != (rule.tool, rule.path)]
+        self._write([rule, *others][:MAX_RULES])
+
+    def forget(self, tool: str, path: str) -> None:
+        self._write([each for each in self.all() if (each.tool, each.path) != (tool, path)])
+
+    def _write(self, rules: Sequence[Remembered]) -> None:
+        new = f"{self.path}.new"
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump([rule.as_dict() for rule in rules], file, indent=2, ensure_ascii=False)
+        os.replace(new, self.path)
+
+
+def verdict_of(rules: Iterable[Remembered], tool: str, action: str, paths: Iterable[str]) -> Verdict | None:
+    """What the rules say about an act on these paths, the strictest of each path's first rule; None where a path has
+    none."""
+    found = [next((rule.verdict for rule in rules if rule.fits(tool, action, path)), None) for path in paths]
+    if not found:
+        return None
+    strict = [verdict for verdict in found if verdict is not None]
+    worst = max(strict, key=lambda verdict: STRICTNESS[verdict], default=None)
+    return worst if worst is not Verdict.ALLOW or None not in found else None
+
+
+@dataclass(frozen=True, slots=True)
+class RuledMode(Mode):
+    """A mode under the person's rules. `tool` says which tool is at work just now."""
+
+    remembered: tuple[Remembered, ...] = ()
+    tool: Callable[[], str] = field(default=lambda: "", compare=False)
+
+    def verdict(self, action: Action, path: str) -> Verdict:
+        own = Mode.verdict(self, action, path)
+        said = verdict_of(self.remembered, self.tool(), action, [path])
+        return own if said is None else max(own, said, key=lambda verdict: STRICTNESS[verdict])
+
+
+def ruled(mode: Mode, rules: Sequence[Remembered], tool: Callable[[], str]) -> RuledMode:
+    """The mode, as the rules narrow it."""
+    return RuledMode(mode.name, mode.writes, mode.rules, mode.also, tuple(rules), tool)

@@ -1,0 +1,30 @@
+"""The fixtures of every story about long documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent.long.writing import Writing
+from agent.test_durable import postgres as postgres  # noqa: PLC0414 - a fixture is known by this module's names
+from workspace.folder import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[Folder]:
+    made = Folder(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def writing(folder: Folder) -> Generator[Writing]:
+    """A folder with a tool caller; `writing.with_model(...)` gives it a model."""
+    made = Writing.at(folder)
+    yield made
+    made.close()
