@@ -1,0 +1,154 @@
+"""The application: routes, the page, MCP, and the one shape of every failure, behind `bodies` and the gate.
+
+`described` makes it without a folder, for its description alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter
+from starlette.exceptions import HTTPException
+
+from redraft import __version__
+from redraft.errors import RedraftError, Refused
+from redraft.mcp_server.http import asgi_app
+from redraft.server.bodies import Bodies
+from redraft.server.gate import Gate
+from redraft.server.replies import JSON, failure, refuse, status_of
+from redraft.server.routes import about, agent, checkpoints, documents, events, jobs, review, tabs, tools, turns
+from redraft.server.routes.answering import ErrorShape, allowed
+
+if TYPE_CHECKING:
+    from redraft.server.keys import Keys
+    from redraft.server.replies import Application, Receive, Scope, Send
+    from redraft.server.served import Served
+
+LOG = logging.getLogger("redraft.server")
+# They are asked in this order, one after the other: those that agents and editors call all the time come first.
+ROUTERS = (
+    tools.router,
+    tabs.router,
+    documents.router,
+    about.router,
+    review.router,
+    turns.router,
+    agent.router,
+    jobs.router,
+    events.router,
+    checkpoints.router,
+)
+PAGE = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+MCP_PATH = "/mcp"
+
+
+def described() -> FastAPI:
+    """The routes and how they are described."""
+    app = FastAPI(
+        title="Redraft",
+        version=__version__,
+        summary="One folder of documents that people and agents write together.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(allowed)],
+        generate_unique_id_function=lambda route: route.name,
+        separate_input_output_schemas=False,
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    for path in PAGE:
+        app.add_api_route(path, page, include_in_schema=False)
+    app.add_exception_handler(RedraftError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _unrouted)
+    app.add_exception_handler(Exception, _mistaken)
+    return app
+
+
+def description() -> dict[str, Any]:
+    """The API, as OpenAPI describes one."""
+    found = described().openapi()
+    found["components"]["schemas"][ErrorShape.__name__] = TypeAdapter(ErrorShape).json_schema()
+    return found
+
+
+def page_file(name: str) -> bytes:
+    return files("redraft.server").joinpath("page", name).read_bytes()
+
+
+async def page(request: Request) -> Response:
+    name, kind = PAGE[request.url.path]
+    return Response(page_file(name), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+async def _refused(_: Request, error: Any) -> Response:
+    return Response(failure(error), status_of(error), media_type=JSON)
+
+
+async def _invalid(_: Request, error: Any) -> Response:
+    """What was sent is not as it should be; it is not quoted, for it may be anything."""
+    first: dict[str, Any] = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")[:200]
+    message = f"{where or 'The body'}: {first['msg']}."
+    return Response(failure(Refused(message, field=where or "body")), 422, media_type=JSON)
+
+
+async def _unrouted(_: Request, error: Any) -> Response:
+    """No route, another method, or a body that is no JSON."""
+    status: int = 422 if error.status_code == 400 else error.status_code
+    code = "not_found" if status == 404 else "invalid_argument"
+    known = Refused(f"{error.detail}.".replace("..", "."), code=code)
+    return Response(failure(known), status, headers=error.headers, media_type=JSON)
+
+
+async def _mistaken(request: Request, error: Any) -> Response:
+    """A mistake of ours: the log says what, the client only that."""
+    number: str = request.scope.get("state", {}).get("request", "")
+    LOG.error("mistake", exc_info=error, extra={"request": number})
+    return Response(
+        failure(RedraftError("Something went wrong here; the log says what.", request=number)), 500, media_type=JSON
+    )
+
+
+class Front:
+    """Everything behind the gate: MCP, which has rules of its own, and the rest."""
+
+    def __init__(self, served: Served, app: FastAPI) -> None:
+        self.mcp = asgi_app(served.endpoint)
+        self._app = app
+        self._bodies = Bodies(app, served.answers, served.aside)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == MCP_PATH:
+            caller = scope["state"]["caller"]
+            if caller.by_cookie or not caller.may("editor"):
+                await refuse(send, Refused("MCP takes a token of an editor.", code="not_allowed"))
+                return
+            await self.mcp(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._bodies(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def application(served: Served, keys: Keys, origins: dict[str, str], *, team: bool, secure: bool) -> tuple[Gate, Front]:
+    """The whole, to be served: nothing of it is reached but through the gate."""
+    app = described()
+    app.state.served = served
+    app.state.keys = keys
+    app.state.description = cache(description)
+    front = Front(served, app)
+    inner: Application = front
+    return Gate(inner, keys, origins, page=page_file("team.html" if team else "enter.html"), secure=secure), front

@@ -1,0 +1,82 @@
+"""What is sent back: JSON, a failure in the one shape that every surface has, or a page; as plain ASGI messages.
+
+Used before any route is reached, so it needs no library. Every answer of the server gets `GUARDS`: a page of ours loads
+nothing from elsewhere, is shown in nobody's frame, and tells nobody where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from redraft.errors import CODES, RedraftError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+
+    Scope = MutableMapping[str, Any]
+    Message = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+    Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+    RawHeaders = Iterable[tuple[bytes, bytes]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+GUARDS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-frame-options", b"DENY"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+JSON = "application/json"
+HTML = "text/html; charset=utf-8"
+
+
+def encoded(value: Any) -> bytes:
+    """A JSON value; half of a surrogate pair, which a client may have sent, is written as an escape."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def status_of(error: RedraftError) -> int:
+    return CODES[error.code].http
+
+
+def failure(error: RedraftError) -> bytes:
+    return encoded(error.as_dict())
+
+
+async def reply(send: Send, status: int, body: bytes, kind: str = JSON, headers: RawHeaders = ()) -> None:
+    """A whole answer."""
+    told = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def refuse(send: Send, error: RedraftError, status: int | None = None, headers: RawHeaders = ()) -> None:
+    await reply(send, status or status_of(error), failure(error), headers=headers)
+
+
+def guarded(send: Send, extra: RawHeaders = ()) -> Send:
+    """`send`, with the headers that every answer has; what an answer says of its own keeping stands."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+            said = {name.lower() for name, _ in headers}
+            headers += [(name, value) for name, value in (*GUARDS, *extra) if name not in said]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sending

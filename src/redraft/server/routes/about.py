@@ -1,0 +1,232 @@
+"""About the server and the folder: health, version, state, settings, models, usage, the audit log."""
+
+import time
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from typing_extensions import TypedDict
+
+from redraft import __version__
+from redraft.server.callers import Role
+from redraft.server.gate import ENTER
+from redraft.server.routes.answering import Here, answer, gives
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api", tags=["about"])
+POLL_INTERVAL_MS = 2000
+DAY_SECONDS = 86_400
+MAX_LINES = 1000
+
+
+class Health(TypedDict):
+    """The server answers and reaches its history."""
+
+    status: Literal["ok"]
+    turns: int
+
+
+@router.get("/health", **gives(Health))
+async def health(desk: Here) -> Response:
+    turns = await desk.work(lambda workspace: workspace.engine.turns.newest())
+    return answer({"status": "ok", "turns": turns})
+
+
+class Version(TypedDict):
+    """Which program this is."""
+
+    name: str
+    version: str
+
+
+@router.get("/version", **gives(Version))
+async def version() -> Response:
+    return answer({"name": "redraft", "version": __version__})
+
+
+@router.get("/openapi.json", **gives({"type": "object"}))
+async def openapi(request: Request) -> Response:
+    """This description."""
+    return answer(request.app.state.description())
+
+
+class CallerShape(TypedDict):
+    """Who is asking."""
+
+    name: str
+    role: Role
+
+
+class WorkspaceShape(TypedDict):
+    """Where the folder stands."""
+
+    id: str
+    name: str
+    mode: str
+    review: str
+    caller: CallerShape
+    notices: list[str]
+    newest_turn: int
+    pending: list[str]
+    unsaved: list[str]
+
+
+@router.get("/workspace", **gives(WorkspaceShape))
+async def workspace_state(desk: Here) -> Response:
+    """The folder's name, mode, what waits for a decision, what is not saved, and what the person should be told."""
+
+    def act(workspace: Workspace) -> dict[str, Any]:
+        settings = workspace.engine.settings
+        drafts = workspace.drafts()
+        return {
+            "id": workspace.id,
+            "name": desk.served.folder_name,
+            "mode": settings.mode,
+            "review": settings.review,
+            "caller": {"name": desk.caller.name, "role": desk.caller.role},
+            "notices": workspace.notices,
+            "newest_turn": workspace.engine.turns.newest(),
+            "pending": [draft.key for draft in drafts if draft.pending],
+            "unsaved": [draft.key for draft in drafts if draft.dirty],
+        }
+
+    return answer(await desk.work(act))
+
+
+class Visit(TypedDict):
+    """A path that lets a browser in, once."""
+
+    path: str
+
+
+@router.post("/visit", **gives(Visit))
+async def visit(desk: Here, request: Request) -> Response:
+    """For the program that opens the browser: a path with a key that works once, as the owner."""
+    desk.need("admin")
+    return answer({"path": f"{ENTER}?key={request.app.state.keys.visit()}"})
+
+
+class SettingsShape(TypedDict):
+    """What holds in this folder: the person's settings as the folder's own narrow them."""
+
+    mode: str
+    review: str
+    confirm_files: int
+    retention_days: int
+    retention_turns: int
+    embeddings: str
+    poll_interval_ms: int
+    limits: dict[str, int]
+    agent: dict[str, int]
+    routing: dict[str, str | int | bool]
+
+
+@router.get("/settings", **gives(SettingsShape))
+async def settings(desk: Here) -> Response:
+    found = asdict(desk.served.workspace.engine.settings)
+    found.pop("models")  # they name files and programs of the person's machine; `/providers` tells what matters
+    return answer({**found, "poll_interval_ms": POLL_INTERVAL_MS})
+
+
+class ProviderShape(TypedDict):
+    """A model that is set up."""
+
+    name: str
+    kind: str
+    model: str
+
+
+class Answering(TypedDict):
+    """Which of them answers where no other is named."""
+
+    provider: str
+    model: str
+
+
+class Providers(TypedDict):
+    """The models that the agent can use."""
+
+    models: list[ProviderShape]
+    agent_mode: str
+    default: Answering
+
+
+@router.get("/providers", **gives(Providers))
+async def providers(desk: Here) -> Response:
+    def act() -> dict[str, Any]:
+        known = desk.served.models
+        default = known.provider("", lambda _choice: None)
+        entries = [{"name": name, "kind": entry.kind, "model": entry.model} for name, entry in known.known.items()]
+        answering = {"provider": default.provider_name, "model": default.model}
+        return {"models": entries, "agent_mode": known.routing.agent_mode, "default": answering}
+
+    return answer(await desk.aside(act))
+
+
+class SpentShape(TypedDict):
+    """What was spent under one name."""
+
+    name: str
+    steps: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    price_usd: str
+    unpriced_steps: int
+
+
+class Usage(TypedDict):
+    """What the models have cost."""
+
+    by: Literal["day", "model", "document"]
+    usage: list[SpentShape]
+
+
+@router.get("/usage", **gives(Usage))
+async def usage(
+    desk: Here,
+    by: Literal["day", "model", "document"] = "day",
+    days: Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")] = None,
+) -> Response:
+    since = 0.0 if days is None else time.time() - days * DAY_SECONDS
+    found = await desk.aside(lambda: desk.served.agent.store.usage.by(by, since=since))
+    return answer({"by": by, "usage": [spent.as_dict() for spent in found]})
+
+
+class AuditLine(TypedDict):
+    """One act. Of its arguments only a hash is kept."""
+
+    seq: int
+    at: float
+    author: str
+    tool: str
+    arguments: str
+    result: str
+    turn: int | None
+
+
+class AuditLines(TypedDict):
+    """The newest lines, oldest of them first."""
+
+    entries: list[AuditLine]
+
+
+@router.get("/audit", **gives(AuditLines))
+async def audit(desk: Here, limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 100) -> Response:
+    found = await desk.work(lambda workspace: workspace.engine.audit.entries(limit=limit))
+    return answer({"entries": found})
+
+
+class AuditVerdict(TypedDict):
+    """Whether the log is as it was written; else the first line that is not, and why."""
+
+    intact: bool
+    entries: int
+    broken_at: int | None
+    reason: str
+
+
+@router.get("/audit/verify", **gives(AuditVerdict))
+async def verify_audit(desk: Here) -> Response:
+    verdict = await desk.work(lambda workspace: workspace.verify_audit())
+    return answer({"intact": verdict.intact, **asdict(verdict)})

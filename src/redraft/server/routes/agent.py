@@ -1,0 +1,168 @@
+"""The agent's sessions, in the shapes of the agent-sidebar plan: chats, and the context that is pinned to them."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.agent.sessions import ContextRow
+from redraft.errors import Refused
+from redraft.server.routes.answering import Here, answer, gives
+from redraft.server.served import Desk
+
+router = APIRouter(prefix="/api/agent/sessions", tags=["agent"])
+SessionId = Annotated[str, Path(min_length=1, max_length=60)]
+MAX_LINE = 2**31
+
+
+class RowShape(BaseModel):
+    """A passage that the agent is to see. Lines count from 1 and include both ends."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str | None = Field(default=None, min_length=1, max_length=200)
+    kind: str = Field(default="selection", max_length=60)
+    file_path: str = Field(default="", max_length=4096)
+    start_line: int | None = Field(default=None, ge=1, le=MAX_LINE)
+    end_line: int | None = Field(default=None, ge=1, le=MAX_LINE)
+    content: str = ""
+    pinned: bool = True
+
+    def as_row(self) -> dict[str, Any]:
+        row = self.model_dump()
+        if self.id is None:
+            row.pop("id")
+        return row
+
+
+class RowTold(TypedDict):
+    """A context row as it is kept."""
+
+    id: str
+    kind: str
+    file_path: str
+    start_line: int | None
+    end_line: int | None
+    content: str
+    pinned: bool
+
+
+class ChatLine(TypedDict):
+    """Something that was said, or a line about a tool call."""
+
+    role: str
+    text: str
+    ts: str
+    job_id: str | None
+    data: dict[str, Any]
+
+
+class SessionShape(TypedDict):
+    """A session as it stands. `pending_review` is the job whose changes wait for a decision."""
+
+    session_id: str
+    id: str
+    created_at: str
+    updated_at: str
+    status: Literal["active", "archived"]
+    title: str
+    chat: list[ChatLine]
+    context_rows: list[RowTold]
+    last_job_id: str | None
+    pending_review: str | None
+
+
+class NewSession(BaseModel):
+    """What a session may be called."""
+
+    model_config = ConfigDict(extra="forbid")
+    title: str = Field(default="", max_length=200)
+
+
+class SessionMade(TypedDict):
+    """A new session."""
+
+    session_id: str
+    status: Literal["active", "archived"]
+    created_at: str
+
+
+@router.post("", **gives(SessionMade, body=True))
+async def create_session(desk: Here, given: NewSession | None = None) -> Response:
+    title = "" if given is None else given.title
+    made = await desk.aside(lambda: desk.served.agent.store.sessions.create(title).as_dict())
+    return answer({name: made[name] for name in ("session_id", "status", "created_at")})
+
+
+class Sessions(TypedDict):
+    """The one that was last used first."""
+
+    sessions: list[SessionShape]
+
+
+@router.get("", **gives(Sessions))
+async def list_sessions(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 25) -> Response:
+    sessions = desk.served.agent.store.sessions
+    return answer({"sessions": await desk.aside(lambda: [sessions.get(n).as_dict() for n in sessions.all()[:limit]])})
+
+
+@router.get("/{session_id}", **gives(SessionShape, 404))
+async def get_session(desk: Here, session_id: SessionId) -> Response:
+    return answer(await desk.aside(lambda: desk.served.agent.store.sessions.get(session_id).as_dict()))
+
+
+class Archiving(BaseModel):
+    """Whether a session is put away."""
+
+    model_config = ConfigDict(extra="forbid")
+    archived: bool = True
+
+
+@router.post("/{session_id}/archive", **gives(SessionShape, 404, body=True))
+async def archive(desk: Here, session_id: SessionId, given: Archiving) -> Response:
+    sessions = desk.served.agent.store.sessions
+    return answer(await desk.aside(lambda: sessions.archive(session_id, archived=given.archived).as_dict()))
+
+
+class Rows(TypedDict):
+    """What is pinned to a session, in order."""
+
+    context_rows: list[RowTold]
+
+
+@router.post("/{session_id}/context", **gives(Rows, 404, body=True))
+async def pin(desk: Here, session_id: SessionId, given: RowShape) -> Response:
+    """Pin a row, or replace the one with its id."""
+    row = ContextRow.from_dict(given.as_row())
+    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.pin(session_id, row))
+
+
+@router.delete("/{session_id}/context/{row_id}", **gives(Rows, 404, body=True))
+async def unpin(desk: Here, session_id: SessionId, row_id: Annotated[str, Path(max_length=200)]) -> Response:
+    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.unpin(session_id, row_id))
+
+
+class Order(BaseModel):
+    """Every row's id, once."""
+
+    model_config = ConfigDict(extra="forbid")
+    order: list[str] = Field(max_length=1000)
+
+
+@router.put("/{session_id}/context", **gives(Rows, 404, body=True))
+async def reorder(desk: Here, session_id: SessionId, given: Order) -> Response:
+    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.reorder(session_id, given.order))
+
+
+async def _changed(desk: Desk, session_id: str, act: Callable[[], None]) -> Response:
+    """Change what is pinned, and tell what is pinned then."""
+
+    def changed() -> dict[str, Any]:
+        sessions = desk.served.agent.store.sessions
+        if sessions.get(session_id).status != "active":
+            raise Refused("This session is archived.", code="conflict", session_id=session_id)
+        act()
+        return {"context_rows": [row.as_dict() for row in sessions.rows(session_id)]}
+
+    return answer(await desk.aside(changed))

@@ -1,0 +1,115 @@
+"""Checkpoints, in the shapes of the agent-sidebar plan: the state before a turn, the three-way view, going back to it.
+
+A checkpoint is named by its turn. What rolls back is a turn too: nothing is removed, and it can be undone.
+"""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.agent.events import iso
+from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
+from redraft.server.shapes import ClashShape, TurnHunkShape, TurnShape, taken_back, turn_hunks
+from redraft.workspace.document import content_hash
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api/agent/checkpoints", tags=["agent"])
+CheckpointId = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
+
+
+class AffectedFile(TypedDict):
+    """One document before the turn, and the hunks that the turn made of it."""
+
+    file_path: str
+    base_snapshot_hash: str
+    hunks: list[TurnHunkShape]
+
+
+class Checkpoint(TypedDict):
+    """The state before a turn; with the agent's job that made the turn, if one did."""
+
+    checkpoint_id: int
+    session_id: str | None
+    job_id: str | None
+    created_at: str
+    affected_files: list[AffectedFile]
+
+
+@router.get("/{checkpoint_id}", **gives(Checkpoint, 404))
+async def checkpoint(desk: Here, checkpoint_id: CheckpointId) -> Response:
+    def act(workspace: Workspace) -> dict[str, Any]:
+        turn = workspace.show(checkpoint_id)
+        hunks = [] if turn.pruned else turn_hunks(workspace, checkpoint_id)
+        texts = () if turn.pruned else workspace.turn_texts(checkpoint_id)
+        job = desk.served.agent.store.jobs.by_turn(checkpoint_id)
+        return {
+            "checkpoint_id": checkpoint_id,
+            "session_id": None if job is None else job.session_id,
+            "job_id": None if job is None else job.id,
+            "created_at": iso(turn.created),
+            "affected_files": [
+                {
+                    "file_path": path,
+                    "base_snapshot_hash": content_hash(before.encode()),
+                    "hunks": [hunk for hunk in hunks if hunk["file_path"] == path],
+                }
+                for path, before, _ in texts
+            ],
+        }
+
+    return answer(await desk.work(act))
+
+
+class Diff3(TypedDict):
+    """The three texts that a person compares before rolling back."""
+
+    checkpoint_id: int
+    file_path: str
+    current_file: str
+    checkpoint_base: str
+    agent_proposed: str
+
+
+@router.get("/{checkpoint_id}/diff3", **gives(Diff3, 404, 415))
+async def diff3(
+    desk: Here, checkpoint_id: CheckpointId, file_path: Annotated[str, Query(min_length=1, max_length=4096)]
+) -> Response:
+    def act(workspace: Workspace) -> dict[str, Any]:
+        path = workspace.engine.documents.path(file_path)
+        texts = workspace.three_way(checkpoint_id, path)
+        return {
+            "checkpoint_id": checkpoint_id,
+            "file_path": path,
+            "current_file": texts.current,
+            "checkpoint_base": texts.checkpoint_base,
+            "agent_proposed": texts.agent_proposed,
+        }
+
+    return answer(await desk.work(act))
+
+
+class RollingBack(BaseModel):
+    """`hard_all` sets the turn's documents to the checkpoint; `scoped_selected` takes back the hunks that are named."""
+
+    model_config = ConfigDict(extra="forbid")
+    mode: Literal["hard_all", "scoped_selected"]
+    hunk_ids: list[str] = Field(default_factory=list[str], max_length=10_000)
+
+
+class RolledBack(TypedDict):
+    """`conflict` where some hunks could not be taken back; they are named, and the others were."""
+
+    status: Literal["completed", "conflict"]
+    turn: TurnShape | None
+    conflicts: list[ClashShape]
+
+
+@router.post("/{checkpoint_id}/rollback", **gives(RolledBack, 404, body=True))
+async def rollback(desk: Here, checkpoint_id: CheckpointId, given: RollingBack) -> Response:
+    def act(workspace: Workspace) -> dict[str, Any]:
+        taken = workspace.rollback(checkpoint_id, given.mode, given.hunk_ids, author=desk.author)
+        return {"status": "conflict" if taken.conflicts else "completed", **taken_back(taken)}
+
+    return answer(await desk.work(act))

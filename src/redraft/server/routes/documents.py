@@ -1,0 +1,211 @@
+"""Documents: what is in the folder, reading them, and what a person does to whole ones."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.errors import Stale
+from redraft.server.document_shapes import DocumentShape, EntryShape, document_shape, entry_shape
+from redraft.server.routes.answering import Here, Number, PathQuery, answer, gives, tagged, wanted_version
+from redraft.server.served import Desk
+from redraft.server.shapes import TurnShape, turn_shape
+from redraft.tools.across import search_documents
+from redraft.tools.arguments import parse
+from redraft.tools.finding import get_outline, search_document
+from redraft.tools.registry import Tool
+from redraft.tools.staleness import explained
+from redraft.workspace.turn import Turn
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api", tags=["documents"])
+WINDOW, MAX_WINDOW = 262_144, 1_048_576
+TREE_LIMIT, MAX_TREE = 2000, 10_000
+
+
+class Tree(TypedDict):
+    """What is in the folder, a folder before what is in it. `next` is where to go on, null at the end."""
+
+    entries: list[EntryShape]
+    next: int | None
+
+
+@router.get("/tree", **gives(Tree, 404))
+async def tree(
+    desk: Here,
+    prefix: Annotated[str, Query(max_length=4096, description="Only what is beneath this folder.")] = "",
+    start: Number = 0,
+    limit: Annotated[int, Query(ge=1, le=MAX_TREE)] = TREE_LIMIT,
+) -> Response:
+    def act(workspace: Workspace) -> Any:
+        where = str(workspace.engine.documents.path(prefix)) if prefix else ""
+        found = workspace.list(where, limit=start + limit + 1)[start:]
+        following = start + limit if len(found) > limit else None
+        return {"entries": [entry_shape(entry) for entry in found[:limit]], "next": following}
+
+    return answer(await desk.work(act))
+
+
+@router.get("/documents", **gives(DocumentShape, 304, 404, 415))
+async def read(
+    desk: Here,
+    request: Request,
+    path: PathQuery,
+    offset: Number = 0,
+    limit: Annotated[int, Query(ge=1, le=MAX_WINDOW)] = WINDOW,
+) -> Response:
+    """A document as it is being worked on, in windows. Its version is the `ETag`."""
+
+    def act(workspace: Workspace) -> Any:
+        document = workspace.read(path)
+        desk.context().saw(document)
+        return document_shape(document, offset, limit)
+
+    shape = await desk.work(act)
+    return tagged(request, shape, shape["version"])
+
+
+class NewDocument(BaseModel):
+    """A document that is not there yet."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = Field(min_length=1, max_length=4096)
+    content: str = ""
+
+
+class Changed(TypedDict):
+    """What was done, as a turn, and the document's version after it; null where there is none any more."""
+
+    turn: TurnShape | None
+    path: str
+    version: str | None
+
+
+@router.post("/documents", **gives(Changed, 404, status=201, body=True))
+async def create(desk: Here, given: NewDocument) -> Response:
+    def act(workspace: Workspace) -> Any:
+        with _turn(desk, workspace, f"Create {given.path}") as turn:
+            made = turn.create(given.path, given.content)
+        return _changed(turn, made.path, made.version)
+
+    return answer(await desk.work(act), 201)
+
+
+class NewContent(BaseModel):
+    """All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same."""
+
+    model_config = ConfigDict(extra="forbid")
+    content: str
+    version: str | None = None
+
+
+@router.put("/documents", **gives(Changed, 404, body=True))
+async def write(desk: Here, request: Request, path: PathQuery, given: NewContent) -> Response:
+    """Replace a document's content and save it. Refused where it is no longer the version that is named."""
+
+    def act(workspace: Workspace) -> Any:
+        version = wanted_version(request, given.version)
+        with _turn(desk, workspace, f"Write {path}") as turn:
+            now = turn.read(path)
+            made = _explained(desk, lambda: turn.write(path, given.content, version or now.version))
+        return _changed(turn, made.path, made.version)
+
+    return answer(await desk.work(act))
+
+
+class Move(BaseModel):
+    """Where a document is to be."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = Field(min_length=1, max_length=4096)
+    to: str = Field(min_length=1, max_length=4096)
+    version: str | None = None
+
+
+@router.post("/documents/move", **gives(Changed, 404, body=True))
+async def move(desk: Here, request: Request, given: Move) -> Response:
+    def act(workspace: Workspace) -> Any:
+        version = wanted_version(request, given.version)
+        with _turn(desk, workspace, f"Move {given.path} to {given.to}") as turn:
+            now = turn.read(given.path)
+            made = _explained(desk, lambda: turn.move(given.path, given.to, version or now.version))
+        return _changed(turn, made.path, made.version)
+
+    return answer(await desk.work(act))
+
+
+@router.delete("/documents", **gives(Changed, 404, body=True))
+async def delete(desk: Here, request: Request, path: PathQuery, version: str | None = None) -> Response:
+    """Put a document into the trash."""
+
+    def act(workspace: Workspace) -> Any:
+        wanted = wanted_version(request, version)
+        with _turn(desk, workspace, f"Delete {path}") as turn:
+            now = turn.read(path)
+            _explained(desk, lambda: turn.delete(path, wanted or now.version))
+        return _changed(turn, now.path, None)
+
+    return answer(await desk.work(act))
+
+
+def _turn(desk: Desk, workspace: Workspace, title: str) -> Turn:
+    return workspace.turn(desk.author, title, confirm=lambda _what, _paths: True)
+
+
+def _explained(desk: Desk, act: Any) -> Any:
+    """What `act` gives; where it is refused as stale, with the lines that changed."""
+    try:
+        return act()
+    except Stale as error:
+        raise explained(error, desk.context()) from error
+
+
+def _changed(turn: Turn, path: str, version: str | None) -> Changed:
+    record = None if turn.outcome is None else turn.outcome.turn
+    return {"turn": None if record is None else turn_shape(record), "path": path, "version": version}
+
+
+# Finding: what the tools of the same names answer, for a person, whose looking around is in no log
+
+
+def _looked(desk: Desk, tool: Tool, **arguments: Any) -> Any:
+    context = desk.context()
+    context.index = desk.served.index()
+    return tool.run(parse(tool.takes, {name: value for name, value in arguments.items() if value is not None}), context)
+
+
+@router.get("/outline", **gives(get_outline.output_schema, 404, 415))
+async def outline(
+    desk: Here, path: PathQuery, max_depth: Annotated[int, Query(ge=1, le=10)] = 3, detect_chapters: bool = True
+) -> Response:
+    """A document's sections, with their lines from 0."""
+    found = {"path": path, "max_depth": max_depth, "detect_chapters": detect_chapters}
+    return answer(await desk.work(lambda _: _looked(desk, get_outline, **found)))
+
+
+@router.get("/search", **gives(search_documents.output_schema, 404))
+async def search(
+    desk: Here,
+    query: Annotated[str, Query(min_length=1, max_length=1000)],
+    folder: Annotated[str | None, Query(max_length=4096)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Response:
+    """Documents that hold these words, in the whole folder or beneath one."""
+    found = {"query": query, "folder": folder, "limit": limit}
+    return answer(await desk.work(lambda _: _looked(desk, search_documents, **found)))
+
+
+@router.get("/search/document", **gives(search_document.output_schema, 404, 409, 415))
+async def search_within(
+    desk: Here,
+    path: PathQuery,
+    query: Annotated[str, Query(min_length=1, max_length=1000)],
+    match_type: Annotated[str, Query(pattern="^(semantic|exact|regex)$")] = "exact",
+    max_results: Annotated[int, Query(ge=1, le=100)] = 20,
+    case_sensitive: bool = False,
+) -> Response:
+    """Places within one document."""
+    found = {"path": path, "query": query, "match_type": match_type}
+    more = {"max_results": max_results, "case_sensitive": case_sensitive}
+    return answer(await desk.work(lambda _: _looked(desk, search_document, **found, **more)))

@@ -1,0 +1,90 @@
+"""What a job reported: by cursor, as the agent-sidebar plan says, and the same events as a stream."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from starlette.types import Receive, Scope, Send
+from typing_extensions import TypedDict
+
+from redraft.errors import Refused
+from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
+from redraft.server.routes.jobs import JobId, Status
+from redraft.server.served import Desk
+
+router = APIRouter(prefix="/api/agent", tags=["agent"])
+
+
+class EventShape(TypedDict):
+    """Something that happened in a job."""
+
+    cursor: int
+    type: str
+    ts: str
+    data: dict[str, Any]
+
+
+class Events(TypedDict):
+    """The events behind a cursor, in order; `next_cursor` is the one to ask with next."""
+
+    job_id: str
+    status: Status
+    next_cursor: int
+    events: list[EventShape]
+
+
+@router.get("/jobs/{job_id}/events", **gives(Events, 404))
+async def events(desk: Here, job_id: JobId, cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0) -> Response:
+    """Ask again every two seconds, or listen to the same events at `/events/stream`."""
+
+    def act() -> dict[str, Any]:
+        desk.served.agent.store.jobs.get(job_id)
+        return desk.served.agent.store.events.page(job_id, cursor)
+
+    return answer(await desk.aside(act))
+
+
+class EventStream(Response):
+    """A job's events as they happen."""
+
+    def __init__(self, desk: Desk, job_id: str, cursor: int) -> None:
+        super().__init__()
+        self._desk = desk
+        self._job_id = job_id
+        self._cursor = cursor
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._desk.served.streams.serve(self._job_id, self._cursor, receive, send)
+
+
+STREAM: dict[str, Any] = {
+    "responses": {
+        **gives({"type": "string"}, 404)["responses"],
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "The events, one by one.",
+        },
+        204: {"description": "The job is over, and there is nothing behind the cursor."},
+    },
+    "response_model": None,
+}
+
+
+@router.get("/jobs/{job_id}/events/stream", **STREAM)
+async def stream(
+    desk: Here,
+    job_id: JobId,
+    cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
+    last_event_id: Annotated[
+        str | None, Header(max_length=20, description="Where a client was that comes back.")
+    ] = None,
+) -> Response:
+    """The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It ends with the
+    job."""
+    if last_event_id is not None:
+        if not (last_event_id.isascii() and last_event_id.isdigit() and int(last_event_id) <= MAX_NUMBER):
+            raise Refused("Last-Event-ID is the cursor of an event.", field="Last-Event-ID")
+        cursor = int(last_event_id)
+    job = await desk.aside(desk.served.agent.store.jobs.get, job_id)
+    if job.ended and job.cursor <= cursor:
+        return Response(status_code=204)  # which tells a browser not to come back
+    return EventStream(desk, job_id, cursor)

@@ -1,0 +1,224 @@
+"""The agent's jobs, in the shapes of the agent-sidebar plan: run, questions, review, and stopping."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.agent.jobs import NO_ANSWER
+from redraft.agent.rules import Remembered
+from redraft.errors import Refused
+from redraft.server.routes.agent import RowShape
+from redraft.server.routes.answering import Here, Mode, answer, gives
+from redraft.workspace.modes import Verdict
+
+router = APIRouter(prefix="/api/agent", tags=["agent"])
+JobId = Annotated[str, Path(min_length=1, max_length=60)]
+Status = Literal["queued", "running", "waiting_for_user", "awaiting_review", "completed", "failed", "cancelled"]
+MAX_INSTRUCTION = 100_000
+
+
+class Running(BaseModel):
+    """A request to the agent. Rows are pinned to the session unless they say otherwise."""
+
+    model_config = ConfigDict(extra="forbid")
+    session_id: str = Field(min_length=1, max_length=60)
+    instruction: str = Field(min_length=1, max_length=MAX_INSTRUCTION)
+    context_rows: list[RowShape] = Field(default_factory=list[RowShape], max_length=100)
+    tool_config: dict[str, Any] = Field(default_factory=dict)
+    mode: Mode | None = None
+    model: str = Field(default="", max_length=200)
+    document: str = Field(default="", max_length=4096)
+
+
+class Queued(TypedDict):
+    """The job goes on by itself; its events tell how."""
+
+    job_id: str
+    status: Status
+
+
+@router.post("/run", **gives(Queued, 404, 502, 504, body=True))
+async def run(desk: Here, given: Running) -> Response:
+    """Start a job in the background."""
+    _check_tool_config(given.tool_config)
+    job = await desk.aside(
+        lambda: desk.served.agent.start(
+            given.session_id,
+            given.instruction,
+            context_rows=[row.as_row() for row in given.context_rows],
+            tool_config=given.tool_config,
+            mode=given.mode,
+            model=given.model,
+            document=given.document,
+        )
+    )
+    return answer({"job_id": job.id, "status": str(job.status)})
+
+
+def _check_tool_config(config: dict[str, Any]) -> None:
+    calls = config.get("max_tool_calls")
+    if set(config) - {"max_tool_calls"} or (calls is not None and (type(calls) is not int or not 0 < calls < 1000)):
+        raise Refused("`tool_config` has `max_tool_calls`, a number from 1 to 999.", field="tool_config")
+
+
+class BundleHunk(TypedDict, total=False):
+    """One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided."""
+
+    hunk_id: str
+    patch: str
+    accepted: bool | None
+    edit_ids: list[str]
+    author: str
+    conflict: bool
+    oversized_hunk: bool
+
+
+class BundleFile(TypedDict):
+    """The hunks of one document, against the file with this hash; null where there was none."""
+
+    file_path: str
+    kind: str
+    base_file_hash: str | None
+    hunks: list[BundleHunk]
+
+
+class DiffBundle(TypedDict):
+    """What a job proposes."""
+
+    job_id: str
+    files: list[BundleFile]
+
+
+class JobShape(TypedDict):
+    """A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer."""
+
+    job_id: str
+    id: str
+    session_id: str
+    instruction: str
+    mode: str
+    model: str
+    status: Status
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    cursor: int
+    turn: int | None
+    answer: str
+    proposed_edits: list[dict[str, Any]]
+    conflicts: list[Any]
+    error: dict[str, Any] | None
+    rerun_of: str | None
+    question: dict[str, Any] | None
+    diff_bundle: DiffBundle | None
+
+
+class Jobs(TypedDict):
+    """The newest first."""
+
+    jobs: list[JobShape]
+
+
+@router.get("/jobs", **gives(Jobs))
+async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> Response:
+    agent = desk.served.agent
+    return answer({"jobs": await desk.aside(lambda: [agent.job(job.id) for job in agent.store.jobs.recent(limit)])})
+
+
+@router.get("/jobs/{job_id}", **gives(JobShape, 404))
+async def get_job(desk: Here, job_id: JobId) -> Response:
+    return answer(await desk.aside(desk.served.agent.job, job_id))
+
+
+class Clarifying(BaseModel):
+    """An answer; `no_user_answer` leaves it to the agent."""
+
+    model_config = ConfigDict(extra="forbid")
+    question_id: str = Field(min_length=1, max_length=60)
+    answer: str = Field(default=NO_ANSWER, max_length=MAX_INSTRUCTION)
+
+
+@router.post("/jobs/{job_id}/clarify", **gives(JobShape, 404, body=True))
+async def clarify(desk: Here, job_id: JobId, given: Clarifying) -> Response:
+    """Answer the question that a job waits for."""
+    await desk.aside(desk.served.agent.answer, job_id, given.question_id, given.answer)
+    return answer(await desk.aside(desk.served.agent.job, job_id))
+
+
+class Rule(BaseModel):
+    """What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders."""
+
+    model_config = ConfigDict(extra="forbid")
+    tool: str = Field(min_length=1, max_length=100)
+    path: str = Field(min_length=1, max_length=4096)
+    verdict: Verdict
+
+
+class Confirming(BaseModel):
+    """Whether the person agrees to what a job wants to do."""
+
+    model_config = ConfigDict(extra="forbid")
+    question_id: str = Field(min_length=1, max_length=60)
+    allow: bool
+    remember: Rule | None = None
+
+
+@router.post("/jobs/{job_id}/confirm", **gives(JobShape, 404, body=True))
+async def confirm(desk: Here, job_id: JobId, given: Confirming) -> Response:
+    rule = given.remember
+    kept = None if rule is None else Remembered(rule.tool, rule.path, rule.verdict)
+    agent = desk.served.agent
+    await desk.aside(lambda: agent.confirm(job_id, given.question_id, allow=given.allow, remember=kept))
+    return answer(await desk.aside(agent.job, job_id))
+
+
+@router.post("/jobs/{job_id}/cancel", **gives(JobShape, 404, body=True))
+async def cancel(desk: Here, job_id: JobId) -> Response:
+    """Stop a job; nothing of it stays but the log. One that is over, or under review, stays as it is."""
+    await desk.aside(desk.served.agent.cancel, job_id)
+    return answer(await desk.aside(desk.served.agent.job, job_id))
+
+
+class Applying(BaseModel):
+    """The hunks of a job that the person takes; its others are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+    session_id: str = Field(min_length=1, max_length=60)
+    job_id: str = Field(min_length=1, max_length=60)
+    accepted_hunk_ids: list[str] = Field(max_length=10_000)
+
+
+class AppliedFile(TypedDict):
+    """What became of one document."""
+
+    file_path: str
+    applied_hunks: int
+    rejected_hunks: int
+
+
+class Applied(TypedDict):
+    """The decision is carried out."""
+
+    status: str
+    applied_files: list[AppliedFile]
+
+
+@router.post("/apply", **gives(Applied, 404, body=True))
+async def apply(desk: Here, given: Applying) -> Response:
+    """Take the accepted hunks, refuse the others. Where a file was changed since it was shown, nothing is written, and
+    the answer is a conflict: the proposal is withdrawn and the job run again, as `details.rerun_job_id`."""
+
+    def act() -> dict[str, Any]:
+        agent = desk.served.agent
+        if agent.store.jobs.get(given.job_id).session_id != given.session_id:
+            raise Refused("This job belongs to another session.", code="not_found", job_id=given.job_id)
+        done = agent.apply(given.job_id, given.accepted_hunk_ids)
+        if done["status"] == "conflict":
+            told: dict[str, Any] = done["error"]
+            details = {**told.get("details", {}), "rerun_required": True, "rerun_job_id": done["rerun_job_id"]}
+            raise Refused(told["message"], code="conflict", **details)
+        return done
+
+    return answer(await desk.aside(act))

@@ -1,0 +1,179 @@
+"""The tools, over HTTP: the one registry, with the answers that every other surface gives."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.errors import ConfirmationRequired, Refused
+from redraft.history.turns import Author
+from redraft.server.routes.answering import FOR_VIEWERS, Here, Mode, answer, gives
+from redraft.server.served import Desk
+from redraft.tools.across import search_documents, search_project
+from redraft.tools.context import ToolContext
+from redraft.tools.executor import ToolCall, execute
+from redraft.tools.registry import Registry, Tool
+
+router = APIRouter(prefix="/api/tools", tags=["tools"])
+Profile = Literal["tabs", "workspace", "project", "editor", "default", "all"]
+ToolName = Annotated[str, Path(min_length=1, max_length=100)]
+AuthorName = Annotated[str, Query(min_length=1, max_length=64, description="Who calls, as turns and the log name it.")]
+Agreed = Annotated[bool, Query(description="The person has agreed to what the call asks about.")]
+TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
+MAX_CALLS = 100
+SEARCHES = (search_documents.name, search_project.name)
+
+
+class ToolShape(TypedDict):
+    """A tool as clients are told of it. What it takes and gives are JSON schemas."""
+
+    name: str
+    description: str
+    risk: Literal["read", "create", "modify", "destroy"]
+    read_only: bool
+    destructive: bool
+    profiles: list[str]
+    idempotent: bool
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+
+def tool_shape(tool: Tool) -> ToolShape:
+    shape: Any = {**tool.as_json(), "read_only": tool.risk == "read", "destructive": tool.risk == "destroy"}
+    return shape
+
+
+class Tools(TypedDict):
+    """The tools of a profile."""
+
+    profile: str
+    tools: list[ToolShape]
+
+
+@router.post("/{name}", tags=[FOR_VIEWERS], **gives({"type": "object"}, 404, body=True))
+async def call_tool(
+    desk: Here,
+    name: ToolName,
+    arguments: dict[str, Any],
+    mode: Mode | None = None,
+    author: AuthorName = "agent",
+    tab: TabName = None,
+    agree: Agreed = False,
+) -> Response:
+    """Call a tool as an agent: the body is its arguments, the answer is its answer. The mode may be narrower or wider
+    than the settings', never wider than the folder's own settings allow."""
+    _check_role(desk, name)
+
+    def act(_: Any) -> dict[str, Any]:
+        with _Context(desk, mode, author, tab, agree) as context:
+            return _with_index(desk, name, context).call(name, arguments, context)
+
+    return answer(await desk.work(act))
+
+
+@router.get("", **gives(Tools))
+async def list_tools(desk: Here, profile: Profile = "all") -> Response:
+    found = desk.served.tools.profile(profile).tools
+    return answer({"profile": profile, "tools": [tool_shape(tool) for tool in found]})
+
+
+@router.get("/{name}", **gives(ToolShape, 404))
+async def show_tool(desk: Here, name: ToolName) -> Response:
+    return answer(tool_shape(desk.served.tools.get(name)))
+
+
+class OneCall(BaseModel):
+    """A call that a model asks for."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str = Field(max_length=200)
+    name: str = Field(max_length=100)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Calls(BaseModel):
+    """Calls in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+    calls: list[OneCall] = Field(max_length=MAX_CALLS)
+
+
+class CallResult(TypedDict, total=False):
+    """What became of one call: `result`, or `error`."""
+
+    toolCallId: str
+    success: bool
+    action: str
+    path: Any
+    result: dict[str, Any]
+    error: dict[str, Any]
+
+
+class CallResults(TypedDict):
+    """One result for each call, in their order."""
+
+    results: list[CallResult]
+
+
+@router.post("", tags=[FOR_VIEWERS], **gives(CallResults, 404, body=True))
+async def execute_tools(
+    desk: Here,
+    given: Calls,
+    mode: Mode | None = None,
+    author: AuthorName = "agent",
+    tab: TabName = None,
+    agree: Agreed = False,
+) -> Response:
+    """Have a model's calls carried out one after the other. One that fails is told as a result, and stops no other."""
+    for call in given.calls:
+        _check_role(desk, call.name)
+    calls = [ToolCall(call.id, call.name, call.arguments) for call in given.calls]
+
+    def act(_: Any) -> list[dict[str, Any]]:
+        with _Context(desk, mode, author, tab, agree) as context:
+            return execute(calls, _with_index(desk, calls[0].name if calls else "", context), context)
+
+    return answer({"results": await desk.work(act)})
+
+
+class _Context:
+    """The caller's context for one call. For those who hold the guard."""
+
+    def __init__(self, desk: Desk, mode: str | None, author: str, tab: str | None, agree: bool) -> None:
+        self._context = desk.served.context_of(desk.caller, Author("agent", author))
+        self._mode = desk.served.mode(mode)
+        self._tab = tab
+        self._agree = agree
+
+    def __enter__(self) -> ToolContext:
+        context = self._context
+        context.mode, context.active_tab, context.confirm = self._mode, self._tab, self._confirm
+        return context
+
+    def __exit__(self, *_: object) -> None:
+        self._context.mode = self._context.active_tab = self._context.confirm = None
+
+    def _confirm(self, what: str, paths: list[str]) -> bool:
+        if self._agree:
+            return True
+        raise ConfirmationRequired(
+            f"This would {what}. Repeat it with agree=true if the person agrees.", action=what, paths=paths
+        )
+
+
+def _with_index(desk: Desk, name: str, context: ToolContext) -> Registry:
+    """The tools, with the folder's index at hand where a search will use it."""
+    if name in SEARCHES:
+        context.index = desk.served.index()
+    return desk.served.tools
+
+
+def _check_role(desk: Desk, name: str) -> None:
+    """Who only looks may call what only reads. A name that there is not is for the registry to refuse."""
+    try:
+        risk = desk.served.tools.get(name).risk
+    except Refused:
+        return
+    if risk != "read":
+        desk.need("editor")
