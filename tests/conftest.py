@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 TORTURE = bool(os.environ.get("REDRAFT_TORTURE"))
 MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "material"
 
+# No test reaches a model by accident, nor does a program that a test starts; one that wants to says so by itself.
+os.environ["REDRAFT_MODEL_CALLS"] = "refuse"
+
 settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("torture", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("torture" if TORTURE else "ci")

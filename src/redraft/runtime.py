@@ -9,13 +9,19 @@ why.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from redraft.config import Settings, parse_settings
+from redraft.config import Settings, environment_table, parse_settings
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+    from contextlib import AbstractContextManager
+
+    from redraft.agent.agent import Agent
+    from redraft.agent.choosing import Models
     from redraft.files.textfile import Decoded
     from redraft.workspace.workspace import Workspace
 
@@ -43,8 +49,17 @@ def colour_wanted() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
 
 
+def mcp_token() -> str | None:
+    """The token for agents over HTTP that the person has chosen in their environment."""
+    return os.environ.get("REDRAFT_MCP_TOKEN") or None
+
+
 def user_settings() -> Settings:
-    """The person's own settings; the defaults where they have written none."""
+    """The person's own settings, the defaults where they have written none; their environment has the last word."""
+    return parse_settings(environment_table(os.environ), "the environment", _written_settings())
+
+
+def _written_settings() -> Settings:
     path = user_settings_path()
     try:
         with open(path, "rb") as file:
@@ -98,6 +113,32 @@ def open_workspace(folder: str, *, mode: str | None = None) -> Workspace:
         chosen = replace(chosen, mode=mode)
     settings, notices = folder_settings(folder, chosen)
     return Workspace.open(folder, state_home=state_home(), settings=settings, notices=notices)
+
+
+def models() -> Models:
+    """The person's models, by their settings and the keys in their environment."""
+    from redraft.agent.choosing import Models
+
+    return Models.of(user_settings(), os.environ)
+
+
+@contextmanager
+def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | None = None) -> Generator[Agent]:
+    """The agent of an open folder. `guard` is the lock of whoever else uses the workspace. A job may be as wide as the
+    folder's settings allow: the mode of the moment is the person's choice."""
+    from redraft.agent.agent import Agent
+    from redraft.agent.choosing import Models
+    from redraft.agent.store import AgentStore
+    from redraft.tools.catalogue import registry
+
+    widest, _ = folder_settings(workspace.folder, replace(user_settings(), mode="merge"))
+    with AgentStore(workspace.engine.journal.state, workspace.engine.clock) as store:
+        models = Models.of(workspace.engine.settings, os.environ)
+        agent = Agent(workspace, store, registry(), models, guard=guard, ceiling=widest.mode)
+        try:
+            yield agent
+        finally:
+            agent.close()
 
 
 def read_outside(name: str) -> Decoded:

@@ -163,6 +163,55 @@ def test_a_conflict_shows_both_versions(redraft: Program):
         turn.commit()
     assert "1 conflict" in redraft.ok("status")
     shown = redraft.ok("diff")
-    assert "  + - light the small lamp\n" in shown
+    assert shown.count("- light the small lamp") == 1, "what stands as it was is no change"
+    assert "  = - light the small lamp\n" in shown
     assert "    the agent wrote:\n  ? - light the big lamp\n" in shown
     assert redraft.json("diff")["documents"][0]["hunks"][0]["conflict"] is True
+
+
+def test_typing_that_an_agent_wrote_upon_is_shown_until_it_is_saved(redraft: Program):
+    with redraft.open() as workspace:
+        workspace.type("todo.md", Change((Edit(2, "find the keys", "find all the keys"),)))
+        with workspace.turn(Author("agent", "scribe"), "Upon it") as turn:
+            document = turn.read("todo.md")
+            turn.write("todo.md", str(document.text).replace("all the", "all four"), document.version)
+    (document,) = redraft.json("diff")["documents"]
+    assert [hunk["author"] for hunk in document["hunks"]] == ["agent"]
+    assert document["unsaved_edits"] == [
+        {"old_start": 1, "new_start": 1, "old_text": "- find the keys\n", "new_text": "- find all the keys\n"}
+    ]
+    shown = redraft.ok("diff")
+    assert "  typed and not saved yet  line 1\n  - - find the keys\n  + - find all the keys\n" in shown
+    redraft.ok("reject", "--all")
+    redraft.ok("accept", "--path", "todo.md")
+    assert redraft.read("todo.md") == "- find all the keys\n- light the lamp\n"
+    assert redraft.json("diff")["documents"] == []
+
+
+def test_typing_that_is_a_hunk_of_its_own_is_shown_once(redraft: Program):
+    with redraft.open() as workspace:
+        workspace.type("todo.md", Change((Edit(2, "find the keys", "find all the keys"),)))
+    assert redraft.json("diff")["documents"][0]["unsaved_edits"] == []
+    assert redraft.ok("diff").count("find all the keys") == 1
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_a_document_is_named_with_or_without_its_option(proposed: Program, verb: str):
+    assert proposed.ok("diff", "story.md") == proposed.ok("diff", "--path", "story.md")
+    assert list(proposed.json(verb, "story.md")["decided"]) == ["story.md"]
+    proposed.ok("undo")
+    assert list(proposed.json(verb, "--path", "story.md")["decided"]) == ["story.md"]
+    assert proposed.json("turns", "story.md") == proposed.json("turns", "--path", "story.md")
+
+
+def test_a_document_that_is_not_pending_is_refused_by_its_name(proposed: Program):
+    told = proposed.run("accept", "todo.md")
+    assert (told.status, "Nothing is pending in todo.md." in told.err) == (4, True)
+
+
+def test_a_name_that_is_a_hunk_and_a_document_is_refused(redraft: Program):
+    with redraft.open() as workspace, workspace.turn(Author("agent", "scribe"), "Files") as turn:
+        turn.create("file", "x\n")
+    assert "--path" in redraft.run("accept", "file").err
+    redraft.ok("accept", "--path", "file")
+    assert redraft.read("file") == "x\n"

@@ -32,7 +32,7 @@ def side(lines: list[str], sign: str) -> list[str]:
 def test_both_sides_of_a_change_are_shown_whole(before: str, old: str, new: str, after: str):
     lines = shown(before, old, new, after, colour=False)
     ends = bool(old and new) and newline_style(old) != newline_style(new)
-    for sign, text in (("-", old), ("+", new)):
+    for sign, text in (("-", old), ("+", new)) if old != new else (("=", new), ("-", ""), ("+", "")):
         wanted = [escaped(line if ends else line.rstrip("\r\n")) for line in split_lines(text)]
         assert side(lines, sign) == wanted
 

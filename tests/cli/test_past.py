@@ -94,3 +94,8 @@ def test_a_turn_whose_content_was_let_go_is_still_told(redraft: Program):
     assert "Long ago" in shown
     assert "no longer kept" in shown
     assert redraft.json("show", "1")["hunks"] == []
+
+
+def test_turns_of_a_path_that_leads_out_of_the_folder_are_refused(redraft: Program):
+    result = redraft.run("turns", "--path", "../x", "--json")
+    assert (result.status, result.json["error"]) == (2, "invalid_path")

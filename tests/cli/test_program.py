@@ -257,3 +257,11 @@ def test_json_answers_of_every_command_are_one_object(proposed: Program):
     for arguments in (["status"], ["turns"], ["show", "1"], ["diff"], ["trash", "list"], ["audit", "list"], ["gc"]):
         answer = json.loads(proposed.ok(*arguments, "--json"))
         assert isinstance(answer["notices"], list)
+
+
+def test_after_two_dashes_everything_is_a_word(proposed: Program):
+    proposed.write("-name.md", "a\n")
+    proposed.write("--json", "a\n")
+    assert proposed.ok("diff", "--", "-name.md", "--json") == "Nothing is pending.\n"
+    assert proposed.run("diff", "--patch", "--json", "--", "-name.md").json["patch"] == ""
+    assert proposed.run("diff", "-name.md").status == 2

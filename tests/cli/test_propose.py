@@ -130,3 +130,8 @@ def test_a_byte_order_mark_and_carriage_returns_stay(redraft: Program):
     patch = "--- a/dos.md\n+++ b/dos.md\n@@ -1,2 +1,2 @@\n-\ufeffone\r\n+\ufeffOne\r\n two\r\n"
     redraft.ok("propose", "--mode", "apply", stdin=patch)
     assert (redraft.folder / "dos.md").read_bytes() == "\ufeffOne\r\ntwo\r\n".encode()
+
+
+def test_a_persons_patch_may_do_more_than_an_agents_turn(redraft: Program):
+    patch = "".join(f"--- /dev/null\n+++ b/many/n{number}.md\n@@ -0,0 +1 @@\n+{number}\n" for number in range(25))
+    assert len(redraft.json("propose", "-", stdin=patch)["proposed"]) == 25

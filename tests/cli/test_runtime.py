@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from redraft import runtime
 from redraft.config import MODE_WIDTH, Limits, Settings
 from redraft.errors import RedraftError
+from redraft.history.turns import Author
+from redraft.tools.catalogue import registry
+from redraft.tools.context import ToolContext
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,3 +133,35 @@ def test_a_file_named_on_the_command_line_is_read_or_refused(at_home: Program):
     for name in ("gone.md", "a\0b", str(at_home.folder)):
         with pytest.raises(RedraftError, match="cannot be read"):
             runtime.read_outside(name)
+
+
+@pytest.mark.covers("SB-limit-configurable")
+@pytest.mark.parametrize("name", [entry.name for entry in fields(Limits)])
+def test_every_limit_can_be_set_by_a_file_and_the_environment_has_the_last_word(
+    at_home: Program, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    at_home.settings(f"[limits]\n{name} = 8\n")
+    assert getattr(runtime.user_settings().limits, name) == 8
+    monkeypatch.setenv(f"REDRAFT_LIMITS_{name.upper()}", "7")
+    assert getattr(runtime.user_settings().limits, name) == 7
+    monkeypatch.setenv(f"REDRAFT_LIMITS_{name.upper()}", "many")
+    with pytest.raises(RedraftError, match=name) as caught:
+        runtime.user_settings()
+    assert caught.value.code == "invalid_settings"
+
+
+@pytest.mark.covers("SB-limit-configurable")
+def test_a_search_keeps_to_the_limits_that_are_set(at_home: Program, monkeypatch: pytest.MonkeyPatch):
+    for number in range(9):
+        (at_home.folder / f"{number}.md").write_text("above\n\nneedle\n\nbelow\n" * 3, encoding="utf-8")
+    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_RESULTS", "4")
+    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_RESULTS_CAP", "6")
+    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_SNIPPET_LINES", "3")
+    with runtime.open_workspace(str(at_home.folder)) as workspace:
+        context = ToolContext(workspace, Author("agent", "agent"))
+        usual, most = (
+            registry().call("search_project", arguments, context)["results"]
+            for arguments in ({"query": "needle"}, {"query": "needle", "limit": 50})
+        )
+    assert (len(usual), len(most)) == (4, 6)
+    assert {len(each["snippet"].split("\n")) for each in most} == {3}

@@ -72,7 +72,16 @@ def test_status_as_json_has_stable_keys(proposed: Program):
     assert (answer["mode"], answer["review"], answer["proposals"], answer["trash"]) == ("propose", "hunk", [1], 0)
     created, story = answer["documents"]
     assert (created["path"], created["kind"], created["hunks"][0]["hunk_id"]) == ("cast.md", "created", "file")
-    assert sorted(story) == ["base_file_hash", "base_path", "hunks", "kind", "path", "pending", "unsaved"]
+    assert sorted(story) == [
+        "base_file_hash",
+        "base_path",
+        "hunks",
+        "kind",
+        "path",
+        "pending",
+        "unsaved",
+        "unsaved_edits",
+    ]
     assert [(hunk["author"], hunk["turn"], hunk["conflict"]) for hunk in story["hunks"]] == [("agent", 1, False)] * 2
     assert [sorted(hunk) for hunk in (*created["hunks"], *story["hunks"])] == [
         [
@@ -112,4 +121,18 @@ def test_other_commands_tell_what_was_lost_beside_their_answer(proposed: Program
 def test_a_folder_that_is_not_there_is_not_found(redraft: Program):
     result = redraft.run("status", "--folder", "nowhere")
     assert (result.status, result.out) == (4, "")
-    assert "nowhere" in result.err
+    assert result.err == (
+        "redraft: The folder nowhere does not exist.\n"
+        "         Name a folder that exists with --folder, or make it first.\n"
+    )
+
+
+def test_status_offers_only_what_can_be_done_next(proposed: Program):
+    proposed.ok("accept", "--all")
+    assert proposed.ok("status").endswith("Nothing waits for you. Take the last turn back: redraft undo\n")
+    proposed.ok("undo")
+    proposed.ok("reject", "--all")
+    proposed.ok("undo")
+    proposed.ok("undo")
+    assert proposed.ok("status").endswith("Nothing waits for you. Do again what was undone: redraft redo\n")
+    assert proposed.run("undo").err == "redraft: There is nothing to undo.\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.cli.program import MODULES, command
-from redraft.config import Limits, Settings
+from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, Routing, Settings
 
 if TYPE_CHECKING:
     from argparse import Action
@@ -77,18 +77,40 @@ def known_settings() -> dict[str, tuple[str, bool]]:
     known: dict[str, tuple[str, bool]] = {}
     for entry in fields(Settings):
         value = getattr(Settings(), entry.name)
-        if entry.name != "limits":
+        if entry.name not in TABLES:
             narrow = "turn" if entry.name == "review" else strictest[type(value)]
             narrowed = start.narrowed(replace(start, **{entry.name: narrow})) != start
             known[entry.name] = (written(value), narrowed)
     for entry in fields(Limits):
         folder = replace(start, limits=replace(start.limits, **{entry.name: 1}))
         known[f"limits.{entry.name}"] = (written(getattr(Limits(), entry.name)), start.narrowed(folder) != start)
+    for entry in fields(AgentLimits):
+        folder = replace(start, agent=replace(start.agent, **{entry.name: 1}))
+        known[f"agent.{entry.name}"] = (written(getattr(AgentLimits(), entry.name)), start.narrowed(folder) != start)
+    return {**known, **known_routing(start), **known_models(start)}
+
+
+def known_routing(start: Settings) -> dict[str, tuple[str, bool]]:
+    strictest = {"agent_mode": "local", "fallback": False}
+    known: dict[str, tuple[str, bool]] = {}
+    for entry in fields(Routing):
+        value = getattr(Routing(), entry.name)
+        other = strictest.get(entry.name, "other" if isinstance(value, str) else not value)
+        folder = replace(start, routing=replace(start.routing, **{entry.name: other}))
+        known[f"routing.{entry.name}"] = (written(value), start.narrowed(folder) != start)
     return known
 
 
-def written(value: str | bool | int) -> str:
+def known_models(start: Settings) -> dict[str, tuple[str, bool]]:
+    narrowed = start.narrowed(replace(start, models={"new": ModelEntry()})) != start
+    entries = {entry.name: getattr(ModelEntry(), entry.name) for entry in fields(ModelEntry)}
+    return {f"models.NAME.{name}": (written(value), narrowed) for name, value in entries.items()}
+
+
+def written(value: str | bool | int | tuple[str, ...]) -> str:
     """A value as TOML writes it."""
+    if isinstance(value, tuple):
+        return str(list(value))
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 

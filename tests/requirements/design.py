@@ -116,7 +116,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "A client sees one specification's own set, the curated default, or all."),
     planned("RD-decided-lock", "Decided", 4, "`lock = true` locks by a lease that ends with the job."),
     done("RD-decided-rollback", "Decided", 2, "A rollback is a new turn, and nothing of the history is removed."),
-    planned("RD-decided-durable", "Decided", 4, "Sessions, jobs, events, reviews and unsaved tabs survive a crash."),
+    done("RD-decided-durable", "Decided", 4, "Sessions, jobs, events, reviews and unsaved tabs survive a crash."),
     done("RD-decided-settings", "Decided", 2, "Settings in the folder can narrow and never widen."),
     done("RD-decided-merge-base", "Decided", 2, "A merge's base is the revision that the caller names."),
     done("RD-decided-refuse", "Decided", 3,

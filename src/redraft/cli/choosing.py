@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What was asked for. Several wishes at once narrow each other."""
+    """What was asked for. Several wishes at once narrow each other. Until `sorted_out`, `hunks` may name documents."""
 
     hunks: tuple[str, ...]
     paths: tuple[str, ...]
@@ -28,7 +28,7 @@ class Wish:
 
     @staticmethod
     def of(arguments: Namespace) -> Wish:
-        return Wish(tuple(arguments.hunks), tuple(arguments.path or ()), arguments.turn, arguments.all)
+        return Wish(tuple(arguments.names), tuple(arguments.path), arguments.turn, arguments.all)
 
     @property
     def is_empty(self) -> bool:
@@ -38,9 +38,26 @@ class Wish:
 def choose(workspace: Workspace, wish: Wish) -> Choice:
     """The hunks of each document; None stands for all that can be decided in it."""
     if wish.is_empty:
-        raise Refused("Nothing is chosen: name hunks by their ids, or use --path, --turn or --all.")
+        raise Refused("Nothing is chosen: name hunks by their ids or documents, or use --turn or --all.")
+    wish = sorted_out(workspace, wish)
     choice = _by_turn(workspace, wish) if wish.turn is not None else _by_document(workspace, wish)
     return _by_id(workspace, wish.hunks, choice) if wish.hunks else choice
+
+
+def sorted_out(workspace: Workspace, wish: Wish) -> Wish:
+    """The wish with the documents among its names told from the hunks. A name that could be either is refused."""
+    drafts = workspace.drafts()
+    ids = [hunk for draft in drafts for hunk in draft.hunk_ids()]
+    known = {path for draft in drafts for path in (draft.path, draft.base_path)}
+    hunks: list[str] = []
+    paths = list(wish.paths)
+    for name in wish.hunks:
+        is_hunk = bool(matching(name, ids))
+        if is_hunk and name in known:
+            raise Refused(f"{name} is a hunk and a document. Say --path for the document, or write more of the id.")
+        is_path = name in known or (not is_hunk and ("." in name or "/" in name))
+        (paths if is_path else hunks).append(name)
+    return replace(wish, hunks=tuple(hunks), paths=tuple(paths))
 
 
 def _by_document(workspace: Workspace, wish: Wish) -> Choice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,6 +75,8 @@ class Call:
         """The folder, open; what the person should know of its state is told at the end, unless the command did."""
         from redraft.runtime import open_workspace
 
+        if not os.path.lexists(self.folder):
+            raise Refused(f"The folder {self.folder} does not exist.", code="folder_not_found", folder=self.folder)
         with open_workspace(self.folder, mode=mode) as workspace:
             self._workspace = workspace
             try:
@@ -108,6 +111,11 @@ class Call:
         sys.stderr.write(f"This would {escaped(what)}. Go on? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+
+def add_paths(parser: argparse.ArgumentParser, what: str) -> None:
+    """`--path P`, any number of times; everywhere the same as to name the document itself."""
+    parser.add_argument("--path", metavar="P", action="append", default=[], help=what)
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:

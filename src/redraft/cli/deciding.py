@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from redraft.cli.choosing import Wish, choose
-from redraft.cli.command import Call, Command, counted, turn_number
+from redraft.cli.command import Call, Command, add_paths, counted, turn_number
 from redraft.cli.hunk_lines import show_change, show_text
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, YELLOW, Styled
 from redraft.cli.shapes import AUTHOR_STYLES, AUTHOR_WORDS, decided_whole, draft_shape, name_of, proposals, turn_shape
@@ -28,7 +28,7 @@ FILE_WORDS = {
 
 def diff(call: Call) -> int:
     with call.workspace() as workspace:
-        drafts = _wanted(workspace, call.arguments.paths)
+        drafts = _wanted(workspace, [*call.arguments.paths, *call.arguments.path])
         turns = proposals(workspace)
         if call.arguments.patch:
             patch = "".join(patch_of(draft) for draft in drafts)
@@ -71,12 +71,18 @@ def _tell(call: Call, drafts: Sequence[Draft], turns: Mapping[str, int]) -> None
             screen.line("  ", Styled("file", CYAN), f"  {FILE_WORDS[draft.kind]}")
         for hunk in draft.review.hunks:
             _tell_hunk(call, draft, hunk, turns)
+        for typed in draft.unsaved:
+            screen.line("  ", Styled(f"typed and not saved yet  line {typed.new.start + 1}", DIM))
+            show_change(screen, draft.saved_text, typed.at, typed.old_text, typed.new_text)
         screen.line()
     if not drafts:
         screen.line("Nothing is pending.")
     elif any(draft.pending for draft in drafts):
         screen.line("Decide with ", Styled(call.again("accept"), CYAN), " or ", Styled(call.again("reject"), CYAN))
-        screen.line("and the ids of hunks, --path, --turn or --all.")
+        screen.line("and the ids of hunks, the names of documents, --turn or --all.")
+    if clash := next((hunk for draft in drafts for hunk in draft.review.hunks if hunk.conflict), None):
+        settle = call.again("settle", clash.id)
+        screen.line("Settle a conflict with ", Styled(settle, CYAN), " and --mine, --theirs or --both.")
 
 
 def _tell_hunk(call: Call, draft: Draft, hunk: ReviewHunk, turns: Mapping[str, int]) -> None:
@@ -99,7 +105,7 @@ def accept(call: Call) -> int:
     wish = Wish.of(call.arguments)
     with call.workspace() as workspace:
         decided = workspace.accept(choose(workspace, wish))
-        _report(call, decided, "Accepted")
+        report(call, decided, "Accepted")
     return 0
 
 
@@ -107,11 +113,12 @@ def reject(call: Call) -> int:
     wish = Wish.of(call.arguments)
     with call.workspace() as workspace:
         decided = workspace.reject(choose(workspace, wish))
-        _report(call, decided, "Rejected")
+        report(call, decided, "Rejected")
     return 0
 
 
-def _report(call: Call, decided: Decided, verb: str) -> None:
+def report(call: Call, decided: Decided, verb: str) -> None:
+    """What was decided, what is left, and how to take the decision back."""
     screen = call.screen
     if screen.json:
         turn = None if decided.turn is None else turn_shape(decided.turn)
@@ -128,14 +135,17 @@ def _report(call: Call, decided: Decided, verb: str) -> None:
 
 def configure_diff(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", help="show only these documents")
+    add_paths(parser, "the same")
     parser.add_argument(
         "--patch", action="store_true", help="print a unified patch from the disk to the working text, for `git apply`"
     )
 
 
 def configure_choice(parser: ArgumentParser) -> None:
-    parser.add_argument("hunks", metavar="HUNK", nargs="*", help="a hunk's id, or enough of its beginning")
-    parser.add_argument("--path", metavar="P", action="append", help="all of this document; may be repeated")
+    parser.add_argument(
+        "names", metavar="HUNK/PATH", nargs="*", help="a hunk's id or enough of its beginning, or all of a document"
+    )
+    add_paths(parser, "all of this document; may be repeated")
     parser.add_argument("--turn", metavar="T", type=turn_number, help="all that is left of this turn")
     parser.add_argument("--all", action="store_true", help="everything that is pending")
 
@@ -161,7 +171,7 @@ COMMANDS = {
         "Refuse hunks; what you typed yourself stays",
         reject,
         configure_choice,
-        ("reject h_1a2b3c", "reject --path chapter-1.md", "reject --turn 4", "reject --all"),
+        ("reject h_1a2b3c", "reject chapter-1.md", "reject --turn 4", "reject --all"),
         "Refuse an agent's hunks. What you typed yourself stays, unless you name your own hunk by its id.\n"
         "A rejection can be undone.",
     ),

@@ -19,13 +19,17 @@ CONTEXT_REACH = 2000
 
 
 def show_change(screen: Screen, whole: str, at: int, old: str, new: str) -> None:
-    """`old`, which stands at `at` in the text `whole`, becomes `new`; with a little of what is around it."""
+    """`old`, which stands at `at` in the text `whole`, becomes `new`; with a little of what is around it. Where the
+    two are equal (what is disputed may stand as it was), it is shown once."""
     ends = newline_style(old) != newline_style(new) and bool(old and new)
     for line in split_lines(whole[max(0, at - CONTEXT_REACH) : at])[-CONTEXT_LINES:]:
         screen.line("    ", Styled(line.rstrip("\r\n"), DIM))
-    removed, added = _by_words(old, new) if screen.colour else ([(old, False)], [(new, False)])
-    _show_side(screen, "-", removed, (RED, REMOVED_WORD), ends=ends)
-    _show_side(screen, "+", added, (GREEN, ADDED_WORD), ends=ends)
+    if old == new:
+        show_text(screen, "=", new, "")
+    else:
+        removed, added = _by_words(old, new) if screen.colour else ([(old, False)], [(new, False)])
+        _show_side(screen, "-", removed, (RED, REMOVED_WORD), ends=ends)
+        _show_side(screen, "+", added, (GREEN, ADDED_WORD), ends=ends)
     if old and new and old[-1] in "\r\n" and new[-1] not in "\r\n":
         screen.line("    ", Styled("(no line break at the end any more)", DIM))
     until = at + len(old)

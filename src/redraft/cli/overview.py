@@ -95,16 +95,26 @@ def _tell_past(call: Call, workspace: Workspace) -> None:
 
 
 def _next_steps(call: Call, workspace: Workspace, drafts: Sequence[Draft]) -> list[tuple[str, str]]:
+    clash = next((hunk for draft in drafts for hunk in draft.review.hunks if hunk.conflict), None)
+    settle = [("Settle a conflict, with --mine, --theirs or --both", call.again("settle", clash.id))] if clash else []
     if any(draft.pending for draft in drafts):
         return [
             ("See what is proposed", call.again("diff")),
+            *settle,
             ("Take all of it", call.again("accept", "--all")),
             ("Refuse all of it", call.again("reject", "--all")),
         ]
+    if settle:
+        return settle
     if drafts:
         return [("Save what you typed", call.again("accept", "--path", drafts[0].key))]
-    if workspace.turns(limit=1):
+    past = workspace.engine.turns
+    if past.last_to_redo() is not None:
+        return [("Nothing waits for you. Do again what was undone", call.again("redo"))]
+    if past.last_to_undo() is not None:
         return [("Nothing waits for you. Take the last turn back", call.again("undo"))]
+    if workspace.turns(limit=1):
+        return [("Nothing waits for you. See what happened", call.again("turns"))]
     first = os.path.normpath(os.path.join(call.folder, os.pardir, FIRST_TURN))
     patch = first if os.path.isfile(first) else "CHANGES.patch"
     return [("Nothing has happened here yet. Bring in an agent's work", call.again("propose", patch))]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.cli.command import Call, Command, counted, positive_number, turn_number
+from redraft.cli.command import Call, Command, add_paths, counted, positive_number, turn_number
 from redraft.cli.hunk_lines import show_change
 from redraft.cli.screen import BOLD, CYAN, DIM, Styled
 from redraft.cli.shapes import change_line, changes, turn_line, turn_shape, when
+from redraft.errors import Refused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -20,7 +21,7 @@ USUAL_LIMIT = 20
 
 def turns(call: Call) -> int:
     with call.workspace() as workspace:
-        found = workspace.turns(limit=call.arguments.limit, path=call.arguments.path)
+        found = workspace.turns(limit=call.arguments.limit, path=_one_path(call))
         if call.screen.json:
             call.emit({"turns": [turn_shape(turn) for turn in found]})
             return 0
@@ -31,6 +32,13 @@ def turns(call: Call) -> int:
         elif len(found) == call.arguments.limit:
             call.screen.line(Styled("Older ones: --limit N", DIM))
     return 0
+
+
+def _one_path(call: Call) -> str | None:
+    named = {*filter(None, [call.arguments.document]), *call.arguments.path}
+    if len(named) > 1:
+        raise Refused("Name one document.")
+    return next(iter(named), None)
 
 
 def show(call: Call) -> int:
@@ -109,7 +117,8 @@ def configure_turns(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=positive_number, default=USUAL_LIMIT, help=f"how many (default: {USUAL_LIMIT})"
     )
-    parser.add_argument("--path", metavar="P", help="only those that touched this document")
+    parser.add_argument("document", metavar="PATH", nargs="?", help="only those that touched this document")
+    add_paths(parser, "the same")
 
 
 def configure_show(parser: ArgumentParser) -> None:
@@ -122,7 +131,7 @@ COMMANDS = {
         "List what happened, the newest first",
         turns,
         configure_turns,
-        ("turns", "turns --limit 100", "turns --path chapter-1.md"),
+        ("turns", "turns --limit 100", "turns chapter-1.md"),
     ),
     "show": Command(
         "show",

@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 # Where each command lives, in the order in which a newcomer meets them.
 MODULES = {
     "status": "overview",
+    "open": "opening",
+    "serve": "opening",
+    "users add": "admitting",
+    "users list": "admitting",
+    "users remove": "admitting",
+    "ask": "asking",
+    "chat": "asking",
+    "jobs": "jobbing",
+    "models": "spending",
+    "usage": "spending",
+    "worker": "working",
+    "eval": "evaluating",
     "propose": "proposing",
     "tool": "tooling",
     "mcp": "serving",
     "diff": "deciding",
     "accept": "deciding",
     "reject": "deciding",
+    "settle": "settling",
     "turns": "past",
     "show": "past",
     "undo": "taking_back",
@@ -42,7 +55,7 @@ MODULES = {
     "merge": "merging",
 }
 GROUPS = {words.split()[0] for words in MODULES if " " in words}
-VALUED, FLAGS = "--folder", ("--json",)
+VALUED, FLAGS, END = "--folder", ("--json",), "--"
 CLOSED_PIPE = 141  # as a program ends that the signal SIGPIPE stopped
 
 
@@ -54,7 +67,7 @@ def command(words: str) -> Command:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; every expected failure becomes a message and the exit status of its code."""
     with_streams()
-    screen = Screen.standard(json="--json" in arguments)
+    screen = Screen.standard(json="--json" in options(arguments))
     try:
         try:
             return _carried_out(arguments, screen)
@@ -102,12 +115,19 @@ def _carried_out(arguments: Sequence[str], screen: Screen) -> int:
         return _general(rest, screen)
     chosen = command(words)
     parser = chosen.parser()
-    if "--help" in rest or "-h" in rest:
+    if {"--help", "-h"}.intersection(options(rest)):
         screen.content(parser.format_help())
         return 0
-    status = chosen.act(Call(parser.parse_intermixed_args(rest), screen))
+    # argparse reads words on both sides of an option, or a `--` after which all are words, but not both.
+    parse = parser.parse_args if END in rest else parser.parse_intermixed_args
+    status = chosen.act(Call(parse(rest), screen))
     screen.finish()
     return status
+
+
+def options(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments among which options may be: those before a `--`."""
+    return arguments[: arguments.index(END)] if END in arguments else arguments
 
 
 def split(arguments: Sequence[str]) -> tuple[str | None, list[str]]:

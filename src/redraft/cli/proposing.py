@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import CONFLICTS, Call, Command, add_yes
@@ -13,6 +14,7 @@ from redraft.errors import Refused
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from redraft.config import Limits
     from redraft.text.patch import FilePatch
     from redraft.workspace.document import Document
     from redraft.workspace.turn import Outcome, Turn
@@ -30,7 +32,8 @@ def propose(call: Call) -> int:
     patches = parse_patch(_patch_text(arguments.patch))
     title = arguments.title or ("Patch" if arguments.patch == "-" else f"Patch {arguments.patch.rpartition('/')[2]}")
     with call.workspace(mode=arguments.mode) as workspace:
-        turn = workspace.turn(Author("agent", arguments.author), title, confirm=call.confirmed)
+        limits = of_persons(workspace.engine.settings.limits)
+        turn = workspace.turn(Author("agent", arguments.author), title, confirm=call.confirmed, limits=limits)
         with turn:
             for patch in patches:
                 stage(turn, patch)
@@ -39,6 +42,11 @@ def propose(call: Call) -> int:
             raise Refused("The turn was not finished.", code="turn_closed")
         _report(call, workspace, outcome)
     return CONFLICTS if outcome.conflicts else 0
+
+
+def of_persons(limits: Limits) -> Limits:
+    """The limits without those that keep an agent from doing too much unseen: a person has this patch in hand."""
+    return replace(limits, actions=sys.maxsize, files=sys.maxsize, bytes=sys.maxsize)
 
 
 def _patch_text(name: str) -> str:

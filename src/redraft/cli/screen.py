@@ -26,7 +26,7 @@ REMOVED_WORD, ADDED_WORD = "1;4;31", "1;4;32"
 # Joiners make Persian words and family emoji; a tab is harmless.
 _HARMLESS = "\t\u200c\u200d"
 # Here a command's own message says what to do; the general advice is meant for agents.
-_SAYS_ITSELF = ("invalid_argument", "confirmation_required")
+_SAYS_ITSELF = ("invalid_argument", "confirmation_required", "nothing_to_undo")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 

@@ -104,9 +104,7 @@ def few(paths: tuple[str, ...] | list[str]) -> str:
 
 def proposals(workspace: Workspace) -> dict[str, int]:
     """The number of each turn that waits for a decision, by the token that its hunks carry."""
-    from redraft.history.turns import State
-
-    return {turn.token: turn.id for turn in workspace.engine.turns.in_state(State.PROPOSED)}
+    return {turn.token: turn.id for turn in workspace.engine.turns.proposed()}
 
 
 def draft_shape(draft: Draft, turns: Mapping[str, int]) -> dict[str, Any]:
@@ -121,6 +119,15 @@ def draft_shape(draft: Draft, turns: Mapping[str, int]) -> dict[str, Any]:
         "unsaved": draft.dirty,
         "base_file_hash": None if draft.saved is None else content_hash(draft.saved),
         "hunks": [*file_shapes(draft, turns), *hunk_shapes(draft, turns)],
+        "unsaved_edits": [
+            {
+                "old_start": typed.old.start + 1,
+                "new_start": typed.new.start + 1,
+                "old_text": typed.old_text,
+                "new_text": typed.new_text,
+            }
+            for typed in draft.unsaved
+        ],
     }
 
 

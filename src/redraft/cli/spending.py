@@ -1,0 +1,81 @@
+"""`redraft models` and `redraft usage`: which models there are, and what they have cost."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import Call, Command, positive_number
+from redraft.cli.screen import BOLD, DIM, GREEN, Styled
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+DAY_SECONDS = 86_400
+
+
+def models(call: Call) -> int:
+    from redraft.runtime import models as persons_models
+
+    known = persons_models()
+    default = known.provider("", lambda _choice: None)
+    entries = [{"name": name, "kind": entry.kind, "model": entry.model} for name, entry in known.known.items()]
+    answering = {"provider": default.provider_name, "model": default.model}
+    if call.screen.json:
+        call.emit({"models": entries, "agent_mode": known.routing.agent_mode, "default": answering})
+        return 0
+    for entry in entries:
+        used = entry["model"] == default.model
+        call.screen.line(
+            "  ",
+            Styled(f"{entry['name']:<20}", BOLD),
+            Styled(f"{entry['kind']:<18}", DIM),
+            entry["model"],
+            Styled("  answers by default", GREEN) if used else "",
+        )
+    if not entries:
+        call.screen.line("No model is set up: set a key such as ANTHROPIC_API_KEY, or name one in the settings.")
+        call.screen.line("Until then the offline assistant answers, by rules: `redraft ask help` says what it can do.")
+    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {default.provider_name} answers.")
+    return 0
+
+
+def usage(call: Call) -> int:
+    from redraft.runtime import open_agent
+
+    with call.workspace() as workspace, open_agent(workspace) as agent:
+        since = 0.0 if call.arguments.days is None else time.time() - call.arguments.days * DAY_SECONDS
+        found = agent.store.usage.by(call.arguments.by, since=since)
+        if call.screen.json:
+            call.emit({"by": call.arguments.by, "usage": [spent.as_dict() for spent in found]})
+            return 0
+        for spent in found:
+            money = f"${spent.price_usd:.4f}" if spent.unpriced < spent.steps else "no price known"
+            call.screen.line(
+                Styled(f"{spent.name:<32}", BOLD),
+                f"{spent.steps:>6} steps {spent.input_tokens:>10} in {spent.output_tokens:>9} out  {money}",
+            )
+        total = sum((spent.price_usd for spent in found), Decimal(0))
+        tokens = sum(spent.tokens for spent in found)
+        call.screen.line(f"Together {tokens} tokens, ${total:.4f}." if found else "Nothing was used yet.")
+    return 0
+
+
+def configure_usage(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--by", choices=("day", "model", "document"), default="day", help="what to add up by (default: day)"
+    )
+    parser.add_argument("--days", metavar="N", type=positive_number, help="only the last so many days")
+
+
+COMMANDS = {
+    "models": Command("models", "List the models that the agent can use", models, examples=("models", "models --json")),
+    "usage": Command(
+        "usage",
+        "Show what the models have cost, in tokens and money",
+        usage,
+        configure_usage,
+        ("usage", "usage --by model", "usage --by document --days 7"),
+    ),
+}
