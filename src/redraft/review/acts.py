@@ -89,9 +89,16 @@ def outside_change(review: Review, saved: str, disk: str) -> Review:
     working = merge(saved, review.working, disk)
     base, proposed = (_with_both(merge(saved, text, disk)) for text in (review.base, review.proposed))
     parts = review.recut(base, proposed, _with_both(working)) or [Part("", "", "")]
-    for first, last in reversed(_widened(parts, _clashes(working))):
+    clashes = _clashes(working)
+    for first, last in reversed(_widened(parts, clashes)):
         parts[first:last] = _clashing(parts[first:last])
-    return Review(tidy(parts))
+    after = Review(tidy(parts))
+    own = _with_both(merge(saved, review.to_save, disk))
+    if clashes and proposed != base and after.to_save != own:
+        # The pieces do not add up to what the person has by now. That comes first: all that is proposed stands beside.
+        beside = (replace(part, conflict=not part.same) for part in review.recut(own, proposed, own))
+        return Review(tidy(beside))
+    return after
 
 
 def _widened(parts: Sequence[Part], clashes: list[Touch]) -> list[tuple[int, int]]:
