@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -182,3 +183,20 @@ def test_an_outside_change_found_by_one_is_the_same_for_the_other(folder: Folder
     assert draft_of(one, "a.md") == draft_of(two, "a.md")
     person_writes(two, {"a.md": replaced(working(two, "a.md"), Jetty="Quay")})
     assert working(one, "a.md") == replaced(POEM, Amber="Agate", Ember="Emerald", Jetty="Quay")
+
+
+def test_a_second_opening_in_one_process_leaves_the_first_ones_locks(folder: Folder) -> None:
+    folder.put("a.md", "text\n")
+    first = folder.open()
+    history = first.engine.database.path
+    inode = os.stat(history).st_ino
+
+    def locks() -> int:
+        with open("/proc/locks", encoding="ascii") as table:
+            return sum(f":{inode} " in line and f" {os.getpid()} " in line for line in table)
+
+    with first.engine.database.transaction():
+        held = locks()
+        assert held
+        folder.open()
+        assert locks() >= held

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, Damaged, RedraftError
@@ -51,6 +52,11 @@ INDEXES = (
 )
 
 
+# The histories that this process has open. Such a file must not be opened and closed beside SQLite: the kernel would
+# end SQLite's locks on it, which belong to the process.
+_in_use: Counter[str] = Counter()
+
+
 class Database:
     """One connection, used by one thread at a time."""
 
@@ -62,6 +68,7 @@ class Database:
         self._suspect = os.path.join(state, "suspect")
         self._newest = os.path.join(state, "newest-turn")
         self._newest_fd = -1
+        self._closed = False
         expected = os.path.exists(os.path.join(state, "workspace.json"))
         try:
             self._connection = self._connect()
@@ -72,13 +79,14 @@ class Database:
                 self._connection = self._replace()
             except sqlite3.DatabaseError as still:
                 raise self._told(still) from still
+        _in_use[self.path] += 1
         if expected and self._created and not self.losses:
             self.losses.append("The history of this folder was missing; a new one was started.")
         self._look_for_lost_turns()
 
     def _connect(self) -> sqlite3.Connection:
         with told("open", "the history"):
-            check = lost_its_tail(self.path) or os.path.exists(self._suspect)
+            check = (not _in_use[self.path] and lost_its_tail(self.path)) or os.path.exists(self._suspect)
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 os.chmod(self.path, 0o600)
@@ -162,6 +170,9 @@ class Database:
 
     def close(self) -> None:
         with self.lock:
+            if not self._closed:
+                self._closed = True
+                _in_use[self.path] -= 1
             self._connection.close()
             if self._newest_fd >= 0:
                 fd, self._newest_fd = self._newest_fd, -1
