@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_LAST_WORDS_SECONDS = 5.0
 _ERROR_BYTES = 4096
 
 
@@ -103,4 +104,9 @@ async def _end(process: asyncio.subprocess.Process, talking: Sequence[asyncio.Fu
     for task in talking:
         task.cancel()
     await asyncio.gather(*talking, return_exceptions=True)
+    # What was not read has to be, or the pipe is never found closed and the wait does not end.
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_last(stream, 1), _LAST_WORDS_SECONDS)
     await process.wait()
