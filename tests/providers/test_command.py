@@ -230,6 +230,18 @@ def test_a_flood_of_output_is_stopped():
     assert (failure.kind, "more than 100000 bytes" in failure.message) == ("invalid_output", True)
 
 
+@pytest.mark.parametrize("bound", [{"output_bytes": 100_000}, {"seconds": 1.0}])
+def test_a_program_is_let_go_of_though_one_that_it_started_holds_on_to_its_output(bound: dict[str, Any]):
+    source = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'], start_new_session=True)\n"
+        "while True: print('x' * 1000)" + ("" if "output_bytes" in bound else "; time.sleep(1)")
+    )
+    begun = time.monotonic()
+    assert failed(program(source, **bound)).kind in ("invalid_output", "timeout")
+    assert time.monotonic() - begun < 15
+
+
 def test_a_long_prompt_passes_through():
     long = "word " * 400_000
     request = StepRequest((UserMessage(long),))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LAST_WORDS_SECONDS = 5.0
 _ERROR_BYTES = 4096
 
 
@@ -104,9 +103,6 @@ async def _end(process: asyncio.subprocess.Process, talking: Sequence[asyncio.Fu
     for task in talking:
         task.cancel()
     await asyncio.gather(*talking, return_exceptions=True)
-    # What was not read has to be, or the pipe is never found closed and the wait does not end.
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(_last(stream, 1), _LAST_WORDS_SECONDS)
+    # The wait ends only when the pipes are closed too, and a program that left the group may hold on to its side.
+    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no other way to our own side
     await process.wait()
