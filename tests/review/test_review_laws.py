@@ -126,3 +126,13 @@ def test_a_change_from_outside_keeps_what_was_typed(made: tuple[Review, Typist],
     check_invariants(after)
     typist.typed = [key for key in typist.typed if key not in taken_out]
     typist.check_nothing_lost(after.to_save)
+
+
+@given(reviews(), st.data())
+@pytest.mark.covers("P5")
+def test_who_has_saved_has_the_file_as_somebody_else_left_it(made: tuple[Review, Typist], data: st.DataObject) -> None:
+    review, _ = made
+    disk = data.draw(rewritings(review.to_save))
+    after = outside_change(review, review.to_save, disk)
+    check_invariants(after)
+    assert after.to_save == disk

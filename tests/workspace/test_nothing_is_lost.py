@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from conftest import TORTURE
 from redraft.config import Settings
 from redraft.errors import Forbidden, Refused
 from redraft.history.turns import State
 from redraft.search.index import Index
-from workspace.folder import AGENT, agent_writes, draft_of, hunks, type_at_end, type_over, working
+from redraft.text.merge import merge
+from redraft.workspace.draft import Draft
+from review.drafting import documents, reviews
+from workspace.folder import AGENT, agent_writes, draft_of, fresh_folder, hunks, type_at_end, type_over, working
 
 if TYPE_CHECKING:
+    from redraft.review.review import Review
+    from review.drafting import Typist
     from workspace.folder import Folder
 
 LINES = "one\ntwo\nthree\n"
@@ -219,3 +227,49 @@ def test_undoing_a_proposed_move_keeps_what_was_typed_before_and_after_it(folder
     workspace.undo(1)
     assert "one, typed before" in working(workspace, "a.md")
     assert working(workspace, "a.md").endswith("typed after")
+
+
+@pytest.mark.covers("P5")
+def test_typing_saved_beside_a_clashing_proposal_outlives_what_somebody_else_appends(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    turn = workspace.turn(AGENT, "Clash", mode="propose")
+    turn.write("a.md", "zero\n", turn.read("a.md").version)
+    type_over(workspace, "a.md", "one", "one PERSON")
+    turn.commit()
+    type_over(workspace, "a.md", "three", "three TYPED")
+    workspace.save("a.md")
+    appended = folder.text("a.md") + "somebody else\n"
+    folder.put("a.md", appended)
+    assert draft_of(workspace, "a.md").review.to_save == appended
+    workspace.reject({"a.md": None})
+    assert working(workspace, "a.md") == appended
+
+
+@given(reviews(), st.data())
+@settings(max_examples=2000 if TORTURE else 40)
+@pytest.mark.slow
+@pytest.mark.covers("P5")
+def test_a_merging_turn_over_any_review_keeps_what_the_person_has(
+    made: tuple[Review, Typist], data: st.DataObject
+) -> None:
+    review, _ = made
+    start = data.draw(st.integers(0, len(review.working)))
+    end = data.draw(st.integers(start, min(len(review.working), start + 40)))
+    result = review.working[:start] + data.draw(documents()) + review.working[end:]
+    with fresh_folder() as folder:
+        folder.put("a.md", review.to_save)
+        workspace = folder.open()
+        engine = workspace.engine
+        draft = Draft("a.md", "a.md", review, review.to_save.encode())
+        with engine.database.transaction(durable=False):
+            engine.reviews.set("a.md", engine.documents.to_image(draft))
+        try:
+            agent_writes(workspace, {"a.md": result}, mode="merge")
+        except Refused:
+            assert draft_of(workspace, "a.md").review.to_save == folder.text("a.md") == review.to_save
+            return
+        wanted = merge(review.working, review.to_save, result)
+        left = workspace.draft("a.md")
+        if wanted.clean:
+            assert (folder.text("a.md") if left is None else left.review.to_save) == wanted.text

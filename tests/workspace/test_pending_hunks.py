@@ -193,3 +193,99 @@ def test_restore_takes_back_a_move_that_was_proposed_since(folder: Folder) -> No
     workspace.undo()
     assert [(draft.path, draft.base_path) for draft in workspace.drafts()] == [("moved.md", "a.md")]
     assert workspace.show(2).state is State.PROPOSED
+
+
+def test_what_is_typed_where_a_hunk_was_typed_away_is_the_persons_own_once_all_is_decided(folder: Folder) -> None:
+    workspace = proposed(folder)
+    type_over(workspace, "a.md", "2", "two")
+    type_over(workspace, "a.md", "middle", "middle TYPED")
+    agent_writes(workspace, {"a.md": working(workspace, "a.md").replace("last", "LAST")}, mode="propose")
+    workspace.reject({"a.md": None})
+    assert [workspace.show(number).state for number in (1, 2)] == [State.DISCARDED, State.DISCARDED]
+    type_over(workspace, "a.md", "two", "twofold")
+    assert [hunk.author for hunk in hunks(workspace, "a.md")] == ["user", "user"]
+
+
+def test_a_hunk_that_was_typed_away_comes_back_to_an_open_turn(folder: Folder) -> None:
+    workspace = proposed(folder)
+    type_over(workspace, "a.md", "2", "two")
+    agent_writes(workspace, {"a.md": working(workspace, "a.md").replace("last", "LAST")}, mode="propose")
+    folder.put("b.md", LINES)
+    agent_writes(workspace, {"b.md": LINES.upper()}, mode="propose")
+    workspace.reject({"b.md": None})
+    type_over(workspace, "a.md", "two", "twofold")
+    (mixed, other) = hunks(workspace, "a.md")
+    assert mixed.author == "mixed"
+    assert workspace.show(1).state is State.PROPOSED
+    assert workspace.hunks_of_turn(1) == {"a.md": [mixed.id]}
+    assert workspace.hunks_of_turn(2) == {"a.md": [other.id]}
+
+
+def test_a_proposal_of_which_all_was_typed_away_is_closed_by_the_next_decision(folder: Folder) -> None:
+    workspace = proposed(folder)
+    type_over(workspace, "a.md", "2", "two")
+    folder.put("b.md", LINES)
+    agent_writes(workspace, {"b.md": LINES.upper()}, mode="propose")
+    workspace.reject({"b.md": None})
+    assert workspace.show(1).state is State.DISCARDED
+    type_over(workspace, "a.md", "two", "twofold")
+    assert [hunk.author for hunk in hunks(workspace, "a.md")] == ["user"]
+
+
+@pytest.mark.covers("P5")
+@pytest.mark.parametrize("typed", [("three", "three TYPED"), ("2", "2 TYPED")])
+def test_refusing_a_turn_twice_refuses_nothing_that_the_person_typed_into_it(
+    folder: Folder, typed: tuple[str, str]
+) -> None:
+    workspace = proposed(folder)
+    type_over(workspace, "a.md", *typed)
+    workspace.reject(workspace.hunks_of_turn(1))
+    assert workspace.show(1).state is State.DISCARDED
+    assert workspace.hunks_of_turn(1) == {}
+    workspace.reject(workspace.hunks_of_turn(1))
+    assert "TYPED" in working(workspace, "a.md")
+
+
+def to_be_deleted(folder: Folder) -> Workspace:
+    """Turn 1 brings a document; turn 2 proposes to delete it."""
+    workspace = folder.open()
+    with workspace.turn(PERSON, "New") as turn:
+        turn.create("a.md", LINES)
+    with workspace.turn(AGENT, "Gone", mode="propose") as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    return workspace
+
+
+def test_a_proposed_deletion_goes_with_the_file_and_does_not_meet_the_next_one(folder: Folder) -> None:
+    workspace = to_be_deleted(folder)
+    workspace.undo(1)
+    assert workspace.drafts() == []
+    with workspace.turn(PERSON, "New again") as turn:
+        turn.create("a.md", "another\n")
+    assert workspace.drafts() == []
+    assert working(workspace, "a.md") == "another\n"
+
+
+def test_a_deletion_that_somebody_else_carried_out_is_not_proposed_for_what_comes_later(folder: Folder) -> None:
+    workspace = to_be_deleted(folder)
+    (folder.path / "a.md").unlink()
+    folder.put("b.md", LINES)
+    agent_writes(workspace, {"b.md": LINES.upper()}, mode="propose")
+    workspace.reject({"b.md": None})
+    assert workspace.show(2).state is State.DISCARDED
+    folder.put("a.md", "another\n")
+    assert workspace.drafts() == []
+    assert working(workspace, "a.md") == "another\n"
+
+
+@pytest.mark.covers("P5")
+def test_what_was_typed_into_a_document_to_be_deleted_stays_when_its_file_goes(folder: Folder) -> None:
+    folder.put("a.md", LINES)
+    workspace = folder.open()
+    turn = workspace.turn(AGENT, "Gone", mode="propose")
+    turn.delete("a.md", turn.read("a.md").version)
+    type_over(workspace, "a.md", "two", "two TYPED")
+    turn.commit()
+    (folder.path / "a.md").unlink()
+    assert working(workspace, "a.md") == LINES.replace("two", "two TYPED")
+    assert draft_of(workspace, "a.md").kind == "created"

@@ -318,3 +318,20 @@ def test_a_scoped_rollback_takes_back_just_what_was_chosen(changed: set[str], da
         kept = {word: f"{word}-agent" for word in changed - taken_words} | {word: f"{word}-mine" for word in later}
         assert taken.conflicts == []
         assert folder.text("a.md") == replaced(POEM, **kept)
+
+
+@pytest.mark.covers("P5")
+def test_a_scoped_rollback_loses_and_doubles_no_words_that_the_turn_left_standing(folder: Folder) -> None:
+    before = "# Title\n\nfirst\nsecond TYPED and so on\n\n- a\n"
+    after = before.replace("TYPED", "TYPED key: one\nkey: two\n# Heading\nkey: three")
+    folder.put("a.md", before)
+    workspace = folder.open()
+    number = turn_of(agent_writes(workspace, {"a.md": after}, mode="apply")).id
+    ids = [hunk.id for hunk in workspace.turn_hunks(number)]
+    assert len(ids) == 2
+    for name in ids:
+        taken = workspace.rollback(number, "scoped_selected", [name])
+        assert [clash.hunk_id for clash in taken.conflicts] == [name]
+        assert folder.text("a.md") == after
+    assert not workspace.rollback(number, "scoped_selected", ids).conflicts
+    assert folder.text("a.md") == before

@@ -151,6 +151,48 @@ class Desk(RuleBasedStateMachine):
         self._at(program).type(name, Change((edit,)), version=document.version)
         self.watched.was_typed(key)
 
+    @rule(
+        number=which,
+        at=spots,
+        length=st.integers(0, 60),
+        new=st.sampled_from(["", "own words", "own line\n"]),
+        program=programs,
+    )
+    def person_writes_over(self, number: int, at: int, length: int, new: str, program: int) -> None:
+        name = self._name(number)
+        if name is None:
+            return
+        document = self._at(program).read(name)
+        at %= len(document.text) + 1
+        old = str(document.text)[at : at + length]
+        # Where an agent would take the person's words out and the person writes over that very place, the two cannot be
+        # parted any more: by the design what they have written then stands, and the words are in the history alone.
+        draft = self._at(program).draft(name)
+        beneath = "".join(
+            hunk.base
+            for hunk in (draft.review.hunks if draft is not None else ())
+            if hunk.working_at <= at + len(old) and at <= hunk.working_at + len(hunk.working)
+        )
+        if not any(key in beneath for key in self.watched.must_stay):
+            self._write_over(name, at, old, new, program)
+
+    @rule(data=st.data(), program=programs)
+    def person_types_a_hunk_away(self, data: st.DataObject, program: int) -> None:
+        shown = [
+            (draft.path, hunk.working_at, hunk.working, hunk.base)
+            for draft in self._at(program).drafts()
+            for hunk in draft.review.hunks
+            # What a hunk only takes out would be typed beside it, and is judged by itself.
+            if draft.path is not None and hunk.author == "agent" and hunk.working
+        ]
+        if shown:
+            self._write_over(*data.draw(st.sampled_from(shown)), program)
+
+    def _write_over(self, name: str, at: int, old: str, new: str, program: int) -> None:
+        """The person is free to take out what they typed, but then nobody could tell whether it was lost."""
+        if old != new and not any(key in old for key in self.watched.must_stay):
+            self._at(program).type(name, Change((Edit(at, old, new),)))
+
     @rule(number=which, program=programs)
     def person_saves(self, number: int, program: int) -> None:
         name = self._name(number)

@@ -10,6 +10,7 @@ from redraft.errors import Refused
 from redraft.history.turns import State
 from workspace.folder import (
     AGENT,
+    PERSON,
     POEM,
     agent_writes,
     hunk_with,
@@ -154,3 +155,116 @@ def test_a_proposal_that_was_accepted_is_undone_by_undoing_the_decision(folder: 
     workspace.undo()
     assert folder.text("a.md") == working(workspace, "a.md") == POEM
     assert workspace.drafts() == []
+
+
+def come_back(workspace: Workspace) -> None:
+    """Turn 1 is proposed, refused by turn 2, and turn 3 takes the refusal back: its hunk waits again."""
+    agent_writes(workspace, {"a.md": replaced(POEM, Amber="Agate")}, mode="propose")
+    workspace.reject({"a.md": None})
+    workspace.undo()
+    agent_writes(workspace, {"a.md": replaced(POEM, Amber="Agate", Jetty="Quay")}, mode="propose")
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_hunk_that_came_back_and_was_accepted_is_not_proposed_away_again(folder: Folder, both: bool) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    come_back(workspace)
+    workspace.accept({"a.md": None if both else [hunk_with(workspace, "a.md", "Agate").id]})
+    shown = working(workspace, "a.md")
+    taken = workspace.undo(3)
+    assert [clash.reason for clash in taken.conflicts] == ["the same words were changed or decided again since"]
+    assert working(workspace, "a.md") == shown == replaced(POEM, Amber="Agate", Jetty="Quay")
+    assert "Agate" in folder.text("a.md")
+
+
+def test_an_acceptance_is_not_redone_over_a_later_refusal(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": replaced(POEM, Amber="Agate")}, mode="propose")
+    workspace.accept({"a.md": None})
+    workspace.undo()
+    workspace.reject({"a.md": None})
+    assert workspace.undo(3).turn is None
+    assert working(workspace, "a.md") == folder.text("a.md") == POEM
+    assert workspace.drafts() == []
+
+
+def test_undo_of_a_hunk_that_came_back_takes_it_away_again_with_what_was_typed_kept(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    come_back(workspace)
+    type_over(workspace, "a.md", "Agate stands", "Agate TYPED stands")
+    assert workspace.undo(3).conflicts == []
+    assert working(workspace, "a.md") == replaced(POEM, Amber="Amber TYPED", Jetty="Quay")
+
+
+@pytest.mark.covers("P5")
+def test_undo_of_a_proposal_accepted_in_one_document_leaves_that_document_alone(folder: Folder) -> None:
+    for name in ("a.md", "b.md"):
+        folder.put(name, POEM)
+    workspace = folder.open()
+    type_over(workspace, "a.md", "Ember", "Ember TYPED")
+    mine = replaced(POEM, Ember="Ember TYPED")
+    agent_writes(workspace, {"a.md": replaced(mine, Amber="Agate"), "b.md": replaced(POEM, Amber="Agate")})
+    workspace.accept({"a.md": None})
+    assert workspace.undo(1).conflicts == []
+    assert workspace.drafts() == []
+    assert folder.text("a.md") == replaced(mine, Amber="Agate")
+    assert working(workspace, "b.md") == POEM
+
+
+def test_undo_of_a_proposal_does_not_propose_what_somebody_else_took_out(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    with workspace.turn(AGENT, "Gone", mode="propose") as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    folder.put("a.md", "")
+    taken = workspace.undo()
+    assert [clash.path for clash in taken.conflicts] == ["a.md"]
+    workspace.reject({"a.md": None})
+    assert workspace.drafts() == []
+    assert workspace.show(1).state is State.DISCARDED
+
+
+def test_undo_of_a_proposal_passes_over_a_document_in_which_nothing_of_it_is_left(folder: Folder) -> None:
+    for name in ("a.md", "b.md"):
+        folder.put(name, POEM)
+    workspace = folder.open()
+    change = replaced(POEM, Amber="Agate")
+    agent_writes(workspace, {"a.md": change, "b.md": change}, mode="propose")
+    workspace.reject({"a.md": None})
+    type_over(workspace, "a.md", "Amber", "Ambergris")
+    assert workspace.undo(1).conflicts == []
+    assert working(workspace, "a.md") == replaced(POEM, Amber="Ambergris")
+    assert working(workspace, "b.md") == POEM
+
+
+def typed_and_moved(folder: Folder) -> Workspace:
+    """The person types into a document without saving; turn 1 moves it from a.md to b.md."""
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    type_over(workspace, "a.md", "Amber", "Amber TYPED")
+    with workspace.turn(PERSON, "Move") as turn:
+        turn.move("a.md", "b.md", turn.read("a.md").version)
+    return workspace
+
+
+@pytest.mark.covers("P5")
+def test_undo_of_a_move_that_was_restored_already_keeps_the_typing(folder: Folder) -> None:
+    workspace = typed_and_moved(folder)
+    workspace.restore(1)
+    workspace.undo(1)
+    assert working(workspace, "a.md") == replaced(POEM, Amber="Amber TYPED")
+
+
+@pytest.mark.covers("P5")
+def test_undo_of_a_move_keeps_a_document_that_was_proposed_in_the_old_place(folder: Folder) -> None:
+    workspace = typed_and_moved(folder)
+    with workspace.turn(AGENT, "New", mode="propose") as turn:
+        turn.create("a.md", "new\n")
+    type_at_end(workspace, "a.md", "TYPED here too\n")
+    taken = workspace.undo(1)
+    assert "another document stands at a.md by now" in [clash.reason for clash in taken.conflicts]
+    assert working(workspace, "a.md") == "new\nTYPED here too\n"
+    assert working(workspace, "b.md") == replaced(POEM, Amber="Amber TYPED")

@@ -94,10 +94,10 @@ def outside_change(review: Review, saved: str, disk: str) -> Review:
         parts[first:last] = _clashing(parts[first:last])
     after = Review(tidy(parts))
     own = _with_both(merge(saved, review.to_save, disk))
-    if clashes and proposed != base and after.to_save != own:
+    if after.to_save != own:
         # The pieces do not add up to what the person has by now. That comes first: all that is proposed stands beside.
-        beside = (replace(part, conflict=not part.same) for part in review.recut(own, proposed, own))
-        return Review(tidy(beside))
+        beside = review.recut(base if proposed == base else own, proposed, own)
+        return Review(tidy(replace(part, conflict=not part.same) for part in beside))
     return after
 
 
@@ -159,7 +159,13 @@ def _rejected(part: Part) -> Part:
 
 def _decide(review: Review, ids: Iterable[str], act: Callable[[Part], Part]) -> Review:
     wanted = review.chosen(ids)
-    return Review(tidy(act(part) if part.id in wanted and part.is_hunk else part for part in review.parts))
+    after = Review(tidy(act(part) if part.id in wanted and part.is_hunk else part for part in review.parts))
+    return after if after.pending else _without_traces(after)
+
+
+def _without_traces(review: Review) -> Review:
+    """Nothing of an agent's is left to decide: neither is what the person wrote over again, which no hunk shows."""
+    return Review(tidy(part if part.is_hunk else Part(part.base, part.base, part.base) for part in review.parts))
 
 
 def _narrowed(at: int, old: str, new: str) -> list[Touch]:

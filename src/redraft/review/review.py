@@ -232,10 +232,13 @@ def cut_parts(base: str, proposed: str, working: str, turn: str = "") -> list[Pa
 
 
 def tidy(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join neighbours in which nothing differs, drop empty parts, and give every other part an id of its own."""
+    """Join neighbours in which nothing differs, drop empty parts, and give every other part an id of its own.
+
+    A part in which no agent has a say belongs to no turn: who refuses the turn must not refuse the person's own words.
+    """
     tidied: list[Part] = []
     used = set[str]()
-    listed = list(parts)
+    listed = [replace(part, turn="") if part.turn and part.proposed == part.base else part for part in parts]
     used.update(part.id for part in listed if part.id)
     for part in listed:
         if not part.same:

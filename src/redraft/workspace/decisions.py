@@ -202,10 +202,16 @@ def _tokens(draft: Draft, ids: set[str]) -> set[str]:
 
 def close_decided(engine: Engine) -> None:
     """Bring the states of proposals up to date: open while anything of one waits, else applied or discarded."""
-    drafts = engine.documents.drafts()
-    waiting = {part.turn for draft in drafts for part in draft.review.parts if part.is_hunk}
-    waiting |= {draft.turn for draft in drafts if draft.kind != "modified"}
+    drafts = {path: engine.documents.draft_or_kept(path) for path in engine.reviews.paths()}
+    standing = [draft for draft in drafts.values() if draft is not None and not draft.settled]
+    # Also of what no hunk shows, where the person typed the old words again: any more typing there brings it back.
+    waiting = {part.turn for draft in standing for part in draft.review.parts}
+    waiting |= {draft.turn for draft in standing if draft.kind != "modified"}
     with engine.database.transaction(durable=False):
+        # A draft of which nothing is left must not come to life again with a turn that is closed by then.
+        for path, draft in drafts.items():
+            if (draft is None or draft.settled) and engine.documents.stored(path) is not None:
+                engine.reviews.set(path, None)
         for turn in engine.turns.proposed():
             if turn.token not in waiting:
                 engine.turns.mark(turn.id, State.APPLIED if was_taken(engine, turn) else State.DISCARDED)

@@ -98,7 +98,9 @@ class Draft:
             mine = self.review
             proposed = "" if mine.proposed == mine.base else mine.proposed
             review = Review(tidy(mine.recut("", proposed, mine.working)))
-            return replace(self, base_path=None, saved=None, review=review)
+            # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place.
+            path = self.base_path if self.path is None and mine.to_save != self.saved_text else self.path
+            return replace(self, path=path, base_path=None, saved=None, review=review)
         found = decode(data)
         review = outside_change(self.review, self.saved_text, found.text)
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)

@@ -10,7 +10,8 @@ from redraft.files.paths import DocPath
 from redraft.files.textfile import decode, encode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
-from redraft.review.review import Review, tidy
+from redraft.review.review import Review
+from redraft.review.step import without_step
 from redraft.text.merge import merge
 from redraft.text.text import Text
 from redraft.workspace.decisions import left_of_turn, was_taken
@@ -126,11 +127,16 @@ def _inverse_review(
     was = step.before if source is None else source.before
     before, after = (engine.documents.from_image(row) if row else None for row in (was, step.after))
     if source is not None:
+        if engine.documents.draft(source.path) is not None:
+            if current is None:
+                return  # it went back already
+            raise NotClean(f"another document stands at {source.path} by now")
         plan.drafts[source.path] = None
     if current == after:
         restored = before
-    elif current is not None and (proposal := _partly_taken(engine, turn)) is not None:
-        restored = current.rejected(set(left_of_turn(current, proposal)))
+    elif (proposal := _proposal_to_withdraw(engine, turn, current)) is not None:
+        left = set[str]() if current is None else set(left_of_turn(current, proposal))
+        restored = current.rejected(left) if current is not None and left else current
     else:
         restored = _merged_review(engine, turn, step.path, current, before, after)
     plan.drafts[step.path] = None
@@ -139,15 +145,19 @@ def _inverse_review(
         plan.put_draft(restored.with_disk(data) if restored is before else replace(restored, saved=data))
 
 
-def _partly_taken(engine: Engine, turn: TurnRecord) -> TurnRecord | None:
-    """The proposal that is taken back, where a person took some of it: that stays until its acceptance is undone.
+def _proposal_to_withdraw(engine: Engine, turn: TurnRecord, current: Draft | None) -> TurnRecord | None:
+    """The proposal that is taken back, where a person took some of it, or where nothing of it is left.
 
-    Merging the inverse would propose, in nobody's name, to take out again what the person accepted.
+    What was taken stays until its acceptance is undone: merging the inverse would propose, in nobody's name, to take
+    out again what the person accepted. And where nothing is left, there is nothing that later changes could meet.
     """
     takes_away = True
     while turn.kind == "undo" and turn.source is not None:
         turn, takes_away = engine.turns.get(turn.source), not takes_away
-    return turn if takes_away and turn.kind == "propose" and was_taken(engine, turn) else None
+    if not takes_away or turn.kind != "propose":
+        return None
+    left = current is not None and (current.turn == turn.token or current.has_hunk_of(turn.token))
+    return None if left and not was_taken(engine, turn) else turn
 
 
 def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bytes | None:
@@ -160,23 +170,19 @@ def _merged_review(
     engine: Engine, turn: TurnRecord, path: str, current: Draft | None, before: Draft | None, after: Draft | None
 ) -> Draft | None:
     """All three texts with the step's change taken back; what was typed or decided since stays."""
-    like = before or current
-    if like is None:
-        return None
     disk = engine.documents.on_disk(DocPath(path))
     now = current.review if current else Review.of("" if disk is None else str(disk.text))
     old = before.review if before else Review.of(_text_then(engine, turn, path, after, "before"))
     new = after.review if after else Review.of(_text_then(engine, turn, path, before, "after"))
-    merged = [
-        merge(getattr(new, name), getattr(now, name), getattr(old, name)) for name in ("base", "proposed", "working")
-    ]
-    if not all(each.clean for each in merged):
+    review = without_step(now, old, new)
+    if review is None:
         raise NotClean("the same words were changed or decided again since")
+    like = before or current
+    if like is None:
+        return None
     if before is None:
         like = replace(like, path=like.base_path or like.path)
-    base, proposed, working = (each.text for each in merged)
-    # The present names its hunks best; those that come back are named by the past.
-    return replace(like, review=Review(tidy(now.recut(base, proposed, working, old))))
+    return replace(like, review=review)
 
 
 def _text_then(
@@ -218,6 +224,7 @@ def _let_others_follow(engine: Engine, plan: Plan, disk_after: dict[str, bytes |
             continue
         draft = engine.documents.draft(path)
         if draft is not None:
+            plan.drafts[path] = None
             plan.put_draft(draft.with_disk(data))
 
 

@@ -39,8 +39,9 @@ class Plan:
     conflicts: list[str] = field(default_factory=list[str])
 
     def put_draft(self, draft: Draft) -> None:
-        """Keep a draft, or let it go when it says no more than the disk."""
-        self.drafts[draft.key] = None if draft.settled or draft.worthless else draft
+        """Keep a draft, or let it go when it says no more than the disk. One without a place is gone already."""
+        if draft.key:
+            self.drafts[draft.key] = None if draft.settled or draft.worthless else draft
 
     def steps(self, documents: Documents) -> list[ReviewStep]:
         """The drafts as review steps. Called inside the transaction that records the turn."""
@@ -203,14 +204,15 @@ def _one_merge(plan: Plan, turn: Turn, path: str, merged: Merge) -> str:
     if merged.clean:
         return merged.text
     if turn.mode.writes is not Writes.MERGED:
-        raise Refused(
-            f"{path} has changes at the same place that are not saved or not decided yet.",
-            code="conflict",
-            path=path,
-        )
+        raise _meeting(path)
     if path not in plan.conflicts:
         plan.conflicts.append(path)
     return merged.marked(("person", "before", turn.author.name))
+
+
+def _meeting(path: str) -> Refused:
+    message = f"{path} has changes at the same place that are not saved or not decided yet."
+    return Refused(message, code="conflict", path=path)
 
 
 def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, seen: str, result: str) -> None:
@@ -221,13 +223,13 @@ def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, seen: str, result: str
     others = [merge(seen, text, result) for text in (review.base, review.proposed, draft.saved_text)]
     if not all(each.clean for each in others) or (review.pending and not in_working.clean):
         # Marks would bring unsaved typing to the disk, or into the proposal, as the agent's: it could be taken back.
-        raise Refused(
-            f"{path} has changes at the same place that are not saved or not decided yet.", code="conflict", path=path
-        )
+        raise _meeting(path)
     working = _one_merge(plan, turn, path, in_working)
     base, proposal, disk = (each.text for each in others)
     data = draft.encoded(disk)
     after = replace(draft, review=Review(tidy(review.recut(base, proposal, working))), saved=data)
+    if review.pending and after.review.to_save != merge(seen, review.to_save, result).text:
+        raise _meeting(path)  # cut anew, the parts do not add up to what the person has: their words come first
     before = Content(draft.saved or b"", Text(draft.saved_text), draft.bom)
     plan.files.append(
         FilePlan(DocPath(draft.base_path or path), before, Content(data, Text(disk), draft.bom), draft.mode)

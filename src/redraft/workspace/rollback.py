@@ -8,6 +8,7 @@ and is named. `hard_all` sets the documents of a turn to what they were before i
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -18,13 +19,14 @@ from redraft.history.made import made_by
 from redraft.history.turns import Author, State
 from redraft.text.diff import Hunk, apply, diff
 from redraft.text.merge import merge
+from redraft.text.words import tokens
 from redraft.workspace.decisions import close_decided
 from redraft.workspace.engine import PERSON
 from redraft.workspace.inverse import Clash, content_from, invert_turn, reset_turn, text_of
 from redraft.workspace.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from redraft.history.journal import AuditLine
     from redraft.history.turns import FileStep, TurnRecord
@@ -191,29 +193,68 @@ def _scoped(engine: Engine, turn: TurnRecord, wanted: set[str]) -> tuple[Plan, l
         if disk is None:
             clashes += [Clash(path, hunk.id, "the document is no longer there") for hunk in mine]
             continue
-        text = str(disk.text)
-        for hunk in mine:
-            merged = _without(before, after, hunk, text)
-            if merged is None:
-                clashes.append(Clash(path, hunk.id, "it was changed again since"))
-            else:
-                text = merged
+        hunks = diff(before, after)
+        text, left = _without(before, hunks, {hunk.hunk.id for hunk in mine}, str(disk.text))
+        clashes += [Clash(path, hunk.id, left[hunk.hunk.id]) for hunk in mine if hunk.hunk.id in left]
         if text != str(disk.text):
             # A document that the turn made, and of which nothing is left, goes as a whole.
             made = any(step.path == path and step.before is None for step in turn.files)
             content = None if made and not text else content_from(text, bom=disk.bom)
             plan.files.append(FilePlan(DocPath(path), disk.as_content(), content, disk.mode))
             if draft is not None:
+                plan.drafts[draft.key] = None
                 plan.put_draft(draft.with_disk(content.data if content else None))
     return plan, clashes
 
 
-def _without(before: str, after: str, chosen: TurnHunk, current: str) -> str | None:
-    """The present text with one hunk of a turn taken back, or None where that cannot be done cleanly."""
-    hunks = diff(before, after)
-    others = {hunk.id for hunk in hunks} - {chosen.hunk.id}
-    merged = merge(after, current, apply(before, hunks, others))
-    return merged.text if merged.clean else None
+def _without(before: str, hunks: Sequence[Hunk], chosen: set[str], current: str) -> tuple[str, dict[str, str]]:
+    """The present text with these hunks of a turn taken back, and why it could not be done with some of them."""
+    left: dict[str, str] = {}
+    after = apply(before, hunks)
+    for run in _runs(hunks):
+        wanted = [hunk.id for hunk in run if hunk.id in chosen]
+        taken = set[str]()
+        # All together, or else one by one, those that can be.
+        for names in ([wanted] if wanted else []) + [[name] for name in wanted if len(wanted) > 1]:
+            if taken.issuperset(names) or _tears_words(run, taken.union(names)):
+                continue
+            others = {hunk.id for hunk in hunks}.difference(names)
+            merged = merge(after, current, apply(before, hunks, others))
+            if merged.clean:
+                current = merged.text
+                taken.update(names)
+        for name in set(wanted) - taken:
+            torn = _tears_words(run, {name})
+            left[name] = "it holds words of the hunk beside it" if torn else "it was changed again since"
+    return current, left
+
+
+def _runs(hunks: Iterable[Hunk]) -> list[list[Hunk]]:
+    """The hunks in runs of those that touch."""
+    runs: list[list[Hunk]] = []
+    for hunk in hunks:
+        if runs and runs[-1][-1].edit.end == hunk.at:
+            runs[-1].append(hunk)
+        else:
+            runs.append([hunk])
+    return runs
+
+
+def _tears_words(run: Sequence[Hunk], chosen: set[str]) -> bool:
+    """Whether taking these hunks back without the others of their run would lose or double words that the turn left.
+
+    Where a turn wrote into a line, the diff may tell the words before that place as put in by one hunk and taken out by
+    the next.
+    """
+    old, new, result = (
+        Counter(word for word in tokens("".join(texts)) if not word.isspace())
+        for texts in (
+            [hunk.old_text for hunk in run],
+            [hunk.new_text for hunk in run],
+            [hunk.old_text if hunk.id in chosen else hunk.new_text for hunk in run],
+        )
+    )
+    return bool((old & new) - result) or bool(result - (old | new))
 
 
 def _is_moved_away(turn: TurnRecord, step: FileStep) -> bool:
