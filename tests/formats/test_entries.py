@@ -7,7 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.entries import Entry, Mark, Outline, nest
+from redraft.formats.entries import Entry, Outline, nest
+from redraft.formats.marks import Mark
 
 LEVELS = st.lists(st.integers(1, 6), max_size=30)
 

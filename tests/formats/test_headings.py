@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from formats.reference import markdown_examples, markdown_files, reference_headings
 from redraft.formats import headings as headings_module
 from redraft.formats.frontmatter import frontmatter_end
-from redraft.formats.headings import headings
+from redraft.formats.headings import events, headings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,17 +138,14 @@ SIMPLE = [
     "  - n",
     "    code",
 ]
-NESTED = ["```", "<div>", "- # x", "> # y", "-", "|a|b|", "|-|-|", "[a]: b"]
-
-
-def never_simple(text: str, place: int) -> None:
-    """As if no container could be passed over at once."""
+NESTED = ["```", "````", "   ```", "``` x", "```a`", "<div>", "- # x", "> # y", "-", "|a|b|", "|-|-|", "[a]: b"]
+NOTHING_PASSED = events(r"(?!)")
 
 
 @given(st.lists(st.sampled_from(SIMPLE + NESTED), max_size=10))
-def test_a_container_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list[str]) -> None:
+def test_what_is_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list[str]) -> None:
     text = "\n".join(lines)
     quick = headings(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(headings_module, "simple_end", never_simple)
+        patch.setattr(headings_module, "_EVENT", NOTHING_PASSED)
         assert headings(text) == quick

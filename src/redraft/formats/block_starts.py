@@ -7,7 +7,7 @@ in the length of the line.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 EOL = r"(?=\n|\Z)"
@@ -31,12 +31,18 @@ _WHOLE_TAG = re.compile(
     rf"(?:<[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*[ \t]*/?>|</[A-Za-z][A-Za-z0-9-]*+[ \t]*>)[ \t]*{EOL}"
 )
 
-# How an HTML block begins, and what its last line holds; where that is BLANK, the block ends before a blank line.
-_HTML = re.compile(
-    rf"<(?:(?P<raw>(?:script|pre|style|textarea)(?=[\s>]|{EOL}))|(?P<comment>!--)|(?P<instruction>\?)"
-    rf"|(?P<declaration>![A-Za-z])|(?P<data>!\[CDATA\[)|(?P<block>/?(?:{_BLOCK_TAGS})(?=[\s/>]|{EOL})))",
-    re.IGNORECASE,
-)
+
+@cache
+def _html_start() -> re.Pattern[str]:
+    """How an HTML block begins. Made when the first is met, because it takes as long to make as all other patterns."""
+    return re.compile(
+        rf"<(?:(?P<raw>(?:script|pre|style|textarea)(?=[\s>]|{EOL}))|(?P<comment>!--)|(?P<instruction>\?)"
+        rf"|(?P<declaration>![A-Za-z])|(?P<data>!\[CDATA\[)|(?P<block>/?(?:{_BLOCK_TAGS})(?=[\s/>]|{EOL})))",
+        re.IGNORECASE,
+    )
+
+
+# What the last line of an HTML block holds; where that is BLANK, the block ends before a blank line.
 _HTML_ENDS = {
     "raw": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
     "comment": re.compile(r"-->"),
@@ -58,7 +64,7 @@ _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 
 def html_end(text: str, place: int) -> re.Pattern[str] | None:
     """How the HTML block that begins at `place` ends, or None where none begins or it is only a tag."""
-    begin = _HTML.match(text, place)
+    begin = _html_start().match(text, place)
     return _HTML_ENDS[begin.lastgroup or ""] if begin else None
 
 

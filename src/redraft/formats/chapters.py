@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from redraft.formats import titles
 from redraft.formats.contents import contents
 from redraft.formats.dates import days
-from redraft.formats.entries import Mark
 from redraft.formats.markers import RANK_OF_TITLED, Marker, markers
+from redraft.formats.marks import Mark
 from redraft.formats.sequences import chain
 
 if TYPE_CHECKING:

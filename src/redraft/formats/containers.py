@@ -8,7 +8,6 @@ because a paragraph may go on lazily without the container's marks, and a fence 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from redraft.formats.block_starts import ATX, BLANK, FENCE, ITEM, RULE, UNDERLINE, closing_fence, html_end, is_whole_tag
 
@@ -17,34 +16,28 @@ _STARTS = re.compile(
     rf"(?P<quote>>)|(?P<atx>{ATX})|(?P<rule>{RULE})|(?P<fence>{FENCE})|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{ITEM})"
 )
 _UNDERLINE = re.compile(UNDERLINE)
-# By far most lists and quotations: every line a paragraph of its own that begins with a letter, then a blank line, then
-# something that is not indented and cannot be another item. A letter begins no block within, and nothing is lazy.
-_SIMPLE = re.compile(
-    r"(?:(?:\n[-+*] [A-Za-z][^\n]*+)++|(?:\n[0-9]{1,9}[.)] [A-Za-z][^\n]*+)++|(?:\n> ?[A-Za-z][^\n]*+)++)"
-    r"(?=\n[ \t]*\n)(?:\n[ \t]*+(?=\n))++(?=\n[^ \t\n>+*0-9-])"
-)
+# By far most lists and quotations, so simple that their end can be seen at once: lines that each begin an item or a
+# quotation with a letter, blank lines among them, and after the last of those something that is not indented and cannot
+# be another item. A letter begins no block within, and what a line without a number 1 goes on with lazily is within,
+# too; only as the first line it may be in the midst of a paragraph and begin nothing.
+_LINE = r"(?:[-+*] |> ?|[0-9]{1,9}[.)] )[A-Za-z][^\n]*+"
+_LINES = rf"{_LINE}(?:\n{_LINE})*+(?:\n[ \t]*+(?=\n))++"
+SIMPLE = rf"(?=\D|1[.)]){_LINES}(?:\n{_LINES})*+(?=\n[^ \t\n>+*0-9-])"
 _CODE_INDENT = 4
 # No one nests deeper; without a limit a line of nothing but marks would take time quadratic in its length.
 _DEEPEST = 100
 
 
-def simple_end(text: str, place: int) -> int | None:
-    """Where the container that begins after the newline at `place` ends, if it is so simple that this can be seen at
-    once; the place is a newline again."""
-    found = _SIMPLE.match(text, place)
-    return None if found is None else found.end()
-
-
-@dataclass(slots=True)
 class Containers:
     """The open containers of one place at the top of the document, and the block that is open within them."""
 
-    # For a list item how far its content is indented; for a block quote -1.
-    stack: list[int] = field(default_factory=list[int])
-    paragraph: bool = False
-    ends: re.Pattern[str] | None = None
-    # An item that has begun with a blank line and holds nothing yet ends at the next one.
-    empty: bool = False
+    def __init__(self) -> None:
+        # For a list item how far its content is indented; for a block quote -1.
+        self.stack: list[int] = []
+        self.paragraph = False
+        self.ends: re.Pattern[str] | None = None
+        # An item that has begun with a blank line and holds nothing yet ends at the next one.
+        self.empty = False
 
     def takes(self, line: str) -> bool:
         """Whether the containers go on with this line (without its newline, its tabs expanded)."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from redraft.formats.marks import Mark
+
 Method = Literal["headings", "keys", "heuristic", "none"]
 Confidence = Literal["high", "medium", "low"]
 Rule = Literal["chapter_marker", "visual_pattern", "scene_break", "paragraph_break"]
@@ -117,17 +119,6 @@ class Outline:
 
     def _first(self, most: int) -> tuple[Entry, ...]:
         return tuple(replace(entry, children=()) for entry in self.entries[: max(most, 0)])
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A heading before nesting: where a section begins, and at which level."""
-
-    title: str
-    level: int
-    line: int
-    detected_by: Rule | None = None
-    confidence: Confidence | None = None
 
 
 def nothing_found() -> Outline:

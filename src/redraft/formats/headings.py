@@ -9,7 +9,6 @@ Inline markup in titles stays as it is written.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from redraft.formats.block_starts import (
     ATX,
@@ -25,17 +24,33 @@ from redraft.formats.block_starts import (
     is_whole_tag,
     without_definitions,
 )
-from redraft.formats.containers import Containers, simple_end
-from redraft.formats.entries import Mark
+from redraft.formats.containers import SIMPLE, Containers
 from redraft.formats.frontmatter import frontmatter_end
+from redraft.formats.marks import Mark
 from redraft.text.lines import count_breaks
 
-# Every pattern begins with the newline before the line: with a literal in front, a search is four times as fast. The
-# look at the next sign, which no line of prose has, spares nearly every line the alternatives.
-_EVENT = re.compile(
-    rf"\n {{0,3}}+(?=[#=*_+`~<>0-9-])(?:(?P<atx>{ATX})|(?P<underline>{UNDERLINE})|(?P<rule>{RULE})|(?P<fence>{FENCE})"
-    rf"|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{ITEM})|(?P<quote>>))"
+# What can be passed over whole, since to come back for it costs more than to go on: lists and quotations of the simple
+# kind, and code between fences of backticks, which is open to the end where nothing closes it.
+PASSED = (
+    rf"{SIMPLE}|(?P<ticks>`{{3,}}+)[^`\n]*+{EOL}"
+    rf"(?:\n(?! {{0,3}}(?P=ticks)`*[ \t]*{EOL})[^\n]*+)*+(?:\n[^\n]*+)?"
 )
+
+
+def events(passed: str = PASSED) -> re.Pattern[str]:
+    """The lines that may matter.
+
+    The pattern begins with the newline before the line: with a literal in front, a search is four times as fast. The
+    look at the next sign, which no line of prose has, spares nearly every line the alternatives.
+    """
+    return re.compile(
+        rf"\n {{0,3}}+(?=[#=*_+`~<>0-9-])(?:(?P<atx>{ATX})(?P<title>[^\n]*+)|(?P<passed>{passed})"
+        rf"|(?P<underline>{UNDERLINE})|(?P<rule>{RULE})|(?P<fence>{FENCE})|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{ITEM})"
+        r"|(?P<quote>>))"
+    )
+
+
+_EVENT = events()
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _LONE_MARKER = re.compile(rf"(?:-|[+*]|[0-9]{{1,9}}[.)])[ \t]*{EOL}")
 _INDENTED = re.compile(r" {0,3}\t| {4}")
@@ -65,28 +80,41 @@ def placed_headings(text: str) -> list[tuple[int, Mark]]:
     return found
 
 
-@dataclass(slots=True)
 class _Scanner:
     """A place in the text, always at a newline, and what has been found so far: newline, level and title of each."""
 
-    text: str
-    found: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
-    # Where the last block that is no paragraph ended: nothing above it can be part of a paragraph.
-    floor: int = 0
-    # A line that was looked at and goes on with a paragraph or a table, where that begins, and whether it is a table:
-    # so that a long one of lines that might have mattered is not looked through again for each of them.
-    known: tuple[int, int, bool] = (-1, -1, False)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: list[tuple[int, int, str]] = []
+        # Where the last block that is no paragraph ended: nothing above it can be part of a paragraph.
+        self.floor = 0
+        # A line that was looked at and goes on with a paragraph or a table, where that begins, and whether it is a
+        # table: so that a long one of lines that might have mattered is not looked through again for each of them.
+        self.known = (-1, -1, False)
 
     def run(self) -> None:
-        place = 0
-        while event := _EVENT.search(self.text, place):
-            place = self._meet(event)
+        place: int | None = 0
+        while place is not None:
+            place = self._scan(place)
+
+    def _scan(self, place: int) -> int | None:
+        """Goes on to the next line that has to be looked at, and gives the place after it; None at the end."""
+        for event in _EVENT.finditer(self.text, place):
+            kind = event.lastgroup
+            if kind == "title":
+                level, title = event.group("atx", "title")
+                title = title.strip(" \t")
+                if title.endswith("#"):
+                    title = _CLOSING.sub("", title)
+                self.found.append((event.start(), len(level), title.strip()))
+            elif kind != "passed":
+                return self._meet(event)
+            self.floor = event.end()
+        return None
 
     def _meet(self, event: re.Match[str]) -> int:
         """Deals with a line that may matter; the place where to go on."""
         match event.lastgroup:
-            case "atx":
-                return self._atx(event)
             case "underline":
                 return self._underline(event)
             case "rule":
@@ -99,12 +127,6 @@ class _Scanner:
                 return self._item(event)
             case _:
                 return self._container(event.start())
-
-    def _atx(self, event: re.Match[str]) -> int:
-        end = self._line_end(event.end())
-        title = _CLOSING.sub("", self.text[event.end() : end].strip(" \t")).strip()
-        self.found.append((event.start(), len(event["atx"]), title))
-        return self._ended(end)
 
     def _underline(self, event: re.Match[str]) -> int:
         end, rule = self._line_end(event.end()), event["underline"].rstrip()
@@ -144,9 +166,6 @@ class _Scanner:
 
     def _container(self, place: int) -> int:
         """Passes over a block quote or a list."""
-        simple = simple_end(self.text, place)
-        if simple is not None:
-            return self._ended(simple)
         containers = Containers()
         while place < len(self.text):
             end = self._line_end(place + 1)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from redraft.formats.chapters import chapters
-from redraft.formats.entries import NOTE, Confidence, Mark, Outline, Rule, nest
+from redraft.formats.entries import NOTE, Confidence, Outline, Rule, nest
 from redraft.formats.layout import Layout
+from redraft.formats.marks import Mark
 from redraft.formats.titles import is_rule
 
 if TYPE_CHECKING:

@@ -6,22 +6,21 @@ without its frontmatter. What comes before the first heading is the `(preamble)`
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.headings import placed_headings
 from redraft.text.lines import count_breaks, count_lines, split_lines
 
+if TYPE_CHECKING:
+    from redraft.formats.marks import Mark
+
 PREAMBLE = "(preamble)"
 _BYTES_PER_TOKEN = 4
-_BREAK = re.compile(r"\r\n?|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A heading (depth 0 for the preamble), its line in the file counted from 1, and how much it holds.
 
     `lines` counts the heading's own line, `tokens` only what follows it.
@@ -34,28 +33,37 @@ class Section:
     tokens: int
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return self._asdict()
 
 
 def sections(text: str) -> list[Section]:
     """The sections in the order of the document."""
-    placed = placed_headings(text)
+    marks, offsets, bodies = _placed(text)
     start = frontmatter_end(text)
     first = count_breaks(text[:start])
-    lines = [first, *(mark.line for _, mark in placed), count_lines(text)]
-    offsets = [start, *(offset for offset, _ in placed), len(text)]
+    found: list[Section] = []
+    end = offsets[0] if offsets else len(text)
+    if start < end and not text[start:end].isspace():
+        size = (marks[0].line if marks else count_lines(text)) - first
+        found.append(Section(PREAMBLE, 0, first + 1, size, _tokens(text, start, end)))
+    if marks:
+        lines = [mark.line for mark in marks[1:]]
+        lines.append(marks[-1].line + count_lines(text[offsets[-1] :]))
+        for mark, body, end, after in zip(marks, bodies, [*offsets[1:], len(text)], lines, strict=True):
+            size = after - mark.line
+            found.append(Section(mark.title, mark.level, mark.line + 1, size, _tokens(text, body, end)))
+    return found
+
+
+def _placed(text: str) -> tuple[list[Mark], list[int], list[int]]:
+    """The headings, the offset of each, and that of the line after it."""
+    placed = placed_headings(text)
+    marks = [mark for _, mark in placed]
     if "\r" in text:
         starts = [0, *accumulate(map(len, split_lines(text)))]
-        offsets = [starts[line] for line in lines]
-    found: list[Section] = []
-    if not text[start : offsets[1]].isspace() and start < offsets[1]:
-        found.append(Section(PREAMBLE, 0, first + 1, lines[1] - first, _tokens(text, start, offsets[1])))
-    for number, (_, mark) in enumerate(placed, 1):
-        heading = _BREAK.search(text, offsets[number])
-        body = heading.end() if heading else len(text)
-        size = lines[number + 1] - mark.line
-        found.append(Section(mark.title, mark.level, mark.line + 1, size, _tokens(text, body, offsets[number + 1])))
-    return found
+        return marks, [starts[mark.line] for mark in marks], [starts[mark.line + 1] for mark in marks]
+    find, size = text.find, len(text)
+    return marks, [offset for offset, _ in placed], [find("\n", offset) + 1 or size for offset, _ in placed]
 
 
 def _tokens(text: str, start: int, end: int) -> int:

@@ -16,7 +16,7 @@ from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Desk, Script, Slots
-    from redraft.formats.entries import Mark
+    from redraft.formats.marks import Mark
 
 BEGIN, END = "<!-- toc -->", "<!-- tocstop -->"
 _BEGIN = re.compile(r"\s*<!--\s*toc\s*-->\s*", re.IGNORECASE)
