@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from redraft.search.finders import Sieve
-from redraft.search.hits import find_hits, hits_among, hits_in
+from redraft.search.hits import Lined, find_hits, hits_among, hits_in
 from redraft.search.pattern import Pattern, compile_query
 from redraft.search.remembered import Remembered
 from search.patterns import LITERALS, PATTERNS, TEXTS
@@ -74,8 +74,16 @@ def test_many_files_at_once_give_the_hits_of_each(texts: list[str], query: str):
         hits_in(path, data, pattern, each, 1000)
     assert find_hits([files], pattern, 1000) == each
     together = find_hits([], pattern, 1000)
-    hits_among(files, pattern, together, 1000)
+    hits_among([(path, Lined(data)) for path, data in files], pattern, together, 1000)
     assert together == each
+
+
+@given(st.text(alphabet="aü\n", max_size=30))
+def test_lines_start_after_every_line_break(text: str):
+    lined, lines = Lined(text.encode()), text.split("\n")
+    assert lined.lines(0, len(lines)) == tuple(lines)
+    assert [str(lined.data[start:], "utf-8").partition("\n")[0] for start in lined.starts[:-1]] == lines
+    assert lined.starts[-1] == len(lined.data) + 1
 
 
 @given(st.text(alphabet="abk\n", max_size=30), st.integers(0, 4))

@@ -7,6 +7,7 @@ a call of the engine costs more than a page of text.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate
@@ -31,6 +32,27 @@ class Hit(NamedTuple):
     text: str
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+
+
+class Lined:
+    """Flat bytes, and where their lines start: found out when the first is asked for, and then remembered."""
+
+    __slots__ = ("_starts", "data")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._starts: array[int] | None = None
+
+    @property
+    def starts(self) -> array[int]:
+        """The start of every line, that after a final line break included, and where one more would start."""
+        if self._starts is None:
+            self._starts = array("Q", accumulate([len(line) + 1 for line in self.data.split(b"\n")], initial=0))
+        return self._starts
+
+    def lines(self, first: int, last: int) -> tuple[str, ...]:
+        """The lines from one number up to another."""
+        return tuple(str(self.data[self.starts[first] : self.starts[last] - 1], "utf-8").split("\n"))
 
 
 def flat(data: bytes) -> bytes:
@@ -59,61 +81,48 @@ def find_hits(portions: Iterable[Files], pattern: Pattern, limit: int, context: 
 
 def hits_in(path: str, data: bytes, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
     """Add the matching lines of one file, until there are `limit` hits. The bytes are flat, and UTF-8."""
-    hits_among([(path, data)], pattern, hits, limit, context)
+    hits_among([(path, Lined(data))], pattern, hits, limit, context)
 
 
-def hits_among(files: Files, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
+def hits_among(
+    files: Sequence[tuple[str, Lined]], pattern: Pattern, hits: list[Hit], limit: int, context: int = 0
+) -> None:
     """As `hits_in` for each of these files in turn. They are searched in one go: no match reaches over a line."""
-    joined, starts = _joined(files)
+    joined, begins = _joined([lined.data for _, lined in files])
     following = pattern.on(joined)
-    path, data = "", b""
-    at = begin = stop = number = counted = 0
-    while len(hits) < limit and at < starts[-1] and (found := following(at)) is not None:
+    path, lined, data, starts = "", Lined(b""), b"", array("Q")
+    at = begin = stop = 0
+    while len(hits) < limit and at < begins[-1] and (found := following(at)) is not None:
         if found[0] >= stop:
-            file = bisect_right(starts, found[0]) - 1
-            (path, data), begin, stop = files[file], starts[file], starts[file + 1]
-            number = counted = 0
+            file = bisect_right(begins, found[0]) - 1
+            (path, lined), begin, stop = files[file], begins[file], begins[file + 1]
+            data, starts = lined.data, lined.starts
         place = found[0] - begin
-        start = data.rfind(b"\n", 0, place) + 1
+        number = bisect_right(starts, place) - 1
+        start, end = starts[number], starts[number + 1] - 1
         if start == len(data):
             at = stop  # an empty match after the last line, where there is no line
             continue
-        end = data.find(b"\n", place)
-        end = len(data) if end < 0 else end
-        number += data.count(b"\n", counted, start)
-        counted = start
         text = str(data[start:end], "utf-8")
         column = place - start if len(text) == end - start else len(str(data[start:place], "utf-8"))
         if not context:
             hits.append(Hit(path, number, column, text))
         else:
-            before, after = _before(data, start, context), _after(data, end, context)
-            hits.append(Hit(path, number, column, text, before, after))
+            hits.append(Hit(path, number, column, text, *_around(lined, number, context)))
         at = begin + end + 1
 
 
-def _joined(files: Files) -> tuple[bytes, list[int]]:
-    """The files one after another, a line break between them; and where each starts, and would start after them."""
-    return b"\n".join([data for _, data in files]), [0, *accumulate(len(data) + 1 for _, data in files)]
+def _joined(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
+    """The texts one after another, a line break between them; and where each starts, and would start after them."""
+    return b"\n".join(texts), [0, *accumulate([len(data) + 1 for data in texts])]
 
 
-def _before(data: bytes, start: int, count: int) -> tuple[str, ...]:
-    """The lines above the one that starts here."""
-    first = start
-    while count and first:
-        first = data.rfind(b"\n", 0, first - 1) + 1
-        count -= 1
-    return tuple(str(data[first:start], "utf-8").split("\n")[:-1])
-
-
-def _after(data: bytes, end: int, count: int) -> tuple[str, ...]:
-    """The lines below the one that ends here; the place after a final newline is no line."""
-    last = end
-    while count and last < len(data) - 1:
-        last = data.find(b"\n", last + 1)
-        last = len(data) if last < 0 else last
-        count -= 1
-    return tuple(str(data[end:last], "utf-8").split("\n")[1:])
+def _around(lined: Lined, number: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines above and below one; the place after a final newline is no line."""
+    last = len(lined.starts) - 1 - lined.data.endswith(b"\n")
+    first, end = max(0, number - count), min(last, number + 1 + count)
+    before = lined.lines(first, number) if first < number else ()
+    return before, lined.lines(number + 1, end) if number + 1 < end else ()
 
 
 def matching(files: Files, pattern: Pattern) -> Files:
@@ -129,7 +138,7 @@ def matching(files: Files, pattern: Pattern) -> Files:
 
 def _together(files: Files, pattern: Pattern) -> Files:
     """All in one go. A match cannot cross a line, so none arises from putting one file after another."""
-    joined, starts = _joined(files)
+    joined, starts = _joined([data for _, data in files])
     following = pattern.scan(joined)
     found: list[tuple[str, bytes]] = []
     at = 0

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
+    from redraft.search.hits import Lined
     from redraft.search.pattern import Pattern
     from redraft.search.records import Extent
     from redraft.search.sources import Place
@@ -148,7 +149,7 @@ class Index:
         places.sort(key=lambda place: order(place[0]))
         return find_in_places(self._engine, places, self._texts, pattern, limit, context)
 
-    def _texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+    def _texts(self, numbers: Sequence[int]) -> dict[int, Lined]:
         """Those of these texts that are kept; fewer, or none, where the database gives way meanwhile."""
         with self._guard:
             try:

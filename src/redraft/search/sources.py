@@ -18,14 +18,14 @@ from redraft.workspace.reading import looking, read_all, read_many
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from redraft.search.hits import Files, Hit
+    from redraft.search.hits import Files, Hit, Lined
     from redraft.search.pattern import Pattern
     from redraft.search.records import Row
     from redraft.search.ripgrep import Ripgrep
     from redraft.workspace.engine import Engine
     from redraft.workspace.reading import Mark
 
-    Texts = Callable[[Sequence[int]], Mapping[int, bytes]]
+    Texts = Callable[[Sequence[int]], Mapping[int, Lined]]
     # A path, and its row where the file is as the index knows it.
     Place = tuple[str, Row | None]
 
