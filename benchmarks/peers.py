@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ class Change:
     new: str
 
 
-class Server:
+class Server(ABC):
     """One running server on one folder, and what it calls the things that all of them do."""
 
     name: str
@@ -54,26 +55,29 @@ class Server:
         self.client = Client(command, folder, {"XDG_STATE_HOME": state, "XDG_CONFIG_HOME": state})
         self.client.start()
 
+    @abstractmethod
     def read(self, name: str) -> Answer:
         """The whole document; what it says of the version is kept for the next edit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def window(self, name: str, start: int, count: int) -> Answer:
-        raise NotImplementedError
+        """`count` lines from `start`."""
 
+    @abstractmethod
     def edit(self, name: str, change: Change) -> Answer:
-        raise NotImplementedError
+        """The change, by the server's own way of naming a passage."""
 
     def edit_lines(self, name: str, change: Change) -> Answer:
         """The same change, named by line number where the server has both ways."""
         return self.edit(name, change)
 
+    @abstractmethod
     def edit_both(self, first: tuple[str, Change], second: tuple[str, Change]) -> Answer | None:
         """Two changes in one call; None where the server has no such call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, name: str, text: str) -> Answer:
-        raise NotImplementedError
+        """The whole document anew."""
 
     def close(self) -> None:
         self.client.close()

@@ -209,6 +209,25 @@ def test_a_cost_that_is_not_agreed_to_is_not_spent(desk: Callable[..., Desk]):
     assert (here.agent.wait(job.id).status, here.model.asked) == ("cancelled", [])
 
 
+ANALYSE = says("", call("analyze_document", path="poem.md", task="summary"))
+
+
+def test_what_subagents_would_take_is_asked_about_before_any_is_asked(desk: Callable[..., Desk], folder: Folder):
+    folder.put("poem.md", POEM * 40)
+    here = desk(ANALYSE, says("Done."), settings=Settings(agent=AgentLimits(ask_above_tokens=5000)))
+    job = here.until(here.begin("Sum it up"), "waiting_for_user")
+    assert job.question is not None
+    assert (job.question.kind, len(here.model.asked)) == ("estimate", 1)
+    here.agent.confirm(job.id, "q_1", allow=False)
+    assert (here.agent.wait(job.id).status, len(here.model.asked)) == ("cancelled", 1)
+
+
+def test_what_subagents_take_for_a_short_document_is_not_worth_a_question(desk: Callable[..., Desk]):
+    here = desk(ANALYSE, says("Done."), settings=Settings(agent=AgentLimits(ask_above_tokens=5000)))
+    job = here.agent.wait(here.begin("Sum it up").id)
+    assert "estimate.made" not in [event.type for event in here.store.events.after(job.id)]
+
+
 def test_an_undo_acts_at_once_and_so_is_asked_about(desk: Callable[..., Desk], folder: Folder):
     here = desk(says("", edit("poem.md", "Amber", "Agate")), says("Done."), settings=APPLY)
     here.ask()

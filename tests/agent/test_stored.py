@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import TORTURE
 from redraft.agent.events import OWN, SPECIFIED
 from redraft.agent.jobs import BUSY, ENDED, MOVES, Question, Status
 from redraft.agent.sessions import ContextRow
 from redraft.agent.store import AgentStore
 from redraft.config import AgentLimits, Settings, parse_settings
 from redraft.errors import Busy, Refused
+from redraft.files.locks import folder_lock
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -122,6 +129,64 @@ def test_a_file_that_cannot_be_read_is_set_aside_and_said(tmp_path: Path):
         assert len(store.database.losses) == 1
     [aside] = tmp_path.glob("agent.db.damaged*")
     assert aside.read_bytes().startswith(b"no database")
+
+
+def test_who_finds_it_broken_waits_for_whoever_is_setting_it_aside(tmp_path: Path):
+    broken = tmp_path / "agent.db"
+    broken.write_bytes(b"no database at all" * 1000)
+    with ThreadPoolExecutor(1) as other:
+        with folder_lock(tmp_path, "agent.lock"):
+            opened = other.submit(AgentStore, str(tmp_path))
+            assert wait([opened], timeout=0.2).not_done
+            broken.rename(tmp_path / "set-aside-by-us")
+        with opened.result() as store:
+            assert store.database.losses == []
+    assert list(tmp_path.glob("agent.db.damaged*")) == []
+
+
+# For each folder and instant that it is told: opens the store just then, makes a session, and waits for the next.
+OPENER = """
+import sys, time
+from redraft.agent.store import AgentStore
+for line in sys.stdin:
+    folder, _, when = line.rpartition(" ")
+    while time.monotonic() < float(when):
+        pass
+    with AgentStore(folder) as store:
+        print(store.sessions.create().id, len(store.database.losses), flush=True)
+        sys.stdin.readline()
+"""
+
+
+@pytest.mark.slow
+def test_of_two_processes_that_find_it_broken_one_sets_it_aside_and_neither_loses_a_word(tmp_path: Path):
+    rounds = 200 if TORTURE else 20
+    command = [sys.executable, "-c", OPENER]
+    with (
+        subprocess.Popen(command, stdin=PIPE, stdout=PIPE, encoding="utf-8") as one,
+        subprocess.Popen(command, stdin=PIPE, stdout=PIPE, encoding="utf-8") as two,
+    ):
+        for number in range(rounds):
+            state = tmp_path / str(number)
+            state.mkdir()
+            (state / "agent.db").write_bytes(b"no database at all" * 1000)
+            (state / "agent.db-wal").write_bytes(b"nor a log" * 1000)
+            told = [said.split() for said in both(one, two, f"{state} {time.monotonic() + 0.02}\n")]
+            with AgentStore(str(state)) as store:
+                assert {store.sessions.get(session).id for session, _ in told} == {session for session, _ in told}
+            assert sorted(losses for _, losses in told) == ["0", "1"]
+            assert [path.name for path in state.glob("agent.db.damaged-?")] == ["agent.db.damaged-1"]
+            for program in (one, two):
+                print(file=program.stdin, flush=True)
+
+
+def both(one: subprocess.Popen[str], two: subprocess.Popen[str], line: str) -> list[str]:
+    """What both answer to a line that they get at the same time."""
+    for program in (one, two):
+        assert program.stdin is not None
+        program.stdin.write(line)
+        program.stdin.flush()
+    return [program.stdout.readline() for program in (one, two) if program.stdout is not None]
 
 
 @pytest.mark.covers("SB-job-cursor", "SB-job-events")

@@ -132,3 +132,16 @@ def test_a_recording_provider_is_its_model_to_everyone_else():
         7,
     )
     assert isinstance(outcomes(outer, ASKED[:1])[0], ProviderStepResult)
+
+
+def test_what_the_loop_tells_a_route_reaches_it_through_the_recording():
+    told: list[str] = []
+
+    class Route(ScriptedProvider):
+        def report(self, trigger: str) -> bool:
+            told.append(trigger)
+            return True
+
+    assert RecordingProvider(Route([{"text": "x"}]), str).report("schema_invalid")
+    assert told == ["schema_invalid"]
+    assert not RecordingProvider(ScriptedProvider([{"text": "x"}]), str).report("schema_invalid")

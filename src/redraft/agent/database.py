@@ -8,21 +8,16 @@ deleted, and a new one begun; documents are in no way affected.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
-import sqlite3
-import threading
 from typing import TYPE_CHECKING, Any
 
-from redraft.errors import Refused
-from redraft.history.database import is_damage, our_error
-from redraft.history.salvage import free_name
+from redraft.history.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    import sqlite3
+    from collections.abc import Sequence
 
-BUSY_SECONDS = 5.0
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, created REAL NOT NULL, updated REAL NOT NULL,
     status TEXT NOT NULL, title TEXT NOT NULL, last_job TEXT) WITHOUT ROWID;
@@ -45,101 +40,28 @@ CREATE TABLE IF NOT EXISTS usage (seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL
 """
 
 
-class AgentDatabase:
+class AgentDatabase(SqliteFile):
     """One connection, shared by the threads of one process under one lock."""
 
+    what = "the agent's conversations"
+    lock_name = "agent.lock"  # not that of the folder's turns, which a job that opens this file may hold
+    waits = True
+
     def __init__(self, state: str) -> None:
-        self.path = os.path.join(state, "agent.db")
-        self.losses: list[str] = []
-        self.lock = threading.RLock()
-        self._depth = 0
-        self._flushes = True
-        try:
-            self._connection = self._connect()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise our_error(error) from error
-            self._set_aside(str(error))
-            self._connection = self._connect()
+        super().__init__(os.path.join(state, "agent.db"))
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            os.chmod(self.path, 0o600)
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA wal_autocheckpoint=250")
-            connection.executescript(SCHEMA)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.executescript(SCHEMA)
 
-    def _set_aside(self, why: str) -> None:
-        aside = free_name(self.path + ".damaged")
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(self.path + suffix, aside + suffix)
+    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
         name = os.path.basename(aside)
         self.losses.append(f"The agent's conversations could not be read ({why}) and were set aside as {name}.")
-
-    def close(self) -> None:
-        with self.lock:
-            self._connection.close()
-
-    @contextlib.contextmanager
-    def transaction(self, *, durable: bool = True) -> Generator[None]:
-        """All or nothing. Nested calls join the outer transaction, and its durability."""
-        with self.lock:
-            if self._depth:
-                yield
-                return
-            self._depth += 1
-            try:
-                self._flush(durable)
-                self.execute("BEGIN IMMEDIATE")
-                yield
-                self.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._depth -= 1
-
-    def _flush(self, wanted: bool) -> None:
-        """Whether a commit waits for the disk, from now on."""
-        if wanted is not self._flushes:
-            self.execute("PRAGMA synchronous=FULL" if wanted else "PRAGMA synchronous=NORMAL")
-            self._flushes = wanted
+        return self._connect()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run one statement; gives how many rows it changed."""
         with self.lock:
-            try:
-                return self._connection.execute(statement, values).rowcount
-            except sqlite3.DatabaseError as error:
-                raise our_error(error) from error
-            except UnicodeEncodeError as error:
-                raise no_text(error) from error
-
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self.lock:
-            try:
-                return self._connection.execute(statement, values).fetchall()
-            except sqlite3.DatabaseError as error:
-                raise our_error(error) from error
-            except UnicodeEncodeError as error:
-                raise no_text(error) from error
-
-    def row(self, statement: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        found = self.rows(statement, values)
-        return found[0] if found else None
-
-
-def no_text(error: UnicodeEncodeError) -> Refused:
-    """What a client is told that sends half of a surrogate pair, be it as a name or an id."""
-    return Refused(f"The text has an unpaired surrogate at character {error.start}.", code="invalid_text")
+            return self._run(statement, values).rowcount
 
 
 def new_id(prefix: str) -> str:

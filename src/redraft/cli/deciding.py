@@ -8,7 +8,8 @@ from redraft.cli.choosing import Wish, choose
 from redraft.cli.command import Call, Command, add_paths, counted, turn_number
 from redraft.cli.hunk_lines import show_change, show_text
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, YELLOW, Styled
-from redraft.cli.shapes import AUTHOR_STYLES, AUTHOR_WORDS, decided_whole, draft_shape, name_of, proposals, turn_shape
+from redraft.cli.shapes import AUTHOR_STYLES, AUTHOR_WORDS, name_of
+from redraft.workspace.shapes import decided_whole, draft_shape, proposals, turn_shape
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.command import Call, Command, counted, positive_number, turn_number
 from redraft.cli.screen import BOLD, CYAN, DIM, GREEN, RED, Styled
-from redraft.cli.shapes import turn_shape, when
+from redraft.cli.shapes import when
+from redraft.workspace.shapes import turn_shape
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.command import Call, Command, counted
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, Styled
-from redraft.cli.shapes import draft_line, draft_shape, proposals, turn_line, turn_shape
+from redraft.cli.shapes import draft_line, turn_line
+from redraft.workspace.shapes import draft_shape, proposals, turn_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

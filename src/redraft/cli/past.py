@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from redraft.cli.command import Call, Command, add_paths, counted, positive_number, turn_number
 from redraft.cli.hunk_lines import show_change
 from redraft.cli.screen import BOLD, CYAN, DIM, Styled
-from redraft.cli.shapes import change_line, changes, turn_line, turn_shape, when
+from redraft.cli.shapes import change_line, changes, turn_line, when
 from redraft.errors import Refused
+from redraft.workspace.shapes import turn_shape
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.command import CONFLICTS, Call, Command, add_yes
 from redraft.cli.screen import BOLD, CYAN, RED, Styled
-from redraft.cli.shapes import change_line, changes, turn_shape
+from redraft.cli.shapes import change_line, changes
 from redraft.errors import Refused
+from redraft.workspace.shapes import turn_shape
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

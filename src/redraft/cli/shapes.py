@@ -1,4 +1,4 @@
-"""How turns and pending documents are told, to people in words and to machines as JSON. The keys are stable."""
+"""How turns and pending documents are told to people, in words. For machines, see `workspace.shapes`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.cli.command import counted
 from redraft.cli.screen import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Styled
+from redraft.workspace.shapes import decided_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,21 +22,6 @@ AUTHOR_STYLES = {"agent": CYAN, "user": GREEN, "mixed": YELLOW, "none": DIM}
 AUTHOR_WORDS = {"agent": "agent's", "user": "your own", "mixed": "agent's and yours", "none": "unchanged"}
 MAX_PATHS_IN_A_LINE = 3
 MAX_TITLE_IN_A_LINE = 72
-
-
-def turn_shape(turn: TurnRecord) -> dict[str, Any]:
-    return {
-        "turn": turn.id,
-        "author": {"kind": turn.author.kind, "name": turn.author.name},
-        "kind": turn.kind,
-        "mode": turn.mode,
-        "title": turn.title,
-        "state": str(turn.state),
-        "created": turn.created,
-        "source": turn.source,
-        "pruned": turn.pruned,
-        "paths": list(turn.paths),
-    }
 
 
 def changes(workspace: Workspace, turn: TurnRecord) -> list[dict[str, Any]]:
@@ -100,66 +86,6 @@ def few(paths: tuple[str, ...] | list[str]) -> str:
     shown = ", ".join(paths[:MAX_PATHS_IN_A_LINE])
     more = len(paths) - MAX_PATHS_IN_A_LINE
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def proposals(workspace: Workspace) -> dict[str, int]:
-    """The number of each turn that waits for a decision, by the token that its hunks carry."""
-    return {turn.token: turn.id for turn in workspace.engine.turns.proposed()}
-
-
-def draft_shape(draft: Draft, turns: Mapping[str, int]) -> dict[str, Any]:
-    """A document with something pending or unsaved, and everything that can be decided about it."""
-    from redraft.workspace.document import content_hash
-
-    return {
-        "path": draft.key,
-        "base_path": draft.base_path,
-        "kind": draft.kind,
-        "pending": draft.pending,
-        "unsaved": draft.dirty,
-        "base_file_hash": None if draft.saved is None else content_hash(draft.saved),
-        "hunks": [*file_shapes(draft, turns), *hunk_shapes(draft, turns)],
-        "unsaved_edits": [
-            {
-                "old_start": typed.old.start + 1,
-                "new_start": typed.new.start + 1,
-                "old_text": typed.old_text,
-                "new_text": typed.new_text,
-            }
-            for typed in draft.unsaved
-        ],
-    }
-
-
-def file_shapes(draft: Draft, turns: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The decision about the document itself, if there is one. It stands for all of a created or deleted one."""
-    hunk = draft.file_hunk()
-    if hunk is None:
-        return []
-    review = draft.review
-    texts = {"base": review.base, "proposed": review.proposed, "working": review.working}
-    return [
-        {
-            "hunk_id": hunk["hunk_id"],
-            "kind": draft.kind,
-            "author": hunk["author"],
-            "conflict": any(each.conflict for each in review.hunks),
-            "oversized_hunk": False,
-            "turn": max((turns[part.turn] for part in review.parts if part.turn in turns), default=None),
-            **(texts if decided_whole(draft) else dict.fromkeys(texts, "")),
-            "start_line": 1,
-            "working_start_line": 1,
-        }
-    ]
-
-
-def hunk_shapes(draft: Draft, turns: Mapping[str, int]) -> list[dict[str, Any]]:
-    hunks = () if decided_whole(draft) else draft.review.hunks
-    return [{**hunk.as_json(), "kind": "modified", "turn": turns.get(hunk.turn)} for hunk in hunks]
-
-
-def decided_whole(draft: Draft) -> bool:
-    return draft.kind in ("created", "deleted")
 
 
 def draft_line(screen: Screen, draft: Draft) -> None:

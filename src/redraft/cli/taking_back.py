@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from redraft.cli.choosing import matching
 from redraft.cli.command import CONFLICTS, Call, Command, add_yes, turn_number
 from redraft.cli.screen import BOLD, CYAN, RED, Styled
-from redraft.cli.shapes import few, short, turn_shape
+from redraft.cli.shapes import few, short
 from redraft.errors import Refused
+from redraft.workspace.shapes import turn_shape
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -90,17 +90,6 @@ def _untold(_choice: Choice) -> None:
     return
 
 
-class _Recording(RecordingProvider):
-    """Also passes on what the loop tells a route about its model."""
-
-    def __init__(self, inner: Provider, write: Callable[[str], object]) -> None:
-        super().__init__(inner, write)
-        self._report: Callable[[str], object] | None = getattr(inner, "report", None)
-
-    def report(self, trigger: str) -> bool:
-        return self._report is not None and bool(self._report(trigger))
-
-
 def recorded(inner: Contender, folder: str) -> Contender:
     """The same, with a trace of every task kept in a folder."""
 
@@ -109,7 +98,7 @@ def recorded(inner: Contender, folder: str) -> Contender:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8"):
             pass  # a trace is of one run: what an earlier one left would be played too
-        return _Recording(inner.make(task, trace), _writer(path))
+        return RecordingProvider(inner.make(task, trace), _writer(path))
 
     return replace(inner, make=make)
 

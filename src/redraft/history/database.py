@@ -1,8 +1,7 @@
-"""The SQLite database of one folder: schema, durability, and what happens when its file is damaged.
+"""The SQLite database of one folder: its tables, and what is carried over when its file is damaged.
 
-It lives outside the folder, in the state directory. Commits are durable (`WAL`, `synchronous=FULL`) unless the caller
-asks for `durable=False`, which survives a crash of the program but not a power cut and costs no disk flush. A file
-that cannot be read is set aside, never deleted; whatever its tables still give is carried over into a new one.
+It lives outside the folder, in the state directory. A file that cannot be read is set aside, never deleted; whatever
+its tables still give is carried over into a new one.
 """
 
 from __future__ import annotations
@@ -10,20 +9,19 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from redraft.errors import Busy, Damaged, RedraftError
 from redraft.files.faults import told
-from redraft.files.locks import folder_lock
-from redraft.history.salvage import free_name, lost_its_tail, salvage
+from redraft.history.salvage import lost_its_tail, salvage
+from redraft.history.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
+
+    from redraft.errors import RedraftError
 
 SCHEMA_VERSION = 1
-BUSY_SECONDS = 5.0
 
 # Every page that a turn touches is written and flushed: tables whose key is their content have no separate index, and
 # only states that are looked for are indexed.
@@ -57,54 +55,35 @@ INDEXES = (
 _in_use: Counter[str] = Counter()
 
 
-class Database:
+class Database(SqliteFile):
     """One connection, used by one thread at a time."""
 
+    what = "the history"
+
     def __init__(self, state: str) -> None:
-        self.path = os.path.join(state, "history.db")
-        self.losses: list[str] = []
-        self.lock = threading.RLock()
-        self._depth = 0
         self._suspect = os.path.join(state, "suspect")
         self._newest = os.path.join(state, "newest-turn")
         self._newest_fd = -1
         self._closed = False
         expected = os.path.exists(os.path.join(state, "workspace.json"))
-        try:
-            self._connection = self._connect()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise our_error(error) from error
-            try:
-                self._connection = self._replace()
-            except sqlite3.DatabaseError as still:
-                raise self._told(still) from still
+        super().__init__(os.path.join(state, "history.db"))
         _in_use[self.path] += 1
         if expected and self._created and not self.losses:
             self.losses.append("The history of this folder was missing; a new one was started.")
         self._look_for_lost_turns()
 
     def _connect(self) -> sqlite3.Connection:
-        with told("open", "the history"):
-            check = (not _in_use[self.path] and lost_its_tail(self.path)) or os.path.exists(self._suspect)
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            try:
-                os.chmod(self.path, 0o600)
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute("PRAGMA temp_store=MEMORY")
-                # A log that begins anew after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
-                connection.execute("PRAGMA wal_autocheckpoint=250")
-                self._created = not connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone()
-                if self._created:
-                    self._build(connection)
-                if check:
-                    self._check(connection)
-                connection.execute("SELECT max(id) FROM turns").fetchone()
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+        with told("open", self.what):
+            self._unsure = (not _in_use[self.path] and lost_its_tail(self.path)) or os.path.exists(self._suspect)
+        return super()._connect()
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._created = not connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone()
+        if self._created:
+            self._build(connection)
+        if self._unsure:
+            self._check(connection)
+        connection.execute("SELECT max(id) FROM turns").fetchone()
 
     def _check(self, connection: sqlite3.Connection) -> None:
         """Look through the whole file; what was suspected and is not found was a passing fault of the disk."""
@@ -122,23 +101,12 @@ class Database:
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
         connection.execute("COMMIT")
 
-    def _replace(self) -> sqlite3.Connection:
-        """Set the damaged file aside, start a new one, and carry over what can still be read."""
-        with folder_lock(os.path.dirname(self.path)), told("replace", "the damaged history"):
-            try:
-                return self._connect()  # another process may have done it while we waited for the lock
-            except sqlite3.DatabaseError as error:
-                if not is_damage(error):
-                    raise
-                why = str(error)
-            aside = free_name(self.path + ".damaged")
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.replace(self.path + suffix, aside + suffix)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._suspect)
-            connection = self._connect()
-            saved = salvage(aside, connection, TABLES)
+    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
+        """Carry over what can still be read."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._suspect)
+        connection = self._connect()
+        saved = salvage(aside, connection, TABLES)
         self.losses.append(
             f"The history could not be read ({why}) and was set aside as {os.path.basename(aside)}. "
             f"Carried over: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
@@ -173,34 +141,11 @@ class Database:
             if not self._closed:
                 self._closed = True
                 _in_use[self.path] -= 1
-            self._connection.close()
+            super().close()
             if self._newest_fd >= 0:
                 fd, self._newest_fd = self._newest_fd, -1
                 with contextlib.suppress(OSError):
                     os.close(fd)
-
-    @contextlib.contextmanager
-    def transaction(self, *, durable: bool = True) -> Generator[None]:
-        """All or nothing. Nested calls join the outer transaction."""
-        with self.lock:
-            if self._depth:
-                yield
-                return
-            self._depth += 1
-            try:
-                if not durable:
-                    self._run("PRAGMA synchronous=NORMAL")
-                self._run("BEGIN IMMEDIATE")
-                yield
-                self._run("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._depth -= 1
-                if not durable:
-                    self._run("PRAGMA synchronous=FULL")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run one statement; gives the id of an inserted row."""
@@ -212,54 +157,9 @@ class Database:
             for row in rows:
                 self._run(statement, row)
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self.lock:
-            try:
-                return self._connection.execute(statement, values).fetchall()
-            except sqlite3.DatabaseError as error:
-                raise self._told(error) from error
-
-    def row(self, statement: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        with self.lock:
-            try:
-                return self._connection.execute(statement, values).fetchone()
-            except sqlite3.DatabaseError as error:
-                raise self._told(error) from error
-
-    def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        # Asked many times a turn: a context manager here would cost a tenth of a small turn.
-        try:
-            return self._connection.execute(statement, values)
-        except sqlite3.DatabaseError as error:
-            raise self._told(error) from error
-
     def _told(self, error: sqlite3.DatabaseError) -> RedraftError:
         """Our word for SQLite's error; one that speaks of damage is noted for the next opening to look into."""
         if not isinstance(error, sqlite3.OperationalError):
             with contextlib.suppress(OSError), open(self._suspect, "w", encoding="utf-8") as mark:
                 mark.write(str(error))
-        return our_error(error)
-
-
-def our_error(error: sqlite3.DatabaseError) -> RedraftError:
-    """What to raise for SQLite's error: trouble that may pass is told apart from a file that holds nonsense."""
-    said, code = str(error), code_of(error)
-    if code is None or not isinstance(error, sqlite3.OperationalError):
-        return Damaged(f"The history could not be read: {said}.")
-    if "locked" in said or "busy" in said or "locking" in said:
-        return Busy("Another process is writing to this folder's history.")
-    # A log cannot be opened without its index, whose first 32 kB find no room.
-    if "full" in said or code == sqlite3.SQLITE_IOERR_SHMSIZE:
-        return RedraftError("The disk that holds Redraft's history is full.", code="io_error")
-    return RedraftError(f"The history could not be reached: {said}.", code="io_error")
-
-
-def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is at fault, as found at opening: not the disk, nor other processes. A table that is
-    missing is an ordinary error for SQLite; here it means that this is not our database any more."""
-    return not isinstance(error, sqlite3.OperationalError) or code_of(error) in (None, sqlite3.SQLITE_ERROR)
-
-
-def code_of(error: sqlite3.Error) -> int | None:
-    """SQLite's code; None where Python itself objects, as to a text column that holds no text."""
-    return getattr(error, "sqlite_errorcode", None)
+        return super()._told(error)

@@ -34,13 +34,6 @@ def lost_its_tail(path: str) -> bool:
     return len(header) < 100 or size < (65536 if page == 1 else page) * pages
 
 
-def free_name(path: str) -> str:
-    number = 1
-    while os.path.exists(f"{path}-{number}"):
-        number += 1
-    return f"{path}-{number}"
-
-
 def salvage(damaged: str, into: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
     """Copy every row that can still be read; count them by table."""
     counts = dict.fromkeys(tables, 0)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import socket
 from typing import TYPE_CHECKING, Self
 
-from redraft.errors import Refused
 from redraft.mcp_server.gate import Gate, loopback_hosts
 from redraft.mcp_server.http import asgi_app
+from redraft.mcp_server.listening import bound, run
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-    from types import FrameType, TracebackType
+    from types import TracebackType
 
     from redraft.mcp_server.endpoint import Endpoint
 
@@ -28,7 +24,7 @@ class Listener:
     def __init__(self, endpoint: Endpoint, token: str, *, port: int = 0) -> None:
         self._token = token
         self._endpoint = endpoint
-        self._socket = _bound(port)
+        self._socket = bound(ADDRESS, port)
         self.port: int = self._socket.getsockname()[1]
 
     @property
@@ -59,42 +55,4 @@ class Listener:
             timeout_graceful_shutdown=ENDING_SECONDS,
         )
 
-        class Server(uvicorn.Server):
-            """Ends its streams first: a server waits for them to end."""
-
-            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-                app.close()
-                super().handle_exit(sig, frame)
-
-        with _signals():
-            Server(config).run(sockets=[self._socket])
-
-
-def _bound(port: int) -> socket.socket:
-    # Named as TCP, or the event loop leaves the pause in that a second small packet waits for.
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((ADDRESS, port))
-        found.listen()  # whoever comes before the server is up waits, and is not turned away
-    except (OSError, OverflowError) as error:
-        found.close()
-        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
-        raise Refused(f"Port {port} cannot be used: {reason}.", field="port") from error
-    return found
-
-
-@contextlib.contextmanager
-def _signals() -> Generator[None]:
-    """The server handles signals and then sends them once more: that we have ended is all that they were to say."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, _nothing_more) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _nothing_more(_number: int, _frame: FrameType | None) -> None:
-    pass
+        run(config, self._socket, app.close)

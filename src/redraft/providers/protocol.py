@@ -19,7 +19,6 @@ from redraft.providers.contract import (
     Cancel,
     JsonObject,
     Message,
-    Provider,
     ProviderStepResult,
     StepRequest,
     SystemMessage,
@@ -30,6 +29,7 @@ from redraft.providers.contract import (
 from redraft.providers.reading import first_object, parse_json
 from redraft.providers.schemas import violations
 from redraft.providers.structured import invalid_answer
+from redraft.providers.wrapping import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,27 +39,8 @@ if TYPE_CHECKING:
 MAX_CALLS = 16
 
 
-class SpokenTools:
+class SpokenTools(Wrapper):
     """A provider whose model calls tools by the JSON protocol."""
-
-    def __init__(self, inner: Provider) -> None:
-        self._inner = inner
-
-    @property
-    def provider_name(self) -> str:
-        return self._inner.provider_name
-
-    @property
-    def model(self) -> str:
-        return self._inner.model
-
-    @property
-    def supports_native_tools(self) -> bool:
-        return self._inner.supports_native_tools
-
-    @property
-    def context_tokens(self) -> int | None:
-        return self._inner.context_tokens
 
     async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
         if not request.tools:
@@ -79,11 +60,6 @@ class SpokenTools:
             result.text, request.tools, prefix=f"call_{answered + 1}", provider=self.provider_name
         )
         return replace(result, text=text, tool_calls=calls, finish="tool_calls" if calls else "stop", data=None)
-
-    async def aclose(self) -> None:
-        close = getattr(self._inner, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def instructions(tools: Iterable[ToolDefinition]) -> str:

@@ -20,14 +20,16 @@ from redraft.providers.contract import (
     Cancel,
     JsonObject,
     Message,
-    Provider,
     ProviderError,
     ProviderStepResult,
     StepRequest,
 )
+from redraft.providers.wrapping import Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from redraft.providers.contract import Provider
 
 
 def fingerprint(request: StepRequest) -> str:
@@ -59,29 +61,13 @@ def _without_ids(message: Message, names: dict[str, str]) -> JsonObject:
     return table
 
 
-class RecordingProvider:
+class RecordingProvider(Wrapper):
     """Passes every step on and hands a line of it to `write`, also of one that failed."""
 
     def __init__(self, inner: Provider, write: Callable[[str], object]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._write = write
         self._lock = threading.Lock()
-
-    @property
-    def provider_name(self) -> str:
-        return self._inner.provider_name
-
-    @property
-    def model(self) -> str:
-        return self._inner.model
-
-    @property
-    def supports_native_tools(self) -> bool:
-        return self._inner.supports_native_tools
-
-    @property
-    def context_tokens(self) -> int | None:
-        return self._inner.context_tokens
 
     async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
         try:

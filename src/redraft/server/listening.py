@@ -10,24 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import signal
-import socket
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
+from redraft.mcp_server.listening import bound, run
 from redraft.server import logs
 from redraft.server.app import application
 from redraft.server.callers import Users
 from redraft.server.gate import ENTER, loopback_origins, public_origin
 from redraft.server.keys import Keys
+from redraft.server.live.socket import MAX_FRAME
 from redraft.server.running import Running, announce, only_one
 from redraft.server.served import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from types import FrameType
+    import socket
+    from collections.abc import Callable
 
     from redraft.server.app import Front
     from redraft.workspace.workspace import Workspace
@@ -73,7 +73,7 @@ def serve(workspace: Workspace, place: Place, ready: Callable[[Running, str], No
     state = workspace.engine.state
     users = Users(state)
     check_team(place, users)
-    with only_one(state), contextlib.closing(bound(place)) as listener, Served(workspace) as served:
+    with only_one(state), contextlib.closing(bound(place.host, place.port)) as listener, Served(workspace) as served:
         port: int = listener.getsockname()[1]
         origins, origin = loopback_origins(port), ""
         if place.public is not None:
@@ -105,7 +105,9 @@ def _run(app: logs.Logged, front: Front, served: Served, listener: socket.socket
     config = uvicorn.Config(
         app,
         http="h11",
-        ws="none",
+        ws="websockets-sansio",
+        ws_max_size=MAX_FRAME,
+        ws_per_message_deflate=False,  # it costs more time than it saves, a few letters at a time
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -116,44 +118,8 @@ def _run(app: logs.Logged, front: Front, served: Served, listener: socket.socket
         timeout_graceful_shutdown=ENDING_SECONDS,
     )
 
-    class Server(uvicorn.Server):
-        """Ends its streams first: a server waits for them to end."""
+    def end_streams() -> None:
+        front.mcp.close()
+        served.streams.end()
 
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            front.mcp.close()
-            served.streams.end()
-            super().handle_exit(sig, frame)
-
-    with _signals():
-        Server(config).run(sockets=[listener])
-
-
-def bound(place: Place) -> socket.socket:
-    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    # Named as TCP, or the event loop leaves the pause in that a second small packet waits for.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((place.host, place.port))
-        found.listen(2048)
-    except (OSError, OverflowError) as error:
-        found.close()
-        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
-        raise Refused(f"{place.host}:{place.port} cannot be used: {reason}.", field="port") from error
-    return found
-
-
-@contextlib.contextmanager
-def _signals() -> Generator[None]:
-    """The server handles signals and then sends them once more: that we have ended is all that they were to say."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, _nothing_more) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _nothing_more(_number: int, _frame: FrameType | None) -> None:
-    pass
+    run(config, listener, end_streams)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
-from redraft.history.database import our_error
+from redraft.history.sqlite_file import our_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

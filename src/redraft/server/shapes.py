@@ -1,9 +1,7 @@
-"""How turns and documents under review are told as JSON. The keys are stable, and those of the command line.
+"""How turns and decisions are told over HTTP, beyond what the command line tells of them: see `workspace.shapes`.
 
 Each shape is a type, from which the description of the API is made, and a function that makes one.
 """
-
-from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -11,52 +9,22 @@ from redraft.agent.events import iso
 from redraft.history.turns import TurnRecord
 from redraft.text.diff import invert
 from redraft.text.patch import format_patch, patch_hunk
+from redraft.workspace import shape_types, shapes
 from redraft.workspace.decisions import Decided
-from redraft.workspace.document import content_hash
-from redraft.workspace.draft import Draft
 from redraft.workspace.rollback import TakenBack
 from redraft.workspace.workspace import Workspace
 
 MAX_PATCH = 200_000
 
 
-class AuthorShape(TypedDict):
-    """Who made a turn."""
-
-    kind: Literal["person", "agent", "system"]
-    name: str
-
-
-class TurnShape(TypedDict):
+class TurnShape(shape_types.TurnShape):
     """One turn. `source` is the turn that it takes back or decides."""
 
-    turn: int
-    author: AuthorShape
-    kind: str
-    mode: str
-    title: str
-    state: str
-    created: float
     created_at: str
-    source: int | None
-    pruned: bool
-    paths: list[str]
 
 
 def turn_shape(turn: TurnRecord) -> TurnShape:
-    return {
-        "turn": turn.id,
-        "author": {"kind": turn.author.kind, "name": turn.author.name},
-        "kind": turn.kind,
-        "mode": turn.mode,
-        "title": turn.title,
-        "state": str(turn.state),
-        "created": turn.created,
-        "created_at": iso(turn.created),
-        "source": turn.source,
-        "pruned": turn.pruned,
-        "paths": list(turn.paths),
-    }
+    return {**shapes.turn_shape(turn), "created_at": iso(turn.created)}
 
 
 class TurnHunkShape(TypedDict):
@@ -136,100 +104,6 @@ def taken_back(taken: TakenBack) -> TakenBackShape:
             {"path": clash.path, "hunk_id": clash.hunk_id, "reason": clash.reason} for clash in taken.conflicts
         ],
     }
-
-
-class HunkShape(TypedDict):
-    """One decision. Lines count from 1; `turn` is the proposal that it belongs to."""
-
-    hunk_id: str
-    kind: str
-    author: str
-    conflict: bool
-    oversized_hunk: bool
-    turn: int | None
-    base: str
-    proposed: str
-    working: str
-    start_line: int
-    working_start_line: int
-
-
-class UnsavedShape(TypedDict):
-    """Typing that saving would write and that no hunk shows."""
-
-    old_start: int
-    new_start: int
-    old_text: str
-    new_text: str
-
-
-class DraftShape(TypedDict):
-    """A document with something pending or unsaved, and everything that can be decided about it."""
-
-    path: str
-    base_path: str | None
-    kind: Literal["created", "deleted", "moved", "modified"]
-    pending: bool
-    unsaved: bool
-    base_file_hash: str | None
-    hunks: list[HunkShape]
-    unsaved_edits: list[UnsavedShape]
-
-
-def draft_shape(draft: Draft, turns: dict[str, int]) -> DraftShape:
-    """`turns` are the proposals' numbers by the tokens that their hunks carry."""
-    return {
-        "path": draft.key,
-        "base_path": draft.base_path,
-        "kind": draft.kind,
-        "pending": draft.pending,
-        "unsaved": draft.dirty,
-        "base_file_hash": None if draft.saved is None else content_hash(draft.saved),
-        "hunks": [*_file_hunks(draft, turns), *_hunks(draft, turns)],
-        "unsaved_edits": [
-            {
-                "old_start": typed.old.start + 1,
-                "new_start": typed.new.start + 1,
-                "old_text": typed.old_text,
-                "new_text": typed.new_text,
-            }
-            for typed in draft.unsaved
-        ],
-    }
-
-
-def proposals(workspace: Workspace) -> dict[str, int]:
-    return {turn.token: turn.id for turn in workspace.engine.turns.proposed()}
-
-
-def _file_hunks(draft: Draft, turns: dict[str, int]) -> list[HunkShape]:
-    """The decision about the document itself, if there is one. It stands for all of a created or deleted one."""
-    hunk = draft.file_hunk()
-    if hunk is None:
-        return []
-    review, whole = draft.review, draft.kind in ("created", "deleted")
-    tokens = {part.turn for part in review.parts} | {draft.turn}
-    return [
-        {
-            "hunk_id": hunk["hunk_id"],
-            "kind": draft.kind,
-            "author": hunk["author"],
-            "conflict": any(each.conflict for each in review.hunks),
-            "oversized_hunk": False,
-            "turn": max((turns[token] for token in tokens if token in turns), default=None),
-            "base": review.base if whole else "",
-            "proposed": review.proposed if whole else "",
-            "working": review.working if whole else "",
-            "start_line": 1,
-            "working_start_line": 1,
-        }
-    ]
-
-
-def _hunks(draft: Draft, turns: dict[str, int]) -> list[HunkShape]:
-    hunks = () if draft.kind in ("created", "deleted") else draft.review.hunks
-    shapes: list[Any] = [{**hunk.as_json(), "kind": "modified", "turn": turns.get(hunk.turn)} for hunk in hunks]
-    return shapes
 
 
 class DecidedShape(TypedDict):

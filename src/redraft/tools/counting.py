@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w’'-]*")
-_RUN = re.compile(rf"(?<![\w’'-]){_CAPITAL.pattern}(?:[^\S\r\n]+{_CAPITAL.pattern})*")
-_POSSESSIVE = re.compile(r"['’]s?\Z")
+CAPITALISED = r"[^\W\d_a-zß-öø-ÿ][\w’'-]*"  # a word, as a pattern
+_RUN = re.compile(rf"(?<![\w’'-]){CAPITALISED}(?:[^\S\r\n]+{CAPITALISED})*")
+POSSESSIVE = re.compile(r"['’]s?\Z")
 _QUOTED = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"")
 
 
@@ -96,7 +96,7 @@ def _inner_names(text: str) -> Iterator[str]:
     for sentence in sentences(text):
         begins = len(sentence) - len(sentence.lstrip(" \t\r\n\"'“‘«(*_#>-"))
         for match in _RUN.finditer(sentence):
-            words = _POSSESSIVE.sub("", match.group()).split()
+            words = POSSESSIVE.sub("", match.group()).split()
             quoted = match.start() > 0 and sentence[match.start() - 1] in "\"'“‘«("
             if match.start() <= begins or quoted:
                 words = words[1:]  # its capital letter says nothing

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.long.writing import Writing
-from agent.test_durable import postgres as postgres  # noqa: PLC0414 - a fixture is known by this module's names
 from workspace.folder import Folder
 
 if TYPE_CHECKING:

@@ -142,7 +142,8 @@ def carried_out(output: str) -> str | None:
     try:
         said = json.loads(output)
         edits = [(TEXT.index(edit["old"]), edit["old"], edit["new"]) for edit in said["edits"]]
-        if said["doubts"] != [] or len(said) != 2 or any(len(edit) != 2 for edit in said["edits"]):
+        listed = isinstance(said["edits"], list) and said["doubts"] == [] and len(said) == 2
+        if not listed or any(len(edit) != 2 for edit in said["edits"]):
             return None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

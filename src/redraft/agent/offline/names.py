@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from redraft.agent.offline.prose import all_sentences
-from redraft.agent.offline.wording import word_list
-from redraft.text.lines import count_breaks
+from redraft.tools.counting import CAPITALISED, POSSESSIVE, mentions_of, word_set
 
 Guess = Literal["person", "place", "unclear"]
 
-_RUN = re.compile(
-    r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*(?:\s+(?:of the |of |the |de |von |van |la |le )?[^\W\d_a-zß-öø-ÿ][\w’'-]*)*"
-)
-_NO_NAMES = frozenset(
-    word_list("""
+_RUN = re.compile(rf"\b{CAPITALISED}(?:\s+(?:of the |of |the |de |von |van |la |le )?{CAPITALISED})*")
+_NO_NAMES = word_set(
+    """
     i i'm i'll i've i'd ok the a an and but or so if when then there here this that these those it its he she they
     we you my your his her our their what who where why how yes no not all some any one two three each every chapter
     part section figure table note notes todo draft god english french german spanish italian european american
@@ -33,7 +30,7 @@ _NO_NAMES = frozenset(
     nobody nothing everybody everything somebody something perhaps maybe never always now once only even still just
     whoever whatever give decide find check let make take go come see look read write say tell ask is are was were
     be been do does did have has had will would can could shall should may might must
-    """)
+    """
 )
 _TITLES = re.compile(
     r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Lady|Lord|Captain|Aunt|Uncle|King|Queen|Prince|Princess|Father|Mother|Sister|Brother)\.?\s+$"
@@ -44,8 +41,8 @@ _PLACE_WORD = re.compile(
     r"Bridge|Harbour|Harbor|Port|Castle|Tower|Park|Forest|Wood|Woods|City|Town|Village|County|Kingdom|Republic|States|"
     r"North|South|East|West|Beach|Cape|Coast|House|Hall|Hotel|Inn|Abbey|Church|Station|Garden|Gardens|Palace)\b"
 )
-_KNOWN_PLACES = frozenset(
-    word_list("""
+_KNOWN_PLACES = word_set(
+    """
     London Paris Berlin Rome Madrid Vienna Lisbon Dublin Prague Warsaw Moscow Athens Oslo Stockholm Helsinki
     Brussels Amsterdam Zurich Geneva Munich Hamburg Venice Florence Naples Milan Barcelona Istanbul Cairo Delhi
     Mumbai Tokyo Kyoto Beijing Shanghai Sydney Melbourne Toronto Montreal Chicago Boston Seattle Washington Houston
@@ -53,7 +50,7 @@ _KNOWN_PLACES = frozenset(
     Switzerland Belgium Netherlands Poland Russia Ukraine Greece Turkey Egypt India China Japan Korea Australia
     Canada America Mexico Brazil Argentina Europe Asia Africa Norway Sweden Finland Denmark Iceland Hungary Israel
     Iran Iraq California Texas Florida
-    """)
+    """
 )
 _VERB_AFTER = re.compile(
     r"^(?:['’]s?\s+(?:\w+\s+)?(?:hand|eyes?|face|voice|head|father|mother|sister|brother|wife|husband|son|daughter|"
@@ -102,12 +99,11 @@ def names_in(documents: list[tuple[str, str, str]]) -> list[Name]:
 
 def _count(name: Name, documents: list[tuple[str, str, str]]) -> None:
     """Every place where the name stands as whole words, headings and tables included."""
-    whole = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, name.text.split())) + r"(?!\w)")
     for path, text, _ in documents:
-        for match in whole.finditer(text):
-            if not name.count:
-                name.first = (path, count_breaks(text[: match.start()]))
-            name.count += 1
+        [found] = mentions_of(text, [(name.text,)])
+        if not name.count and found.first_line is not None:
+            name.first = (path, found.first_line)
+        name.count += found.count
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
@@ -123,7 +119,7 @@ def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
 
 
 def _bare(word: str) -> str:
-    return re.sub(r"['’]s?$", "", word).strip("-'’")
+    return POSSESSIVE.sub("", word).strip("-'’")
 
 
 def _signs(name: Name, sentence: str, start: int) -> None:

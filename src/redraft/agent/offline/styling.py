@@ -13,20 +13,18 @@ from redraft.agent.offline.prose import all_sentences
 from redraft.agent.offline.reading import left_out, read_all
 from redraft.agent.offline.wording import word_list
 from redraft.search.stems import terms
+from redraft.tools.counting import WORDS_A_MINUTE, word_set
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Desk, Script, Slots
     from redraft.agent.offline.prose import Sentence
 
-WORDS_A_MINUTE = 230
 LONGEST, REPEATED, SHORTEST_WORD = 3, 10, 4
 QUOTE = 160
 _ADVERB = re.compile(r"\w{3,}ly")
-_NO_ADVERBS = frozenset(
-    word_list(
-        "only early family reply apply supply fly july italy daily weekly monthly yearly friendly lovely lonely ugly "
-        "holy rely jelly belly bully silly likely ally assembly anomaly butterfly elderly"
-    )
+_NO_ADVERBS = word_set(
+    "only early family reply apply supply fly july italy daily weekly monthly yearly friendly lovely lonely ugly "
+    "holy rely jelly belly bully silly likely ally assembly anomaly butterfly elderly"
 )
 _PASSIVE = re.compile(
     r"\b(?:am|is|are|was|were|be|been|being)\s+(?:\w+ly\s+|not\s+|never\s+|already\s+)?"

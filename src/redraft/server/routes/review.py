@@ -8,8 +8,10 @@ from typing_extensions import TypedDict
 
 from redraft.errors import Refused
 from redraft.server.routes.answering import MAX_NUMBER, Here, PathQuery, answer, gives
-from redraft.server.shapes import DecidedShape, DraftShape, decided_shape, draft_shape, proposals
+from redraft.server.shapes import DecidedShape, decided_shape
 from redraft.workspace import decisions
+from redraft.workspace.shape_types import DraftShape
+from redraft.workspace.shapes import draft_shape, proposals
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/review", tags=["review"])

@@ -1,0 +1,67 @@
+"""The types of `shapes`, apart from it: the server describes its API by them, the command line starts without them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class AuthorShape(TypedDict):
+    """Who made a turn."""
+
+    kind: Literal["person", "agent", "system"]
+    name: str
+
+
+class TurnShape(TypedDict):
+    """One turn. `source` is the turn that it takes back or decides."""
+
+    turn: int
+    author: AuthorShape
+    kind: str
+    mode: str
+    title: str
+    state: str
+    created: float
+    source: int | None
+    pruned: bool
+    paths: list[str]
+
+
+class HunkShape(TypedDict):
+    """One decision. Lines count from 1; `turn` is the proposal that it belongs to."""
+
+    hunk_id: str
+    kind: str
+    author: str
+    conflict: bool
+    oversized_hunk: bool
+    turn: int | None
+    base: str
+    proposed: str
+    working: str
+    start_line: int
+    working_start_line: int
+
+
+class UnsavedShape(TypedDict):
+    """Typing that saving would write and that no hunk shows."""
+
+    old_start: int
+    new_start: int
+    old_text: str
+    new_text: str
+
+
+class DraftShape(TypedDict):
+    """A document with something pending or unsaved, and everything that can be decided about it."""
+
+    path: str
+    base_path: str | None
+    kind: Literal["created", "deleted", "moved", "modified"]
+    pending: bool
+    unsaved: bool
+    base_file_hash: str | None
+    hunks: list[HunkShape]
+    unsaved_edits: list[UnsavedShape]

@@ -1,0 +1,96 @@
+"""How turns and documents under review are told as JSON, by the command line and over HTTP alike. The keys are stable.
+
+Pure, and light: a command starts with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redraft.history.turns import TurnRecord
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.shape_types import DraftShape, HunkShape, TurnShape
+    from redraft.workspace.workspace import Workspace
+
+
+def turn_shape(turn: TurnRecord) -> TurnShape:
+    return {
+        "turn": turn.id,
+        "author": {"kind": turn.author.kind, "name": turn.author.name},
+        "kind": turn.kind,
+        "mode": turn.mode,
+        "title": turn.title,
+        "state": str(turn.state),
+        "created": turn.created,
+        "source": turn.source,
+        "pruned": turn.pruned,
+        "paths": list(turn.paths),
+    }
+
+
+def proposals(workspace: Workspace) -> dict[str, int]:
+    """The number of each turn that waits for a decision, by the token that its hunks carry."""
+    return {turn.token: turn.id for turn in workspace.engine.turns.proposed()}
+
+
+def draft_shape(draft: Draft, turns: Mapping[str, int]) -> DraftShape:
+    """A document with something pending or unsaved, and everything that can be decided about it."""
+    from redraft.workspace.document import content_hash
+
+    return {
+        "path": draft.key,
+        "base_path": draft.base_path,
+        "kind": draft.kind,
+        "pending": draft.pending,
+        "unsaved": draft.dirty,
+        "base_file_hash": None if draft.saved is None else content_hash(draft.saved),
+        "hunks": [*_file_hunks(draft, turns), *_hunks(draft, turns)],
+        "unsaved_edits": [
+            {
+                "old_start": typed.old.start + 1,
+                "new_start": typed.new.start + 1,
+                "old_text": typed.old_text,
+                "new_text": typed.new_text,
+            }
+            for typed in draft.unsaved
+        ],
+    }
+
+
+def decided_whole(draft: Draft) -> bool:
+    """Whether there is one decision about all of the document."""
+    return draft.kind in ("created", "deleted")
+
+
+def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
+    """The decision about the document itself, if there is one. It stands for all of a created or deleted one."""
+    hunk = draft.file_hunk()
+    if hunk is None:
+        return []
+    review, whole = draft.review, decided_whole(draft)
+    # A move belongs to the turn that made it; a decision about the whole to every turn that has a word in it.
+    tokens = {draft.turn, *(part.turn for part in review.parts if whole)}
+    return [
+        {
+            "hunk_id": hunk["hunk_id"],
+            "kind": draft.kind,
+            "author": hunk["author"],
+            "conflict": any(each.conflict for each in review.hunks),
+            "oversized_hunk": False,
+            "turn": max((turns[token] for token in tokens if token in turns), default=None),
+            "base": review.base if whole else "",
+            "proposed": review.proposed if whole else "",
+            "working": review.working if whole else "",
+            "start_line": 1,
+            "working_start_line": 1,
+        }
+    ]
+
+
+def _hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
+    hunks = () if decided_whole(draft) else draft.review.hunks
+    shapes: list[Any] = [{**hunk.as_json(), "kind": "modified", "turn": turns.get(hunk.turn)} for hunk in hunks]
+    return shapes
