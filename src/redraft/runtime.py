@@ -9,19 +9,21 @@ why.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from redraft.config import Settings, environment_table, parse_settings
+from redraft.config import WRITABLE, Settings, environment_table, parse_settings
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
     from redraft.agent.choosing import Models
+    from redraft.agent.long.documents import LongDocuments
     from redraft.files.textfile import Decoded
     from redraft.workspace.workspace import Workspace
 
@@ -61,14 +63,47 @@ def user_settings() -> Settings:
 
 def _written_settings() -> Settings:
     path = user_settings_path()
+    data = _settings_bytes(path)
+    return Settings() if data is None else parse_settings(parse_toml(data, path), path)
+
+
+def _settings_bytes(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_SETTINGS_BYTES + 1)
+            return file.read(MAX_SETTINGS_BYTES + 1)
     except FileNotFoundError:
-        return Settings()
+        return None
     except OSError as error:
         raise RedraftError(f"{path}: {error.strerror}.", code="invalid_settings", path=path) from error
-    return parse_settings(parse_toml(data, path), path)
+
+
+def write_settings(values: Mapping[str, str | int | bool]) -> None:
+    """Set some of the person's own settings in their file, whose comments and other lines stay; never in a folder's.
+
+    They are named as in `WRITABLE`. Nothing is written unless every value is one that the setting may have.
+    """
+    from redraft.files.locks import folder_lock
+    from redraft.files.writing import write_private
+    from redraft.formats.toml_lines import set_values
+    from redraft.workspace.identity import make_private
+
+    if unknown := sorted(set(values) - set(WRITABLE)):
+        raise Refused(f"{unknown[0]!a} is none of the settings that can be changed here.", field=unknown[0][:100])
+    home = os.path.join(state_home(), "redraft")
+    make_private(home)
+    with folder_lock(home, "settings"):
+        named = user_settings_path()
+        path = os.path.realpath(named)  # a link, as to a folder of dotfiles, stays one
+        old = _settings_bytes(named) or b""
+        parse_toml(old, named)
+        mark = "\ufeff" if old.startswith(b"\xef\xbb\xbf") else ""
+        new = mark + set_values(old.decode("utf-8-sig"), values)
+        parse_settings(parse_toml(new.encode(), named), named)
+        try:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            write_private(path, new, mode=stat.S_IMODE(os.stat(path).st_mode) if old else 0o600)
+        except OSError as error:
+            raise RedraftError(f"{named} cannot be written: {error.strerror}.", path=named) from error
 
 
 def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
@@ -115,6 +150,19 @@ def open_workspace(folder: str, *, mode: str | None = None) -> Workspace:
     return Workspace.open(folder, state_home=state_home(), settings=settings, notices=notices)
 
 
+def state_of(folder: str) -> str | None:
+    """Where the state of a folder lies that was opened before; nothing is made or mended. None where none is known."""
+    from redraft.files.root import Root
+    from redraft.workspace.identity import is_elsewhere, read_id, states_of
+
+    home, real = os.path.join(state_home(), "redraft"), os.path.realpath(folder)
+    if not (os.path.isdir(home) and os.path.isdir(real)):
+        return None
+    with Root.open(folder) as root:
+        found = read_id(root) or next(states_of(home, real), None)
+    return None if found is None or is_elsewhere(home, found, real) else os.path.join(home, found)
+
+
 def models() -> Models:
     """The person's models, by their settings and the keys in their environment."""
     from redraft.agent.choosing import Models
@@ -139,6 +187,21 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
             yield agent
         finally:
             agent.close()
+
+
+@contextmanager
+def open_long_work(workspace: Workspace, document: str) -> Generator[LongDocuments | None]:
+    """Whoever works on whole documents for one call, with the person's model and within what one job may spend; None
+    where no model is set up."""
+    from redraft.agent.budget import Budget
+    from redraft.agent.choosing import Models
+    from redraft.agent.long.wiring import for_call
+    from redraft.agent.store import AgentStore
+
+    settings = workspace.engine.settings
+    with AgentStore(workspace.engine.journal.state, workspace.engine.clock) as store:
+        provider = Models.of(settings, os.environ).provider("", lambda _choice: None)
+        yield for_call(store, settings.limits, provider, document, budget=Budget.of(settings.agent, {}))
 
 
 def read_outside(name: str) -> Decoded:

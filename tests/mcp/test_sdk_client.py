@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from server.serving import serving as served
 from speaking.lines import environment, program
 from speaking.posts import serving
 
@@ -27,8 +28,13 @@ def transport(folder: Path, kind: str) -> Generator[Any]:
     from mcp import StdioServerParameters
 
     command, *arguments = program(folder, "--profile", "all")
+    streams = StdioServerParameters(command=command, args=arguments, env=environment(folder))
     if kind == "stdio":
-        yield StdioServerParameters(command=command, args=arguments, env=environment(folder))
+        yield streams
+        return
+    if kind == "joined":
+        with served(folder, REDRAFT_MODE="apply"):
+            yield streams
         return
     with serving(folder, "--profile", "all") as server:
         yield server
@@ -46,7 +52,7 @@ async def connected(target: Any, kind: str, mode: Any, heard: dict[str, Any]) ->
         heard.setdefault("asked", []).append(params.message)
         return ElicitResult(action="accept", content={"agree": True, "answer": "The first."})
 
-    if kind == "stdio":
+    if kind != "http":
         async with Client(target, mode=mode, elicitation_callback=answer) as client:
             yield client
         return
@@ -86,7 +92,7 @@ async def talk(target: Any, kind: str, mode: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["stdio", "http"])
+@pytest.mark.parametrize("kind", ["stdio", "http", "joined"])
 @pytest.mark.parametrize(("mode", "protocol"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 def test_the_official_client_lists_and_calls_every_tool(folder: Path, kind: str, mode: str, protocol: str) -> None:
     with transport(folder, kind) as target:
@@ -116,7 +122,7 @@ async def follow(target: Any, kind: str, folder: Path) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["stdio", "http"])
+@pytest.mark.parametrize("kind", ["stdio", "http", "joined"])
 def test_the_official_client_hears_of_an_outside_change(folder: Path, kind: str) -> None:
     with transport(folder, kind) as target:
         (event,) = asyncio.run(follow(target, kind, folder))

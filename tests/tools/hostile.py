@@ -230,6 +230,18 @@ def inner_call(doc: Doc) -> Strategy:
     )
 
 
+def proposed_edit(doc: Doc) -> Strategy:
+    """An edit as a careful model proposes it: lines from 1 in their order, and text where text belongs."""
+
+    def made(operation: str, lines: tuple[int, int], text: str) -> dict[str, Any]:
+        first, last = sorted(lines)
+        rest = {} if operation == "delete" else {"new_text": text}
+        return {"file_path": doc.path, "operation": operation, "start_line": first, "end_line": last, **rest}
+
+    line = st.integers(1, max(doc.lines, 1))
+    return st.builds(made, sampled("replace", "insert", "delete"), st.tuples(line, line), sampled(*CONTENT))
+
+
 def spoiled(arguments: dict[str, Any], how: int, which: int, junk: Any) -> dict[str, Any]:
     """The arguments with one thing wrong, or only written as models write them."""
     if not arguments or how > 7:
@@ -262,6 +274,8 @@ def arguments_for(tool: str) -> Strategy:
             options.append(st.fixed_dictionaries({"path": BY_NAME["folder"](doc)}))
         else:
             options.append(fitting(schema, doc))
+        if tool == "propose_edits":
+            options.append(st.fixed_dictionaries({"edits": st.lists(proposed_edit(doc), min_size=1, max_size=2)}))
     return st.builds(spoiled, st.one_of(options), st.sampled_from(range(24)), st.integers(0, 9), JSON)
 
 

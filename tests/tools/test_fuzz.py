@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import tempfile
 from collections import Counter
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -20,7 +23,10 @@ from redraft.tools.context import ToolContext
 from redraft.workspace.document import content_hash
 from tools.calling import Caller
 from tools.hostile import HASH, LAST, NOW, SECRET, arguments_for, everything, prepare, resolved, restore
-from workspace.folder import AGENT, Folder, fresh_folder
+from workspace.folder import AGENT, Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 TOOLS = [entry.name for entry in registry().tools]
 EACH = 5000 if TORTURE else 12
@@ -102,10 +108,23 @@ class Bench:
                 workspace.close_tab(tab.tab_id, discard=True)
 
 
+@contextlib.contextmanager
+def in_memory() -> Generator[Folder]:
+    """A folder for thousands of calls; where there is a file system in memory it is there, because on a disk all that
+    takes time is the waiting for each turn to be durable."""
+    memory = "/dev/shm" if TORTURE and os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(prefix="redraft-fuzz-", dir=memory) as place:
+        folder = Folder(Path(place))
+        try:
+            yield folder
+        finally:
+            folder.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", TOOLS)
 def test_whatever_is_asked_failures_are_typed_and_change_no_byte(tool: str):
-    with fresh_folder() as folder:
+    with in_memory() as folder:
         bench = Bench(folder, tool)
 
         @settings(max_examples=EACH, deadline=None, suppress_health_check=SLOW, database=None)

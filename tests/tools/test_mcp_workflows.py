@@ -1,12 +1,12 @@
 """The specifications' sample workflows, call by call as they are written there, by a real MCP process.
 
-Numbers 5 and 6, and the second way of 2, are the analysis and transformation tools' and are tested where those are.
+Where a workflow needs a model, the person has set up one that plays a script: what it says stands in the test.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +30,28 @@ YAML = (
     "service:\n  name: lamp\n  log_level: info\n\n# Where the database is\ndatabase:\n  host: localhost\n"
     "  port: 5432\n\nmail:\n  sender: lamp@example.org\n  retries: 3\n"
 )
+
+
+LONDON = "# The Letter\n\nFog lay on London. Ann walked along the Thames and had tea with Mr Pike, a Londoner.\n"
+TOKYO = "# The Letter\n\nRain fell on Tokyo. Ann walked along the Sumida and had tea with Mr Pike, a Londoner.\n"
+FILLER = "".join(f"The road went on past milestone {at}, and nobody spoke a word.\n\n" for at in range(200))
+JOHNS = "".join(f"# Chapter {at}\n\nJohn came in. He sat down.\n\n{FILLER}" for at in (1, 2))
+
+
+def with_a_model(place: Path, document: str, *says: dict[str, Any]) -> McpAgent:
+    """An agent whose person has opened a document, and set up a model that answers its subagents so, one at a time."""
+    folder, settings = place / "notes", place / "home" / "redraft"
+    folder.mkdir()
+    settings.mkdir(parents=True)
+    script = settings / "script.jsonl"
+    steps = [json.dumps({"text": json.dumps(answer)}) for answer in says]
+    script.write_text("\n".join(steps), encoding="utf-8")
+    chosen = '[routing]\nagent_mode = "local"\nlocal = "played"\n[limits]\nsubagents = 1\n'
+    model = f'[models.played]\nkind = "scripted"\nfile = {json.dumps(str(script))}\n'
+    (settings / "settings.toml").write_text(chosen + model, encoding="utf-8")
+    agent = McpAgent(folder, "--profile", "tabs")
+    agent.call("create_document", title="story.md", content=document)
+    return agent
 
 
 @pytest.fixture
@@ -64,6 +86,20 @@ def test_2_change_john_to_james(agent: McpAgent):
     assert agent.text("visit.md") == JOHN.replace("John ", "James ").replace("John'", "James'")
 
 
+NOTHING_ELSE: dict[str, Any] = {"terms": [], "doubts": []}
+SHE = {"edits": [{"old": "He sat down", "new": "She sat down"}], "doubts": []}
+
+
+@pytest.mark.covers("TK-flow-rename-long")
+def test_2_change_john_to_jane_throughout_a_long_story_with_the_pronouns(tmp_path: Path):
+    with with_a_model(tmp_path, JOHNS, NOTHING_ELSE, NOTHING_ELSE, SHE, SHE, {"issues": []}) as agent:
+        params = {"old_name": "John", "new_name": "Jane", "update_pronouns": True, "gender": "female"}
+        answer = agent.call("transform_document", transformation="character_rename", params=params)
+        assert answer["summary"].startswith("Renamed 'John' to 'Jane' in 4 locations")
+        assert agent.text(answer["path"]) == JOHNS.replace("John", "Jane").replace("He sat", "She sat")
+        assert agent.text("story.md") == JOHNS
+
+
 @pytest.mark.covers("TK-flow-add-detail")
 def test_3_add_details_to_chapter_3(agent: McpAgent):
     outline = agent.call("get_outline", path="novel.md")["outline"]
@@ -88,6 +124,31 @@ def test_4_find_the_scene_where_alice_fights_the_dragon_and_expand_it(agent: Mcp
     assert agent.text("tale.md") == TALE.replace(
         FIGHT, "Alice drew her sword, and they fought until the sun went down."
     )
+
+
+@pytest.mark.covers("TK-flow-change-setting")
+def test_5_change_this_story_from_london_to_tokyo(tmp_path: Path):
+    edits = [
+        {"old": "Fog lay on London", "new": "Rain fell on Tokyo"},
+        {"old": "along the Thames", "new": "along the Sumida"},
+    ]
+    with with_a_model(tmp_path, LONDON, {"edits": edits, "doubts": []}, {"issues": []}) as agent:
+        params = {"old_setting": "London", "new_setting": "Tokyo", "adapt_details": True}
+        answer = agent.call("transform_document", transformation="setting_change", params=params)
+        assert (agent.text(answer["path"]), agent.text("story.md")) == (TOKYO, LONDON)
+        (left,) = answer["flags"]
+        assert (left["kind"], left["line"], "Londoner" in left["quote"]) == ("leftover", 2, True)
+
+
+@pytest.mark.covers("TK-flow-summary-tab")
+def test_6_summarize_this_document_to_another_tab(tmp_path: Path):
+    with with_a_model(tmp_path, LONDON, {"summary": "Ann has tea in the fog."}) as agent:
+        answer = agent.call("analyze_document", task="summary")
+        assert answer["summary"] == "Ann has tea in the fog."
+        tabs = {tab["tab_id"]: tab["path"] for tab in agent.call("list_tabs")["tabs"]}
+        assert tabs[answer["result_tab_id"]] == answer["path"] != "story.md"
+        assert "Ann has tea in the fog." in agent.text(answer["path"])
+        assert agent.text("story.md") == LONDON
 
 
 @pytest.mark.covers("TK-flow-edit-yaml")

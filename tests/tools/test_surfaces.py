@@ -21,6 +21,7 @@ from server.serving import serving as http_serving
 from speaking.lines import Lines, answer_of, envelope
 from speaking.posts import serving
 from tools.calling import STORY
+from tools.looping import offered_to_a_job, told_in_a_job
 from workspace.folder import yes
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ SCENES = (
         {**AT, "transformation": "character_rename", "params": {"old_name": "letter", "new_name": "note"}},
     ),
     Scene("transform_document", {"path": "story.md", "transformation": "custom", "custom_prompt": "?"}, fails=True),
+    Scene("getEditorText", {"path": "story.md"}),
+    Scene("replaceText", {"path": "story.md", "from": 0, "to": 3, "newText": "A \U0001f600"}),
     Scene("no_such_tool", fails=True),
 )
 
@@ -156,6 +159,20 @@ def by_http(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[s
     return answer.json
 
 
+def by_the_agents_loop(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+    with program.open(Settings(mode="apply")) as workspace:
+        return told_in_a_job(workspace, scene.tool, arguments)
+
+
+def while_the_turn_is_open(scene: Scene, answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer as a job's model gets it: its turn is carried out when it is done, so what the call has changed is only
+    staged, no turn is recorded, and nothing is there yet to be opened in a tab."""
+    if scene.fails or answer.get("state") != "applied" or registry().get(scene.tool).alone:
+        return answer
+    made = "result_tab_id" if "result_tab_id" in answer else "tab_id" if "tab_id" in answer else "state"
+    return {**answer, made: None, "state": "staged", "turn": None}
+
+
 SURFACES: tuple[Callable[[Program, Scene, dict[str, Any]], dict[str, Any]], ...] = (
     by_python,
     by_command,
@@ -170,6 +187,11 @@ def timeless(answer: Any) -> Any:
     return json.loads(re.sub(r'"created": [0-9.]+', '"created": 0', json.dumps(answer)))
 
 
+def contents(program: Program) -> dict[str, bytes]:
+    files = (path for path in sorted(program.folder.rglob("*")) if path.is_file() and ".redraft" not in path.parts)
+    return {path.relative_to(program.folder).as_posix(): path.read_bytes() for path in files}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}")
 def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
@@ -180,11 +202,52 @@ def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
         place.mkdir()
         program, arguments = prepared(place, scene)
         answers.append(timeless(surface(program, scene, arguments)))
-        files = (path for path in sorted(program.folder.rglob("*")) if path.is_file() and ".redraft" not in path.parts)
-        folders.append({path.relative_to(program.folder).as_posix(): path.read_bytes() for path in files})
+        folders.append(contents(program))
     assert all(answer == answers[0] for answer in answers)
     assert all(found == folders[0] for found in folders)
     assert ("error" in answers[0]) is scene.fails
+
+
+# A job is one turn as it is and offers no batch; and its person can always be asked, as the next test says.
+@pytest.mark.parametrize(
+    "scene",
+    [each for each in SCENES if each.tool not in ("batch", "clarify_user")],
+    ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}",
+)
+def test_the_agents_loop_gives_the_same_answer(tmp_path: Path, scene: Scene):
+    answers: list[Any] = []
+    folders: list[dict[str, bytes]] = []
+    for surface in (by_python, by_the_agents_loop):
+        place = tmp_path / surface.__name__
+        place.mkdir()
+        program, arguments = prepared(place, scene)
+        answers.append(timeless(surface(program, scene, arguments)))
+        folders.append(contents(program))
+    if answers[0].get("success") is False:  # the editor's tool tells what is wrong; within a turn it fails, as all do
+        assert answers[1]["message"] == answers[0]["error"]
+    else:
+        assert answers[1] == while_the_turn_is_open(scene, answers[0])
+    assert folders[1] == folders[0]
+
+
+def test_a_job_offers_every_tool_but_the_one_that_it_is_itself():
+    assert {entry.name for entry in registry().tools} - offered_to_a_job() == {"batch"}
+
+
+def test_a_question_is_answered_alike_wherever_the_person_can_be_asked(tmp_path: Path):
+    question = {"question": "Which of the two?"}
+    program = Program(tmp_path / "notes")
+    program.write("story.md", STORY)
+    with program.open() as workspace:
+        context = ToolContext(workspace, AGENT, ask=lambda _: "The second.")
+        plain = registry().call("clarify_user", question, context)
+        by_the_loop = told_in_a_job(workspace, "clarify_user", question, "The second.")
+    client = Lines.to(program.folder, "--profile", "all")
+    client.answer = lambda _: {"action": "accept", "content": {"answer": "The second."}}
+    client.start(AGENT.name, elicitation={})
+    by_mcp = answer_of(client.call("clarify_user", **question))
+    assert client.close() == ""
+    assert plain == by_the_loop == by_mcp == {**question, "answer": "The second."}
 
 
 def test_every_tool_has_a_scene():

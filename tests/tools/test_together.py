@@ -167,6 +167,14 @@ def test_a_batch_with_one_bad_call_does_nothing_and_names_it(agent: Caller):
     assert agent.call("insert_lines", **insert(version, "still good")["arguments"])["status"] == "success"
 
 
+def test_a_dry_call_within_a_batch_tells_and_changes_nothing(agent: Caller):
+    done, dry = (insert(agent.version("story.md"), words) for words in ("one", "two"))
+    dry["arguments"]["dry_run"] = True
+    answer = agent.call("batch", calls=[done, dry])
+    assert [each["state"] for each in answer["results"]] == ["staged", "dry_run"]
+    assert agent.text("story.md") == "one\n" + STORY
+
+
 def test_a_batch_can_be_run_dry(agent: Caller):
     answer = agent.call("batch", calls=[insert(agent.version("story.md"), "one")], dry_run=True)
     assert (answer["state"], agent.text("story.md")) == ("dry_run", STORY)

@@ -21,6 +21,7 @@ from redraft.agent.room import Room
 from redraft.agent.sessions import ContextRow
 from redraft.errors import Refused
 from redraft.workspace.document import check_text
+from redraft.workspace.engine import PERSON
 from redraft.workspace.modes import mode_named
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from redraft.agent.jobs import Job
     from redraft.agent.rules import Remembered
     from redraft.agent.store import AgentStore
+    from redraft.history.turns import Author
     from redraft.search.index import Index
     from redraft.tools.registry import Registry
     from redraft.workspace.events import Event
@@ -211,9 +213,9 @@ class Agent:
                 shape["diff_bundle"] = reviewing.bundle(self.room.workspace, job)
         return shape
 
-    def apply(self, job_id: str, accepted_hunk_ids: Iterable[str]) -> dict[str, Any]:
-        """Take the accepted hunks, refuse the others. Where a file was changed since it was shown, nothing is written:
-        the proposal is withdrawn and the job run again."""
+    def apply(self, job_id: str, accepted_hunk_ids: Iterable[str], *, author: Author = PERSON) -> dict[str, Any]:
+        """Take the accepted hunks, refuse the others, as `author` decides. Where a file was changed since it was shown,
+        nothing is written: the proposal is withdrawn and the job run again."""
         job = self._settled(self.store.jobs.get(job_id))
         if job.status is not Status.REVIEW:
             raise Refused(f"The job is {job.status}, not under review.", code="conflict", job_id=job_id)
@@ -221,22 +223,23 @@ class Agent:
         self.store.events.append(job_id, "apply.started", accepted=len(accepted))
         try:
             with self.room.guard:
-                answer = reviewing.apply(self.room.workspace, job, accepted, self.room.memory)
+                answer = reviewing.apply(self.room.workspace, job, accepted, self.room.memory, author=author)
         except Refused as error:
             if error.code != "conflict":
                 raise
-            return self._withdrawn(job, error)
+            return self._withdrawn(job, error, author)
         self.store.events.append(job_id, "apply.completed", **answer)
         self._settled(job)
         return answer
 
-    def _withdrawn(self, job: Job, error: Refused) -> dict[str, Any]:
+    def _withdrawn(self, job: Job, error: Refused, author: Author) -> dict[str, Any]:
         shape = {**error.as_dict(), "rerun_required": True}
         self.store.events.append(job.id, "conflict.found", **error.details)
         told = {"error": error.code, "reason": error.message}
         self.store.move(job.id, Status.FAILED, "job.failed", told, error=shape)
         with self.room.guard:
-            self.room.workspace.reject(reviewing.left_to_decide(self.room.workspace, job.turn or 0))
+            left = reviewing.left_to_decide(self.room.workspace, job.turn or 0)
+            self.room.workspace.reject(left, author=author)
         again = self.rerun(job.id) if job.reruns < self.room.limits.reruns else None
         return {"status": "conflict", "error": shape, "rerun_job_id": None if again is None else again.id}
 

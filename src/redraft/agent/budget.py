@@ -86,10 +86,14 @@ def _wanted(tool_config: dict[str, Any], name: str, default: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a job will cost, roughly, before it begins. Money is None where nobody knows the model's price."""
+    """What something will cost, roughly, before it begins. Money is None where nobody knows the model's price."""
 
     tokens: int
     usd: Decimal | None
+
+    @staticmethod
+    def of(tokens: int, price_of_a_token: Decimal | None) -> Estimate:
+        return Estimate(tokens, None if price_of_a_token is None else tokens * price_of_a_token)
 
     def exceeds(self, limits: AgentLimits) -> bool:
         dear = self.usd is not None and self.usd * 100 > limits.ask_above_cents
@@ -100,10 +104,9 @@ class Estimate:
         return f"about {self.tokens} tokens{money}"
 
 
-def estimated(messages: list[Message], price_of_a_token: Decimal | None) -> Estimate:
+def usual_tokens(messages: list[Message]) -> int:
     """What a conversation that begins so usually takes."""
-    tokens = int(sum(len(_told(message)) for message in messages) / CHARACTERS_A_TOKEN) * USUAL_STEPS
-    return Estimate(tokens, None if price_of_a_token is None else tokens * price_of_a_token)
+    return int(sum(len(_told(message)) for message in messages) / CHARACTERS_A_TOKEN) * USUAL_STEPS
 
 
 def _told(message: Message) -> str:

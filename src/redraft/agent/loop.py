@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from redraft.agent.asking import Asking
-from redraft.agent.budget import Budget, estimated
+from redraft.agent.budget import Budget, Estimate, usual_tokens
 from redraft.agent.calls import Called, Caller, Consent
 from redraft.agent.context import JobContext
 from redraft.agent.events import summary
+from redraft.agent.long.estimating import subagent_tokens
 from redraft.agent.long.wiring import for_job
 from redraft.agent.offering import definitions, offered, title_of
 from redraft.agent.opening import opening_of
@@ -102,7 +103,7 @@ class Run:
     async def converse(self) -> Said:
         """Talk with the model until it is done, or has to be."""
         messages = self._begin()
-        await self._agree_to_estimate(messages)
+        await self._agree_to_estimate(usual_tokens(messages))
         while not (spent := self._spent()):
             self.cancel.check()
             self._tell_changes(messages)
@@ -125,11 +126,11 @@ class Run:
         self.tape.record("note", "opening", [message.as_dict() for message in messages])
         return messages
 
-    async def _agree_to_estimate(self, messages: list[Message]) -> None:
+    async def _agree_to_estimate(self, tokens: int) -> None:
         usage = self.room.store.usage
         price = usage.price_of_a_token(self.provider.provider_name, self.provider.model)
         recorded = self.tape.take("note", "estimate")
-        estimate = estimated(messages, price)
+        estimate = Estimate.of(tokens, price)
         if recorded is None and (self.tape.replaying or not estimate.exceeds(self.room.limits)):
             return
         words: str = recorded.value if recorded is not None else estimate.in_words()
@@ -203,6 +204,10 @@ class Run:
     # The calls of a step
 
     async def _call_all(self, calls: tuple[ToolCall, ...], messages: list[Message]) -> None:
+        with self.room.guard:
+            tokens = subagent_tokens(calls, self.caller, self.room.settings.limits)
+        if tokens or self.tape.replaying:
+            await self._agree_to_estimate(tokens)
         await self._agree_to(calls)
         done = [await self._call(call) for call in calls]
         messages += [each.result for each in done]

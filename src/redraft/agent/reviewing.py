@@ -12,12 +12,14 @@ from redraft.errors import Refused
 from redraft.text.patch import format_patch
 from redraft.workspace.document import content_hash
 from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.engine import PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from redraft.agent.jobs import Job
     from redraft.agent.memory import Memory
+    from redraft.history.turns import Author
     from redraft.workspace.draft import Draft
     from redraft.workspace.workspace import Workspace
 
@@ -77,7 +79,9 @@ def file_hunk_id(path: str) -> str:
     return f"{FILE_HUNK}:{path}"
 
 
-def apply(workspace: Workspace, job: Job, accepted: Iterable[str], memory: Memory | None = None) -> dict[str, Any]:
+def apply(
+    workspace: Workspace, job: Job, accepted: Iterable[str], memory: Memory | None = None, *, author: Author = PERSON
+) -> dict[str, Any]:
     """Take the accepted hunks of a job and refuse its others; `conflict` where a file was changed since."""
     if job.turn is None:
         raise Refused("This job proposes nothing.", code="hunk_not_found", job_id=job.id)
@@ -92,9 +96,9 @@ def apply(workspace: Workspace, job: Job, accepted: Iterable[str], memory: Memor
         _learn(workspace, refused, memory)
     if any(taken.values()):
         hashes = {path: job.base_hashes[path] for path in taken if path in job.base_hashes}
-        workspace.accept({path: names for path, names in taken.items() if names}, base_hash=hashes)
+        workspace.accept({path: names for path, names in taken.items() if names}, base_hash=hashes, author=author)
     if any(refused.values()):
-        workspace.reject({path: names for path, names in refused.items() if names})
+        workspace.reject({path: names for path, names in refused.items() if names}, author=author)
     return {
         "status": "completed",
         "applied_files": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, cast
 
 from redraft.cli.command import Call, Command, add_yes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "MODES", "PROFILES"]
 
 FAILED = 1
+OF_WHOLE_DOCUMENTS = ("analyze_document", "transform_document")
 
 
 def run_tool(call: Call) -> int:
@@ -46,9 +48,14 @@ def _called(call: Call, tools: Registry) -> dict[str, Any]:
 
     arguments = call.arguments
     given = _parsed(arguments.arguments)
-    with call.workspace(mode=arguments.mode) as workspace:
+    with ExitStack() as stack:
+        workspace = stack.enter_context(call.workspace(mode=arguments.mode))
         author = Author("agent", arguments.author)
         context = ToolContext(workspace, author, confirm=call.confirmed, ask=_ask, active_tab=arguments.tab)
+        if arguments.tool in OF_WHOLE_DOCUMENTS:
+            from redraft.runtime import open_long_work
+
+            context.long = stack.enter_context(open_long_work(workspace, str(given.get("path", ""))))
         return tools.call(arguments.tool, given, context)
 
 

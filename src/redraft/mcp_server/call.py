@@ -23,7 +23,9 @@ from redraft.mcp_server.protocol import (
     as_object,
 )
 from redraft.tools.across import search_documents, search_project
+from redraft.tools.analysing import analyze_document
 from redraft.tools.registry import Registry
+from redraft.tools.transforming import transform_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,6 +41,7 @@ PROGRESS_SECONDS = 0.1
 STEPS = "calls of the batch done"
 NO_OBJECT = Fault(BAD_PARAMETERS, "The parameters are a JSON object.")
 SEARCHES = (search_documents, search_project)
+OF_WHOLE_DOCUMENTS = (analyze_document, transform_document)
 
 
 class Cancelled(Exception):
@@ -61,6 +64,7 @@ class Call:
         self.cancelled = threading.Event()
         self.left = False
         self.consents: list[str] = []
+        self._stops: list[Callable[[], object]] = []
         self._fault = None if given is None or isinstance(given, dict) else NO_OBJECT
         self._ended = False
         self._turn_to_speak = threading.Lock()
@@ -78,7 +82,7 @@ class Call:
     def opened(self, envelope: Message) -> None:
         """Take the sender from the request's own envelope."""
         try:
-            self._sender = Client.by_envelope(envelope)
+            self._sender = Client.by_envelope(envelope, self.connection.client.user)
         except Fault as fault:
             self._fault = fault
 
@@ -110,6 +114,18 @@ class Call:
         """Go no further once the request was called off."""
         if self.cancelled.is_set():
             raise Cancelled
+
+    def call_off(self) -> None:
+        """End it where that can be done. Called from any thread."""
+        self.cancelled.set()
+        for stop in tuple(self._stops):
+            stop()
+
+    def when_called_off(self, stop: Callable[[], object]) -> None:
+        """Have this done when the request is called off; at once where it was already."""
+        self._stops.append(stop)
+        if self.cancelled.is_set():
+            stop()
 
     def progress(self, done: int, total: int, about: str) -> None:
         """Tell a client that wants to know how far the call is; not more often than anybody can read."""
@@ -159,4 +175,8 @@ class Steps(Registry):
             self._call.progress(self._begun - 2, self._total, STEPS)
         if name in {tool.name for tool in SEARCHES}:
             context.index = self._call.connection.endpoint.index_for(self._call)
+        if name in {tool.name for tool in OF_WHOLE_DOCUMENTS}:
+            from redraft.mcp_server.subagents import work_for
+
+            context.long = work_for(self._call)
         return super().call(name, arguments, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from redraft.history.turns import Author
 from redraft.mcp_server.protocol import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from redraft.mcp_server.protocol import Message
 
 Form = Literal["structured", "text", "both"]
+FORMS: tuple[Form, ...] = get_args(Form)
 MAX_NAME = 64
 
 # What each client shows its model, found by looking at what the model was sent (tests/mcp/test_real_clients.py).
@@ -36,20 +37,22 @@ READS: dict[str, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client, before it has said anything or as it was last heard."""
+    """A client, before it has said anything or as it was last heard. `user` is whose token it showed, where there are
+    several: that alone is proven."""
 
     name: str = ""
     protocol: str = HANDSHAKE_VERSIONS[0]
     capabilities: Message = field(default_factory=dict[str, Any])
+    user: str = ""
 
     @staticmethod
-    def by_handshake(parameters: Message) -> Client:
+    def by_handshake(parameters: Message, user: str = "") -> Client:
         wanted = parameters.get("protocolVersion")
         protocol = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
-        return Client(_name(parameters.get("clientInfo")), protocol, as_object(parameters.get("capabilities")))
+        return Client(_name(parameters.get("clientInfo")), protocol, as_object(parameters.get("capabilities")), user)
 
     @staticmethod
-    def by_envelope(meta: Message) -> Client:
+    def by_envelope(meta: Message, user: str = "") -> Client:
         """The sender of one request; a `Fault` where the envelope is not whole or of a version unknown here."""
         missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
         if missing:
@@ -60,7 +63,7 @@ class Client:
         if wanted not in ENVELOPE_VERSIONS:
             data = {"supported": list(ENVELOPE_VERSIONS), "requested": wanted}
             raise Fault(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
-        return Client(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]))
+        return Client(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]), user)
 
     @property
     def by_request(self) -> bool:
@@ -69,7 +72,8 @@ class Client:
 
     @property
     def author(self) -> Author:
-        return Author("agent", self.name or "agent")
+        name = self.name or "agent"
+        return Author("agent", f"{name} for {self.user}" if self.user else name)
 
     @property
     def can_be_asked(self) -> bool:

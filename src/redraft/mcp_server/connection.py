@@ -8,11 +8,11 @@ it has read is remembered, and what it proposes gathers in one review.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from redraft.mcp_server.call import Call
 from redraft.mcp_server.client import Client
-from redraft.mcp_server.protocol import INVALID_REQUEST, Fault, as_object, envelope_of
+from redraft.mcp_server.protocol import as_message, as_object, envelope_of, number_of
 
 if TYPE_CHECKING:
     from redraft.mcp_server.call import Emit, Number
@@ -37,10 +37,10 @@ class _Question:
 class Connection:
     """`emit` sends what belongs to no call: what a subscriber is to be told."""
 
-    def __init__(self, endpoint: Endpoint, emit: Emit) -> None:
+    def __init__(self, endpoint: Endpoint, emit: Emit, user: str = "") -> None:
         self.endpoint = endpoint
         self.emit = emit
-        self.client = Client()
+        self.client = Client(user=user)
         self.follower: Follower | None = None
         self.hung_up = False
         self.closed = False
@@ -55,11 +55,7 @@ class Connection:
 
         A `Fault` says that it is no message at all.
         """
-        if not isinstance(message, dict):
-            raise Fault(INVALID_REQUEST, "A message is one JSON object.")
-        found = cast("Message", message)
-        if found.get("jsonrpc", "2.0") != "2.0":
-            raise Fault(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
+        found = as_message(message)
         if "method" not in found:
             self._answer(found)
         elif "id" in found:
@@ -69,9 +65,7 @@ class Connection:
         return None
 
     def _request(self, message: Message, emit: Emit) -> Call:
-        number = message["id"]
-        if not isinstance(number, str | int) or isinstance(number, bool):
-            raise Fault(INVALID_REQUEST, "A request's id is a string or a whole number.")
+        number = number_of(message)
         call = Call(self, number, message["method"], message.get("params"), emit)
         envelope = envelope_of(message)
         if envelope is not None:
@@ -89,7 +83,7 @@ class Connection:
             return
         call, stream = self._calls.get(number), self._streams.pop(number, None)
         if call is not None:
-            call.cancelled.set()
+            call.call_off()
             for question in tuple(self._questions.values()):
                 if question.call is call:
                     question.over.set()

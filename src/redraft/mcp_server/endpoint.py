@@ -11,6 +11,7 @@ from collections import OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from redraft.config import MODE_WIDTH
 from redraft.errors import Refused
 from redraft.mcp_server.asking import Questions
 from redraft.tools.context import ToolContext
@@ -33,7 +34,8 @@ REMEMBERED_CALLERS = 64
 class Endpoint:
     """One folder, served. Close it before the workspace; used as a context manager it closes itself.
 
-    `form` says how answers are written, whatever the client; `guard` is the lock of whoever shares the workspace.
+    `form` says how answers are written, whatever the client; `guard` is the lock of whoever shares the workspace;
+    `most` is the widest mode for these clients, where the workspace's own is wider.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Endpoint:
         *,
         form: Form | None = None,
         guard: threading.Lock | None = None,
+        most: str | None = None,
     ) -> None:
         if not tools.tools:
             raise Refused("This profile has no tools.", field="profile")
@@ -51,6 +54,8 @@ class Endpoint:
         self.form: Form | None = form
         self.guard = guard or threading.Lock()
         self.questions = Questions()
+        self.most = most
+        self._whole: Endpoint | None = None
         self._callers: OrderedDict[str, ToolContext] = OrderedDict()
         self._index: Index | None = None
         self._searching: Call | None = None
@@ -65,6 +70,13 @@ class Endpoint:
     ) -> None:
         self.close()
 
+    def narrowed(self, tools: Registry, *, form: Form | None, most: str | None) -> Endpoint:
+        """The same folder, for clients that ask for other tools or answers, or a narrower mode."""
+        made = Endpoint(self.workspace, tools, form=form, guard=self.guard, most=most)
+        made._whole = self
+        made.questions = self.questions
+        return made
+
     def close(self) -> None:
         if self._following is not None:
             self._following.close()
@@ -73,6 +85,12 @@ class Endpoint:
 
     def form_for(self, client: Client) -> Form:
         return client.reads if self.form is None else self.form
+
+    @property
+    def mode(self) -> str | None:
+        """The mode for calls; None for that of the workspace, which may change at any time."""
+        holds = self.workspace.engine.settings.mode
+        return self.most if self.most is not None and MODE_WIDTH[self.most] < MODE_WIDTH[holds] else None
 
     @contextmanager
     def aside(self) -> Generator[None]:
@@ -89,8 +107,9 @@ class Endpoint:
         if not shared:
             return ToolContext(self.workspace, client.author)
         with self._opening:
-            found = self._callers.pop(client.name, None) or ToolContext(self.workspace, client.author)
-            self._callers[client.name] = found
+            author = client.author
+            found = self._callers.pop(author.name, None) or ToolContext(self.workspace, author)
+            self._callers[author.name] = found
             while len(self._callers) > REMEMBERED_CALLERS:
                 self._callers.popitem(last=False)
             return found
@@ -100,6 +119,8 @@ class Endpoint:
         is told meanwhile how far the index has come."""
         from redraft.search.index import Index
 
+        if self._whole is not None:
+            return self._whole.index_for(call)
         self._searching = call
         if self._index is None:
             self._index = Index.open(self.workspace)
@@ -115,6 +136,8 @@ class Endpoint:
         """The eye kept on the folder, from now on."""
         from redraft.mcp_server.following import Following
 
+        if self._whole is not None:
+            return self._whole.following()
         with self._opening:
             if self._following is None:
                 self._following = Following(self.workspace, self.guard)

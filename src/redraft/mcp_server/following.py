@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
 
     Tell = Callable[[str, Message], None]
+    Looked = Callable[[set[str] | None, bool], None]
 
 LOG = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class Following:
         self._present = Present(workspace.engine)
         self._looking = threading.Lock()
         self._followers: list[Follower] = []
+        self._watchers: list[Looked] = []
         self._woken = threading.Event()
         self._heard: deque[str] = deque()
         self._stopped = False
@@ -95,6 +97,12 @@ class Following:
     def forget(self, follower: Follower) -> None:
         if follower in self._followers:
             self._followers.remove(follower)
+
+    def watch(self, looked: Looked) -> Callable[[], None]:
+        """Be told after every look: the documents that may have changed (None for any), and whether the list did. Gives
+        the function that ends it."""
+        self._watchers.append(looked)
+        return lambda: self._watchers.remove(looked)
 
     def documents(self) -> list[str]:
         """Every document as it is being worked on, in a fixed order."""
@@ -127,7 +135,10 @@ class Following:
             try:
                 before = self._documents
                 changed = self._look()
-                self._tell(changed, self._documents != before)
+                listed = self._documents != before
+                self._tell(changed, listed)
+                for looked in tuple(self._watchers):
+                    looked(changed, listed)
             except (RedraftError, OSError) as error:  # of the disk or the history, and perhaps gone the next time
                 LOG.warning("the folder could not be looked at: %s", error)
             pause = max(PAUSE_SECONDS, SHARE * (time.monotonic() - began))

@@ -57,11 +57,15 @@ STATUS = {
 
 
 class App:
-    """The application. Close it when the server ends: its streams end then, and nobody waits for an answer."""
+    """The application. Close it when the server ends: its streams end then, and nobody waits for an answer.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    `user` is whose clients call, where a server has several users: each has an application, and sessions, of their own.
+    """
+
+    def __init__(self, endpoint: Endpoint, user: str = "") -> None:
         self._endpoint = endpoint
-        self._sessions = Sessions(endpoint)
+        self._user = user
+        self._sessions = Sessions(endpoint, user)
         self._streams: set[Channel] = set()  # that no answer ends
         self._threads = ThreadPoolExecutor(THREADS, "redraft-mcp")
         hasten()
@@ -110,7 +114,7 @@ class App:
 
     async def _by_envelope(self, message: Any, headers: Headers, receive: Receive, reply: Reply) -> None:
         channel = Channel()
-        connection = Connection(self._endpoint, channel.put)
+        connection = Connection(self._endpoint, channel.put, self._user)
         call = connection.receive(message)
         if call is None:
             await reply.empty(202)
@@ -236,6 +240,6 @@ def _status_of(answer: Message, *, by_envelope: bool) -> int:
     return STATUS.get(as_object(answer.get("error")).get("code", 0), 200) if by_envelope else 200
 
 
-def asgi_app(endpoint: Endpoint) -> App:
+def asgi_app(endpoint: Endpoint, user: str = "") -> App:
     """The endpoint as an application to mount; whoever mounts it decides who may call, and closes it."""
-    return App(endpoint)
+    return App(endpoint, user)

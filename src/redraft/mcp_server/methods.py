@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def initialize(call: Call) -> Message:
-    call.connection.client = Client.by_handshake(call.given)
+    call.connection.client = Client.by_handshake(call.given, call.connection.client.user)
     return {
         "protocolVersion": call.connection.client.protocol,
         "capabilities": CAPABILITIES,
@@ -88,6 +88,9 @@ def call_tool(call: Call) -> Message:
 def _context(call: Call) -> ToolContext:
     """Where the caller's tools work, with this call's way to the person."""
     context = call.connection.context(call)
+    endpoint = call.connection.endpoint
+    if endpoint.most is not None:
+        context.mode = endpoint.mode
     context.confirm = partial(asking.confirm, call)
     context.ask = partial(asking.ask, call)
     return context

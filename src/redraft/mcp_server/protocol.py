@@ -64,6 +64,24 @@ def as_object(value: Any) -> Message:
     return cast("Message", value) if isinstance(value, dict) else {}
 
 
+def as_message(value: Any) -> Message:
+    """A message of JSON-RPC; a `Fault` where it is none."""
+    if not isinstance(value, dict):
+        raise Fault(INVALID_REQUEST, "A message is one JSON object.")
+    found = cast("Message", value)
+    if found.get("jsonrpc", "2.0") != "2.0":
+        raise Fault(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
+    return found
+
+
+def number_of(request: Message) -> str | int:
+    """The id of a request; a `Fault` where it can be none."""
+    number = request["id"]
+    if not isinstance(number, str | int) or isinstance(number, bool):
+        raise Fault(INVALID_REQUEST, "A request's id is a string or a whole number.")
+    return number
+
+
 def envelope_of(message: Any) -> Message | None:
     """What a request says about its sender, if it is of the envelope's era."""
     meta = as_object(as_object(as_object(message).get("params")).get("_meta"))

@@ -24,10 +24,10 @@ MAX_SESSIONS = 256
 class Session:
     """One client: its connection, and the stream on which it is told what belongs to no request."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, user: str) -> None:
         self.name = secrets.token_urlsafe(24)
         self.in_order = asyncio.Lock()
-        self.connection = Connection(endpoint, self._say)
+        self.connection = Connection(endpoint, self._say, user)
         self._stream: Channel | None = None
         self._unsaid: OrderedDict[str, Message] = OrderedDict()
 
@@ -62,12 +62,13 @@ class Session:
 class Sessions:
     """Those that are open; the one that was silent for longest ends when there are too many."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, user: str) -> None:
         self._endpoint = endpoint
+        self._user = user
         self._open: OrderedDict[str, Session] = OrderedDict()
 
     def begin(self) -> Session:
-        session = Session(self._endpoint)
+        session = Session(self._endpoint, self._user)
         self._open[session.name] = session
         while len(self._open) > MAX_SESSIONS:
             self._open.popitem(last=False)[1].close()

@@ -12,17 +12,18 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from redraft.mcp_server.connection import Connection
 from redraft.mcp_server.protocol import INVALID_REQUEST, Fault
 from redraft.mcp_server.wire import MAX_MESSAGE, decode, encode, hasten
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from concurrent.futures import Future
     from typing import BinaryIO
 
+    from redraft.mcp_server.call import Emit
     from redraft.mcp_server.endpoint import Endpoint
     from redraft.mcp_server.protocol import Message
 
@@ -33,17 +34,36 @@ class _Ended(BaseException):
     """A signal came while the input was being waited for."""
 
 
-class Pipes:
-    """One client on two streams."""
+class Asked(Protocol):
+    """A request, to be run."""
 
-    def __init__(self, endpoint: Endpoint, source: BinaryIO, sink: BinaryIO) -> None:
+    @property
+    def method(self) -> Any: ...
+
+    def run(self) -> None: ...
+
+
+class Spoken(Protocol):
+    """Whoever deals with what a client says; `Connection` says what each of these is for."""
+
+    def receive(self, message: Any) -> Asked | None: ...
+
+    def hang_up(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Pipes:
+    """One client on two streams. `connect` is given a way to speak to it."""
+
+    def __init__(self, connect: Callable[[Emit], Spoken], source: BinaryIO, sink: BinaryIO) -> None:
         self.heard = True  # whether the client still takes what we write
         self._source = source
         self._sink = sink
         self._writing = threading.Lock()
         self._reading = False
         self._told_to_end = False
-        self._connection = Connection(endpoint, self.emit)
+        self._connection = connect(self.emit)
 
     def serve(self) -> None:
         """Answer until the input ends, or a signal says so."""
@@ -133,6 +153,11 @@ def _report(done: Future[None]) -> None:
 
 def serve_stdio(endpoint: Endpoint, source: BinaryIO, sink: BinaryIO) -> bool:
     """Serve one client on two streams; gives whether it still listened at the end."""
-    pipes = Pipes(endpoint, source, sink)
+    return speak(lambda emit: Connection(endpoint, emit), source, sink)
+
+
+def speak(connect: Callable[[Emit], Spoken], source: BinaryIO, sink: BinaryIO) -> bool:
+    """The same, with whoever `connect` makes for the client."""
+    pipes = Pipes(connect, source, sink)
     pipes.serve()
     return pipes.heard

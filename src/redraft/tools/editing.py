@@ -62,9 +62,8 @@ def carry_out(
     """Do `act` in the open turn, or in one of its own."""
     if context.turn is not None:
         if dry_run:
-            raise Refused("A dry run has no place in a batch: run the batch itself dry.", field="dry_run")
-        document = act(context.turn)
-        return Done(document, {"state": "staged", "turn": None})
+            return _tried(context, context.turn, act)
+        return Done(act(context.turn), {"state": "staged", "turn": None})
     with context.begin(title[:MAX_TITLE]) as turn:
         document = act(turn)
         if dry_run:
@@ -72,6 +71,17 @@ def carry_out(
             now = None if document is None else context.look(document.path)
             return Done(now, {"state": "dry_run", "turn": None})
     return Done(None if document is None else after_commit(context, document), changed_by(turn))
+
+
+def _tried(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | None]) -> Done:
+    """Do `act` in an open turn and take it back: what the turn held before, it holds after."""
+    staged, moved, actions = dict(turn.staged), dict(turn.moved), turn.actions
+    try:
+        document = act(turn)
+    finally:
+        turn.staged, turn.moved, turn.actions = staged, moved, actions
+    now = None if document is None else context.look(document.path)
+    return Done(now, {"state": "dry_run", "turn": None})
 
 
 def after_commit(context: ToolContext, staged: Document) -> Document:

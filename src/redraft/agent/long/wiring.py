@@ -75,15 +75,24 @@ def for_call(
     provider: Provider,
     document: str = "",
     guard: AbstractContextManager[Any] | None = None,
+    budget: Budget | None = None,
 ) -> LongDocuments | None:
-    """The `long` of a context outside of any job; what it spends is still written down."""
+    """The `long` of a context outside of any job; what it spends is still written down, and bounded by a `budget`."""
     if provider.provider_name == OFFLINE:
         return None
 
     def spent(result: ProviderStepResult) -> None:
         store.usage.add("", document, result)
+        if budget is not None:
+            budget.step(result)
 
-    return _made(Means(provider, Answers(store.database, store.clock), spent), limits, guard, None)
+    def may_ask() -> None:
+        if budget is not None and (reached := _reached(budget)):
+            message = f"What one call may spend is spent ({reached}), and the document is as it was."
+            raise Refused(message, code="limit_exceeded", budget=reached)
+
+    means = Means(provider, Answers(store.database, store.clock), spent, may_ask=may_ask)
+    return _made(means, limits, guard, None)
 
 
 def _made(
