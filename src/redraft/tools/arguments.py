@@ -69,7 +69,7 @@ def _record(takes: type[T], given: dict[str, Any], within: str) -> T:
             if entry.required:
                 _refuse(within + entry.name, "is missing")
             continue
-        values[entry.name] = _bounded(entry, _value(without_none(entry.kind), value, within + entry.name), within)
+        values[entry.attribute] = _bounded(entry, _value(without_none(entry.kind), value, within + entry.name), within)
     return takes(**values)
 
 
@@ -90,6 +90,8 @@ def _named(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> 
 
 
 def _bounded(entry: Parameter, value: Any, within: str) -> Any:
+    if not entry.says.checked:
+        return value
     low, high = entry.says.minimum, entry.says.maximum
     if isinstance(value, int) and low is not None and value < low:
         _refuse(within + entry.name, f"must be at least {low}")

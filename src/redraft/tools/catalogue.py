@@ -22,6 +22,7 @@ FAMILIES = (
     "past",
     "analysing",
     "transforming",
+    "editor",
     "batching",
 )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from redraft.providers.embeddings import Embedder
     from redraft.search.index import Index
     from redraft.text.text import Text
+    from redraft.tools.live import LiveEditors
     from redraft.tools.long import LongWork
     from redraft.tools.registry import Registry
     from redraft.workspace.document import Document
@@ -41,7 +42,7 @@ class ToolContext:
 
     `active_tab` is the tab that is meant where a call names none, `folder` the one in which new documents go, `index`
     the folder's index where the surface keeps one, `embedder` its own model instead of the one that the settings name,
-    `long` whoever works on whole documents with a model.
+    `long` whoever works on whole documents with a model, `editors` the rich editors that are open in browsers.
     While a tool runs, `call` says how it was called, `begun` is the turn that it began last, and `logged` says that
     the audit log has the call already.
     """
@@ -58,6 +59,7 @@ class ToolContext:
     index: Index | None = None
     embedder: Embedder | None = None
     long: LongWork | None = None
+    editors: LiveEditors | None = None
     call: AuditLine | None = None
     begun: Turn | None = None
     logged: bool = False

@@ -29,18 +29,25 @@ PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """What a field is for, and how else it may be called. Bounds are inclusive."""
+    """What a field is for, and how else it may be called. Bounds are inclusive.
+
+    `name` is what callers call it where Python keeps the word for itself. `checked` is False where the tool judges its
+    bounds itself, because its specification has an answer of its own for them.
+    """
 
     text: str
     aliases: tuple[str, ...] = ()
     minimum: int | None = None
     maximum: int | None = None
+    name: str = ""
+    checked: bool = True
 
 
 class Parameter(NamedTuple):
-    """One field of what a tool takes."""
+    """One field of what a tool takes: `attribute` in Python, `name` for callers."""
 
     name: str
+    attribute: str
     kind: Any
     says: Says
     required: bool
@@ -56,7 +63,7 @@ def parameters(takes: type) -> tuple[Parameter, ...]:
         kind, says = unwrapped(hints[entry.name])
         required = entry.default is MISSING and entry.default_factory is MISSING
         default = None if entry.default is MISSING else entry.default
-        found.append(Parameter(entry.name, kind, says, required, default))
+        found.append(Parameter(says.name or entry.name, entry.name, kind, says, required, default))
     return tuple(found)
 
 

@@ -1,0 +1,183 @@
+"""The document that a rich-text editor holds: its node types, its marks, and their attributes.
+
+TipTap's StarterKit with tables, task lists and inline images, with four differences, made in the browser's schema
+(`web/src/rich/schema.ts`) too: an item may begin with any block, code may be bold or a link, a code block keeps the
+rest of its info line, a link its reference's label; and with `source` and `inlineSource` for markdown that none of the
+others can show. A document here is the JSON that ProseMirror gives: nested dictionaries. Nothing here reads markdown.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from prosemirror.model import Schema
+
+Node = dict[str, Any]
+Mark = dict[str, Any]
+
+# For each node type: what it may hold, its group, the defaults of its attributes. The order of the marks is that in
+# which TipTap's extensions rank them, and thereby that of the marks of a text.
+NODES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "doc": ("block+", "", {}),
+    "paragraph": ("inline*", "block", {}),
+    "text": ("", "inline", {}),
+    "heading": ("inline*", "block", {"level": 1}),
+    "bulletList": ("listItem+", "block", {}),
+    "orderedList": ("listItem+", "block", {"start": 1, "type": None}),
+    "listItem": ("block+", "", {}),
+    "taskList": ("taskItem+", "block", {}),
+    "taskItem": ("block+", "", {"checked": False}),
+    "blockquote": ("block+", "block", {}),
+    "codeBlock": ("text*", "block", {"language": None, "meta": None}),
+    "horizontalRule": ("", "block", {}),
+    "source": ("", "block", {"markdown": "", "kind": "html"}),
+    "table": ("tableRow+", "block", {}),
+    "tableRow": ("(tableCell | tableHeader)*", "", {}),
+    "tableCell": ("block+", "", {"colspan": 1, "rowspan": 1, "colwidth": None, "align": None}),
+    "tableHeader": ("block+", "", {"colspan": 1, "rowspan": 1, "colwidth": None, "align": None}),
+    "hardBreak": ("", "inline", {}),
+    "image": ("", "inline", {"src": None, "alt": None, "title": None, "width": None, "height": None, "label": None}),
+    "inlineSource": ("", "inline", {"markdown": ""}),
+}
+MARKS: dict[str, dict[str, Any]] = {
+    "link": {"href": None, "target": None, "rel": None, "class": None, "title": None, "label": None},
+    "bold": {},
+    "italic": {},
+    "strike": {},
+    "code": {},
+}
+RANKS = {name: rank for rank, name in enumerate(MARKS)}
+TEXTBLOCKS = frozenset({"paragraph", "heading", "codeBlock"})
+LISTS = frozenset({"bulletList", "orderedList", "taskList"})
+ITEMS = frozenset({"listItem", "taskItem"})
+# Attributes that the browser adds for its own display and that no markdown can keep.
+_FOR_DISPLAY = frozenset({"target", "rel", "class", "colwidth"})
+
+
+def node(kind: str, content: Iterable[Node] | None = None, /, **attrs: Any) -> Node:
+    """A node; attributes that have their default and an empty content are left out."""
+    made: Node = {"type": kind}
+    kept = {name: value for name, value in attrs.items() if value != NODES[kind][2].get(name)}
+    if kept:
+        made["attrs"] = kept
+    if content := list(content or ()):
+        made["content"] = content
+    return made
+
+
+def text(content: str, marks: Sequence[Mark] = ()) -> Node:
+    made: Node = {"type": "text", "text": content}
+    if marks:
+        made["marks"] = list(marks)
+    return made
+
+
+def mark(kind: str, /, **attrs: Any) -> Mark:
+    made: Mark = {"type": kind}
+    kept = {name: value for name, value in attrs.items() if value != MARKS[kind].get(name)}
+    if kept:
+        made["attrs"] = kept
+    return made
+
+
+def attrs_of(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a node or mark, defaults included."""
+    kind: str = shape["type"]
+    known = NODES[kind][2] if kind in NODES else MARKS.get(kind, {})
+    return {**known, **(shape.get("attrs") or {})}
+
+
+def content_of(shape: Mapping[str, Any]) -> list[Node]:
+    return cast("list[Node]", shape.get("content") or [])
+
+
+def plain_text(shape: Node) -> str:
+    """All the words of a node, as they stand."""
+    return shape.get("text") or "".join(map(plain_text, content_of(shape)))
+
+
+def normal(shape: Node) -> Node:
+    """The one form of a node: no defaults, no attributes for display, texts with the same marks joined. Two documents
+    that say the same are equal in it."""
+    kind: str = shape["type"]
+    if kind == "text":
+        return text(shape["text"], sorted_marks(shape.get("marks") or ()))
+    content = joined(map(normal, content_of(shape)))
+    made = node(kind, content, **_for_keeping(shape)) if kind in NODES else _unknown(shape, content)
+    if marks := sorted_marks(shape.get("marks") or ()):
+        made["marks"] = marks
+    return made
+
+
+def _unknown(shape: Node, content: list[Node]) -> Node:
+    made: Node = {"type": shape["type"]}
+    if shape.get("attrs"):
+        made["attrs"] = shape["attrs"]
+    if content:
+        made["content"] = content
+    return made
+
+
+def _for_keeping(shape: Mapping[str, Any]) -> dict[str, Any]:
+    attrs: dict[str, Any] = shape.get("attrs") or {}
+    return {name: value for name, value in attrs.items() if name not in _FOR_DISPLAY}
+
+
+def sorted_marks(marks: Iterable[Mark]) -> list[Mark]:
+    """Marks in the order of the schema, each kind once, as ProseMirror keeps them."""
+    found: dict[str, Mark] = {}
+    for each in marks:
+        kind: str = each["type"]
+        made = mark(kind, **_for_keeping(each)) if kind in MARKS else each
+        found.setdefault(kind, made)
+    return sorted(found.values(), key=lambda each: RANKS.get(each["type"], len(RANKS)))
+
+
+def joined(content: Iterable[Node]) -> list[Node]:
+    """Neighbouring texts with the same marks as one, and none that is empty."""
+    found: list[Node] = []
+    for each in content:
+        if each["type"] != "text":
+            found.append(each)
+        elif found and found[-1]["type"] == "text" and found[-1].get("marks") == each.get("marks"):
+            found[-1] = {**found[-1], "text": found[-1]["text"] + each["text"]}
+        elif each["text"]:
+            found.append(each)
+    return found
+
+
+@cache
+def schema() -> Schema[str, str]:
+    """The same as ProseMirror's Python port has it, for steps and for the check that a document is sound."""
+    from prosemirror.model import Schema
+
+    return Schema(cast("Any", {"nodes": {name: node_spec(name) for name in NODES}, "marks": mark_specs()}))
+
+
+def node_spec(name: str) -> dict[str, Any]:
+    content, group, attrs = NODES[name]
+    spec: dict[str, Any] = {"attrs": {each: {"default": default} for each, default in attrs.items()}}
+    if content:
+        spec["content"] = content
+    if group:
+        spec["group"] = group
+    if group == "inline":
+        spec["inline"] = True
+    if name == "codeBlock":
+        spec |= {"marks": "", "code": True}
+    if name in ("heading", "listItem", "taskItem", "blockquote", "codeBlock"):
+        spec["defining"] = True
+    if name in ("table", "tableCell", "tableHeader"):
+        spec["isolating"] = True
+    return spec
+
+
+def mark_specs() -> dict[str, dict[str, Any]]:
+    return {
+        name: {"attrs": {each: {"default": default} for each, default in attrs.items()}}
+        for name, attrs in MARKS.items()
+    }
