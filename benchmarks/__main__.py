@@ -12,6 +12,7 @@ from benchmarks import (
     of_agent,
     of_behaviour,
     of_disk,
+    of_live,
     of_long,
     of_mcp,
     of_outline,
@@ -36,6 +37,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Line]]] = {
     "mcp": of_mcp.results,
     "agent": of_agent.results,
     "server": of_server.results,
+    "live": of_live.results,
     "behaviour": of_behaviour.results,
 }
 IN_MEMORY = {"tmpfs", "ramfs"}

@@ -160,6 +160,13 @@ class Settings:
         )
 
 
+# What the app and `redraft settings` may change in the person's own file; models and routes are for an editor.
+WRITABLE = (
+    *("mode", "review", "confirm_files", "retention_days", "retention_turns", "embeddings"),
+    *(f"agent.{entry.name}" for entry in fields(AgentLimits)),
+)
+
+
 def parse_settings(table: dict[str, Any], source: str, start: Settings | None = None) -> Settings:
     """Settings from a parsed TOML table, on top of `start`."""
     settings = start or Settings()

@@ -78,6 +78,7 @@ CODES: dict[str, Code] = {
     "model_output_invalid": Code(502, 1, True, "Tell the model what was wrong and let it answer again."),
     "subagent_failed": Code(502, 1, True, "Try again: what was answered is kept. The document is as it was."),
     "cancelled": Code(409, 1, False, "It was stopped on request; start it again if it is still wanted."),
+    "outcome_unknown": Code(503, 5, True, "Look at the turns, whether it was done, before repeating it."),
     "busy": Code(503, 5, True, "Another process is writing; try again in a moment."),
     "io_error": Code(500, 5, False, "Check the disk; the documents are as they were."),
     "state_damaged": Code(500, 5, False, "Run `redraft status`: it says what was lost. Documents are untouched."),

@@ -107,7 +107,7 @@ def entered(chromium: Browser, server: Server) -> Page:
     """A page of a browser that has been let in."""
     page = chromium.new_context().new_page()
     page.goto(server.url + server.post("/api/visit")["path"])
-    page.wait_for_selector("article")
+    page.wait_for_selector("[role=tree]")
     assert page.url == server.url + "/"
     return page
 
@@ -137,21 +137,6 @@ def _check_rebinding(page: Page, server: Server) -> None:
         assert "reads this" not in page.content()
 
 
-def test_the_page_shows_what_waits_and_decides_it(chromium: Browser, server: Server, folder: Path):
-    server.tool("edit_text", path="story.md", old_text="eleven", new_text="twelve")
-    page = entered(chromium, server)
-    assert "twelve" in page.inner_text("article ins")
-    page.click("article >> text=Accept")
-    page.wait_for_selector("#drafts .empty")
-    assert "twelve" in (folder / "story.md").read_text(encoding="utf-8")
-    page.click("#turns >> text=Undo >> nth=0")
-    page.wait_for_selector("article")
-    assert "eleven" in (folder / "story.md").read_text(encoding="utf-8")
-    page.click("#documents >> text=story.md")
-    page.wait_for_selector("dialog[open]")
-    assert "The lighthouse" in page.inner_text("#reader-text")
-
-
 def test_no_document_comes_to_life_on_the_page(chromium: Browser, server: Server, folder: Path, material: Path):
     """Hostile texts in documents, in what agents propose and in names: not one script, not one request elsewhere."""
     security = material / "security"
@@ -171,6 +156,8 @@ def test_no_document_comes_to_life_on_the_page(chromium: Browser, server: Server
     (folder / "story.md").write_text("Calm.\n", encoding="utf-8")
     server.tool("create_document", title="proposed.md", content=text)
     server.tool("edit_text", path="story.md", old_text="Calm.", new_text=text)
+    for path in ("story.md", "hostile.md"):
+        server.post("/api/tabs", {"path": path})
     page = chromium.new_context().new_page()
     asked: list[str] = []
     wrong: list[str] = []
@@ -183,12 +170,18 @@ def test_no_document_comes_to_life_on_the_page(chromium: Browser, server: Server
     page.on("dialog", answered)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(server.url + server.post("/api/visit")["path"])
-    page.wait_for_selector("article ins")
-    page.click("#documents >> text=hostile.md")
-    page.wait_for_selector("dialog[open]")
+    page.get_by_role("tab", name="story.md").click()
+    page.wait_for_selector("[data-hunk]")
+    page.get_by_role("tab", name="hostile.md").click()
+    page.get_by_role("textbox", name="Text of hostile.md").wait_for()
+    assert payloads[0] in page.inner_text(".cm-content")
+    # The offline assistant quotes what it finds, and its answers are shown as markdown.
+    page.locator("[aria-label=Agent] textarea").fill("Search for evil.example")
+    page.keyboard.press("Enter")
+    page.locator("[aria-label=Agent]").get_by_text("evil.example").nth(1).wait_for()
     page.wait_for_timeout(500)
     assert len(payloads) == 200
-    assert payloads[0] in page.inner_text("#reader-text")
-    assert [url for url in asked if not url.startswith(server.url + "/")] == []
+    assert [url for url in asked if not url.startswith((server.url + "/", "ws" + server.url[4:] + "/"))] == []
     assert wrong == []
-    assert page.evaluate("document.querySelectorAll('main img, main iframe, main script, main svg').length") == 0
+    alive = "img:not([src='/icon.svg']), iframe, object, embed, body script, style:not([nonce]):not(.cm-style)"
+    assert page.evaluate(f'document.querySelectorAll("{alive}").length') == 0

@@ -42,8 +42,11 @@ CASES = [
     for mode in GenerationMode
     if mode is GenerationMode.POSITIVE or each.definition.raw.get("parameters") or "requestBody" in each.definition.raw
 ]
-# A stream has no end while its job runs; test_jobs.py reads some.
-ENDLESS = {"GET /api/agent/jobs/{job_id}/events/stream"}
+# A stream has no end, so it is asked for what there is not; test_jobs.py and live/test_changes.py read some.
+ENDLESS: dict[str, dict[str, Any]] = {
+    "GET /api/agent/jobs/{job_id}/events/stream": {"path_parameters": {"job_id": "job_none"}},
+    "GET /api/changes/stream": {"headers": {"Last-Event-ID": "none"}},
+}
 
 
 def test_the_description_is_current():
@@ -83,8 +86,8 @@ def test_no_answer_is_a_mistake_or_a_surprise(standing: Server, label: str, mode
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=SLOW, derandomize=not TORTURE)
     @given(case=operation.as_strategy(generation_mode=mode))
     def holds(case: Any) -> None:
-        if label in ENDLESS:
-            case.path_parameters = {"job_id": "job_none"}
+        for name, value in ENDLESS.get(label, {}).items():
+            setattr(case, name, value)
         response = case.call(base_url=standing.url, headers={"Authorization": f"Bearer {standing.token}"}, timeout=30)
         case.validate_response(response, checks=known)
 

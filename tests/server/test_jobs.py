@@ -23,7 +23,7 @@ SECOND = {"tool": "edit_text", "arguments": {"path": "story.md", "old_text": "tw
 QUESTION = {"tool": "clarify_user", "arguments": {"question": "Which year?"}}
 
 
-def serving(folder: Path, *steps: dict[str, Any]) -> Server:
+def serving(folder: Path, *steps: dict[str, Any], options: tuple[str, ...] = ()) -> Server:
     """A server with a model of the name `play`, which plays these steps in every job."""
     script = folder.parent / "script.jsonl"
     script.write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
@@ -31,7 +31,7 @@ def serving(folder: Path, *steps: dict[str, Any]) -> Server:
     config.mkdir(parents=True, exist_ok=True)
     settings = f'[models.play]\nkind = "scripted"\nfile = "{script}"\n'
     (config / "settings.toml").write_text(settings, encoding="utf-8")
-    return begun(folder)
+    return begun(folder, *options)
 
 
 def run(client: Client, instruction: str = "Please.", **more: Any) -> str:

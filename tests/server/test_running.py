@@ -136,15 +136,6 @@ def test_mcp_is_served_to_whoever_shows_the_token(server: Server):
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_the_page_and_its_parts_come_from_here(server: Server):
-    page = server.request("GET", "/")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    for part in ("/page.css", "/page.js", "/icon.svg"):
-        assert part.encode() in page.body or part == "/page.css"
-        assert server.request("GET", part).status == 200
-    assert b"http" not in page.body
-
-
 def test_what_is_nowhere_is_told_in_the_shape_of_failures(server: Server):
     assert server.refused("GET", "/api/nothing", None, 404)["error"] == "not_found"
     assert server.refused("PATCH", "/api/documents", {}, 405)["error"] == "invalid_argument"

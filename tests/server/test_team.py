@@ -15,7 +15,8 @@ from redraft.server.callers import Users
 from redraft.server.keys import COOKIE_SECONDS, Keys
 from redraft.server.pace import Pace
 from redraft.server.running import find
-from server.serving import Client, Server, begun, command, ended
+from server import test_jobs as jobs
+from server.serving import Answer, Client, Server, begun, command, ended
 from speaking.lines import environment
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def test_roles_names_and_removal(folder: Path):
     assert names == ["anna", "agent", "anna"]
     assert "person:anna" in {line["author"] for line in viewer.get("/api/audit")["entries"]}
     assert editor.refused("POST", "/api/visit", None, 403)["error"] == "not_allowed"
+    assert editor.refused("PUT", "/api/settings", {"mode": "apply"}, 403)["error"] == "not_allowed"
     assert admin.post("/api/visit")["path"].startswith("/enter?key=")
     joined = json.loads(subprocess.run(command(folder, verb="open"), capture_output=True, encoding="utf-8",
                                        env=environment(folder), check=True).stdout)  # fmt: skip
@@ -72,13 +74,50 @@ def test_roles_names_and_removal(folder: Path):
     ended(server)
 
 
+def speak(anyone: Client, where: str, number: int, method: str, /, session: str = "", **parameters: Any) -> Answer:
+    accepted = {"Accept": "application/json, text/event-stream", "Mcp-Session-Id": session}
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+    return anyone.request("POST", where, message, accepted)
+
+
+@pytest.mark.slow
+def test_what_agents_do_for_a_person_and_what_a_person_decides_about_a_job_carries_their_name(folder: Path):
+    anna, bob = admitted(folder, "anna", "editor"), admitted(folder, "bob", "editor")
+    edit = {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}
+    server = jobs.serving(
+        folder, {"calls": [{"tool": "edit_text", "arguments": edit}]}, {"text": "Done."}, options=TEAM
+    )
+    one, other = client(server, anna), client(server, bob)
+    hello: dict[str, Any] = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "scribe", "version": "1"},
+    }
+    session = speak(one, "/mcp", 1, "initialize", **hello).headers["mcp-session-id"]
+    change = {"path": "story.md", "old_text": "twice", "new_text": "thrice"}
+    assert speak(one, "/mcp", 2, "tools/call", session, name="edit_text", arguments=change).status == 200
+    assert speak(other, "/mcp", 3, "tools/list", session).status == 404, "a session is its user's alone"
+    assert speak(one, "/mcp?mode=all", 4, "initialize", **hello).status == 422
+    assert speak(one, "/mcp?modes=read", 5, "initialize", **hello).status == 422
+    job = jobs.until(one, jobs.run(one), "awaiting_review")
+    [file] = job["diff_bundle"]["files"]
+    taken = {"session_id": job["session_id"], "job_id": job["job_id"]}
+    other.post("/api/agent/apply", {**taken, "accepted_hunk_ids": [hunk["hunk_id"] for hunk in file["hunks"]]})
+    turns = [(turn["kind"], turn["author"]["name"]) for turn in one.get("/api/turns")["turns"]]
+    assert turns[0] == ("accept", "bob")
+    assert turns[-1] == ("propose", "scribe for anna")
+    assert {"agent:scribe for anna", "person:bob"} <= {line["author"] for line in one.get("/api/audit")["entries"]}
+    ended(server)
+
+
 def _check_viewer(viewer: Client) -> None:
     """A viewer reads, by the routes and by the tools that read; every route that writes is closed to them."""
     from server.test_locked_down import ROUTES
 
     assert viewer.get("/api/workspace")["caller"] == {"name": "vera", "role": "viewer"}
     assert viewer.tool("read_document", path="story.md")["path"] == "story.md"
-    open_to_all = {"/api/tools", "/api/tools/1"}
+    # Tools that read, and the two that only compute: markdown as a rich document, and back.
+    open_to_all = {"/api/tools", "/api/tools/1", "/api/rich/parse", "/api/rich/serialise"}
     for method, path in ROUTES:
         if method not in ("GET", "HEAD") and path not in open_to_all:
             assert viewer.request(method, path, {}).status == 403, (method, path)

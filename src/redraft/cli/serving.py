@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Call, Command
@@ -15,26 +16,52 @@ if TYPE_CHECKING:
     from redraft.mcp_server import Endpoint
 
 FORMS = ("structured", "text", "both")
+ALONE = "apply"  # the mode of an agent that works without the folder's server
 
 
 def run_mcp(call: Call) -> int:
-    from redraft.mcp_server import Endpoint, serve_stdio
-    from redraft.tools.catalogue import registry
-
     arguments = call.arguments
     call.arguments.folder = arguments.where or arguments.folder
     if not arguments.http and (arguments.port or arguments.token_file):
         raise Refused("--port and --token-file belong to --http.")
-    tools = registry().profile(arguments.profile)
-    with (
-        call.workspace(mode=arguments.mode) as workspace,
-        Endpoint(workspace, tools, form=arguments.answers) as endpoint,
-    ):
+    with ExitStack() as stack:
         if arguments.http:
-            _serve_http(call, endpoint)
-        elif not serve_stdio(endpoint, sys.stdin.buffer, sys.stdout.buffer):
+            _serve_http(call, _alone(call, stack, arguments.mode or ALONE))
+        elif not _speak(call, stack):
             call.screen.abandon()
     return 0
+
+
+def _alone(call: Call, stack: ExitStack, mode: str | None) -> Endpoint:
+    """The folder, to be served by this process. `mode` None stands for that of the settings."""
+    from redraft.mcp_server import Endpoint
+    from redraft.tools.catalogue import registry
+
+    arguments = call.arguments
+    tools = registry().profile(arguments.profile)
+    workspace = stack.enter_context(call.workspace(mode=mode))
+    return stack.enter_context(Endpoint(workspace, tools, form=arguments.answers, most=arguments.mode))
+
+
+def _speak(call: Call, stack: ExitStack) -> bool:
+    """Serve the standard streams, through the folder's server where one runs."""
+    from redraft.runtime import state_of
+    from redraft.server.running import find
+
+    streams = sys.stdin.buffer, sys.stdout.buffer
+    state = state_of(call.folder)
+    running = None if state is None else find(state)
+    if state is None or running is None:
+        from redraft.mcp_server import serve_stdio
+
+        return serve_stdio(_alone(call, stack, call.arguments.mode or ALONE), *streams)
+    from redraft.mcp_server.stdio import speak
+    from redraft.server.joined import Joined
+    from redraft.server.remote import Remote
+
+    asked = {name: getattr(call.arguments, name) for name in ("profile", "answers", "mode")}
+    remote = Remote(state, running, {name: value for name, value in asked.items() if value is not None})
+    return speak(lambda emit: Joined(emit, remote, lambda: _alone(call, stack, None)), *streams)
 
 
 def _serve_http(call: Call, endpoint: Endpoint) -> None:
@@ -62,7 +89,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--profile", choices=PROFILES, default="default", help="which tools are offered (default: default)"
     )
-    parser.add_argument("--mode", choices=MODES, default="apply", help="when the disk is written (default: apply)")
+    parser.add_argument(
+        "--mode", choices=MODES, help="when the disk is written (default: apply; with the folder's server, as it says)"
+    )
     parser.add_argument(
         "--answers", choices=FORMS, help="how answers are written (default: as the client is known to read them)"
     )

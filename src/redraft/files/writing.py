@@ -1,7 +1,11 @@
-"""A file written whole, durably and by itself: where there is no journal to stand between the phases of `atomic`."""
+"""A file written whole, durably and by itself: where there is no journal to stand between the phases of `atomic`.
+
+`write_file` writes into a folder that may be hostile; `write_private` a file of the person's own, outside of any.
+"""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -31,3 +35,15 @@ def write_file(
             root.remove_empty_folders(put.made)
             raise
         return put.discard()
+
+
+def write_private(path: str, text: str, *, mode: int = 0o600) -> None:
+    """Replace a file, by default one that only its owner can read, so that it is there whole or not at all."""
+    new = f"{path}.{os.getpid()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    with open(os.open(new, flags, mode), "w", encoding="utf-8", newline="") as file:
+        os.fchmod(file.fileno(), mode)  # whatever the umask
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)

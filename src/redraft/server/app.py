@@ -7,21 +7,39 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
+from starlette.routing import WebSocketRoute
 
 from redraft import __version__
 from redraft.errors import RedraftError, Refused
-from redraft.mcp_server.http import asgi_app
 from redraft.server.bodies import Bodies
 from redraft.server.gate import Gate
-from redraft.server.replies import JSON, failure, refuse, status_of
-from redraft.server.routes import about, agent, checkpoints, documents, events, jobs, review, tabs, tools, turns
+from redraft.server.live.socket import live as live_socket
+from redraft.server.mcp_mount import MCP_PATH, McpMount
+from redraft.server.pages import ROUTES, page_file
+from redraft.server.replies import JSON, failure, status_of
+from redraft.server.routes import (
+    about,
+    agent,
+    blame,
+    checkpoints,
+    documents,
+    events,
+    jobs,
+    live,
+    review,
+    rich,
+    searching,
+    settings,
+    tabs,
+    tools,
+    turns,
+)
 from redraft.server.routes.answering import ErrorShape, allowed
 
 if TYPE_CHECKING:
@@ -35,21 +53,19 @@ ROUTERS = (
     tools.router,
     tabs.router,
     documents.router,
+    searching.router,
     about.router,
+    settings.router,
     review.router,
+    rich.router,
     turns.router,
+    blame.router,
     agent.router,
     jobs.router,
     events.router,
     checkpoints.router,
+    live.router,
 )
-PAGE = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/icon.svg": ("icon.svg", "image/svg+xml"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-}
-MCP_PATH = "/mcp"
 
 
 def described() -> FastAPI:
@@ -68,8 +84,9 @@ def described() -> FastAPI:
     )
     for router in ROUTERS:
         app.include_router(router)
-    for path in PAGE:
-        app.add_api_route(path, page, include_in_schema=False)
+    # Without the dependencies of the routes, which are for requests: the gate has judged the caller, the room the role.
+    app.router.routes.append(WebSocketRoute("/api/live/{path:path}", live_socket))
+    app.router.routes.extend(ROUTES)
     app.add_exception_handler(RedraftError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unrouted)
@@ -82,15 +99,6 @@ def description() -> dict[str, Any]:
     found = described().openapi()
     found["components"]["schemas"][ErrorShape.__name__] = TypeAdapter(ErrorShape).json_schema()
     return found
-
-
-def page_file(name: str) -> bytes:
-    return files("redraft.server").joinpath("page", name).read_bytes()
-
-
-async def page(request: Request) -> Response:
-    name, kind = PAGE[request.url.path]
-    return Response(page_file(name), media_type=kind, headers={"cache-control": "no-cache"})
 
 
 async def _refused(_: Request, error: Any) -> Response:
@@ -126,16 +134,12 @@ class Front:
     """Everything behind the gate: MCP, which has rules of its own, and the rest."""
 
     def __init__(self, served: Served, app: FastAPI) -> None:
-        self.mcp = asgi_app(served.endpoint)
+        self.mcp = McpMount(served)
         self._app = app
         self._bodies = Bodies(app, served.answers, served.aside)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == MCP_PATH:
-            caller = scope["state"]["caller"]
-            if caller.by_cookie or not caller.may("editor"):
-                await refuse(send, Refused("MCP takes a token of an editor.", code="not_allowed"))
-                return
             await self.mcp(scope, receive, send)
         elif scope["type"] == "http":
             await self._bodies(scope, receive, send)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from redraft.errors import Damaged, Refused
 from redraft.files.locks import folder_lock
+from redraft.files.writing import write_private
 from redraft.history.turns import Author
 
 if TYPE_CHECKING:
@@ -131,13 +132,3 @@ class Users:
 
 def digest_of(token: str) -> str:
     return sha256(token.encode(errors="surrogatepass")).hexdigest()
-
-
-def write_private(path: str, text: str) -> None:
-    """Replace a file that only its owner can read, so that it is there whole or not at all."""
-    new = f"{path}.{os.getpid()}.new"
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)

@@ -11,7 +11,10 @@ key.
 
 from __future__ import annotations
 
+import re
 import secrets
+from base64 import b64encode
+from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -32,8 +35,7 @@ OWN_SITES = ("", "same-origin", "none")
 REQUESTS_A_SECOND, REQUESTS_AT_ONCE = 1000.0, 3000.0
 FAILURES_A_SECOND, FAILURES_AT_ONCE = 0.5, 30.0
 MAX_FORM = 4096
-# Under `no-referrer` a browser tells no origin with a form, and the form on this page has to tell it.
-PAGE_HEADERS = [(b"www-authenticate", b"Bearer"), (b"referrer-policy", b"same-origin")]
+STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 
 
 def loopback_origins(port: int) -> dict[str, str]:
@@ -65,6 +67,7 @@ class Gate:
         self._keys = keys
         self._origins = origins
         self._page = page  # for a browser that is not let in
+        self._page_headers = _page_headers(page)
         self._secure = secure
         self._pace = Pace(REQUESTS_A_SECOND, REQUESTS_AT_ONCE)
         self._failures = Pace(FAILURES_A_SECOND, FAILURES_AT_ONCE)
@@ -129,7 +132,7 @@ class Gate:
         judged = self._judged(scope, headers, safe=scope["method"] in SAFE)
         if isinstance(judged, RedraftError):
             if judged.code == "unauthenticated" and scope["method"] == "GET" and "text/html" in headers.one("accept"):
-                await reply(send, 401, self._page, HTML, PAGE_HEADERS)
+                await reply(send, 401, self._page, HTML, self._page_headers)
                 return
             more = {"unauthenticated": [(b"www-authenticate", b"Bearer")], "limit_exceeded": [(b"retry-after", b"2")]}
             await refuse(send, judged, headers=more.get(judged.code, ()))
@@ -162,7 +165,7 @@ class Gate:
             if not self._failures.allows(_address(scope)):
                 error = Refused("There were too many wrong keys.", code="limit_exceeded")
             await (
-                reply(send, 401, self._page, HTML, PAGE_HEADERS)
+                reply(send, 401, self._page, HTML, self._page_headers)
                 if error.code == "unauthenticated" and "text/html" in headers.one("accept")
                 else refuse(send, error)
             )
@@ -181,6 +184,16 @@ class Gate:
         body = await _small_body(receive)
         tokens = parse_qs(body.decode("latin-1")).get("token", [])
         return self._keys.by_token(tokens[0].strip()) if len(tokens) == 1 else None
+
+
+def _page_headers(page: bytes) -> list[tuple[bytes, bytes]]:
+    """Those of the one page that anybody may see: it loads nothing, and its own style is known by its hash."""
+    styles = [b64encode(sha256(style).digest()).decode() for style in STYLE.findall(page)]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in styles) or "'none'"
+    policy = f"default-src 'none'; style-src {allowed}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    # Under `no-referrer` a browser tells no origin with a form, and the form on this page has to tell it.
+    referrer = (b"referrer-policy", b"same-origin")
+    return [(b"www-authenticate", b"Bearer"), referrer, (b"content-security-policy", policy.encode())]
 
 
 def _cookie(headers: Headers, name: str) -> str | None:

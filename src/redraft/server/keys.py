@@ -17,7 +17,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redraft.server.callers import OWNER, OWNER_NAME, Caller, digest_of, write_private
+from redraft.files.writing import write_private
+from redraft.server.callers import OWNER, OWNER_NAME, Caller, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +85,11 @@ class Keys:
         known = self._known(name)
         right = hmac.compare_digest(self._signature(name, int(told)).encode(), signature.encode(errors="replace"))
         return known if right and int(told) > self._clock() else None
+
+    def now(self, caller: Caller) -> Caller | None:
+        """Who a caller is by now, whose connection has been open for a while; None who was removed."""
+        known = self._known(caller.name)
+        return None if known is None else replace(known, by_cookie=caller.by_cookie)
 
     def _known(self, name: str) -> Caller | None:
         if name == OWNER_NAME:

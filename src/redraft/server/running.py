@@ -8,7 +8,6 @@ lock is stale, and means nothing.
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import time
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, RedraftError
 from redraft.files.locks import folder_lock
-from redraft.server.callers import write_private
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -45,17 +43,23 @@ class Running:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public or f"http://{host}:{self.port}"
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What the server answers to a request of its owner's."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=ASK_SECONDS)
-        # By a name that every server of ours has, whichever address it listens at.
-        headers = {
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request of its owner's says. The host is a name that every server of ours has, whichever address it
+        listens at."""
+        return {
             "Host": f"127.0.0.1:{self.port}",
             "Authorization": f"Bearer {self.secret}",
             "Content-Type": "application/json",
         }
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """What the server answers to a request of its owner's."""
+        import http.client
+
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=ASK_SECONDS)
         try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            connection.request(method, path, None if body is None else json.dumps(body), self.headers)
             response = connection.getresponse()
             found = json.loads(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -79,6 +83,8 @@ def only_one(state: str) -> Generator[None]:
 
 
 def announce(state: str, running: Running) -> None:
+    from redraft.files.writing import write_private
+
     write_private(os.path.join(state, FILE), json.dumps(asdict(running)))
 
 
@@ -101,6 +107,11 @@ def find(state: str) -> Running | None:
             raise Busy("The server of this folder is starting, but does not say where.")
         time.sleep(0.05)
     return None
+
+
+def is_still(state: str, running: Running) -> bool:
+    """Whether the server that was found is the one that runs."""
+    return is_running(state) and _read(state) == running
 
 
 def _read(state: str) -> Running | None:

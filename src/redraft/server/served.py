@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from redraft.errors import Busy, Refused
 from redraft.mcp_server import Endpoint
 from redraft.runtime import folder_settings, models, open_agent, user_settings
+from redraft.server.changes import Changes
+from redraft.server.live.rooms import Rooms
 from redraft.server.repeating import Answers
 from redraft.server.streams import Streams
+from redraft.server.watching import Watching
 from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
 from redraft.workspace.modes import mode_named
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from redraft.agent.agent import Agent
     from redraft.agent.choosing import Models
+    from redraft.agent.long.documents import LongDocuments
     from redraft.history.turns import Author
     from redraft.search.index import Index
     from redraft.server.callers import Caller
@@ -65,6 +69,13 @@ class Served:
         self.agent: Agent = self._opened.enter_context(open_agent(workspace, guard=self.guard))
         self.streams = Streams(self.agent.store.events, self.aside)
         self._opened.callback(self.streams.close)
+        self.live = Rooms(workspace, self._guarded)
+        self._opened.callback(self.live.close)
+        self.changes = Changes()
+        self.change_streams = Streams(self.changes, self.aside)
+        self._opened.callback(self.change_streams.close)
+        self.watching = Watching(workspace, self.guard, self.agent, self.changes, self.live, self.endpoint.following)
+        self._opened.callback(self.watching.close)
         self._ceiling = mode_named(folder_settings(workspace.folder, replace(user_settings(), mode="merge"))[0].mode)
 
     def __enter__(self) -> Self:
@@ -94,8 +105,12 @@ class Served:
             self._waiting -= 1
 
     async def with_workspace(self, act: Callable[[Workspace], T]) -> T:
-        """Do something with the workspace, which nobody else uses meanwhile."""
+        """Do something with the workspace, which nobody else uses meanwhile, and which has heard of all typing."""
+        if self.live.waiting:
+            await self.live.flush()
+        return await self._guarded(act)
 
+    async def _guarded(self, act: Callable[[Workspace], T]) -> T:
         def guarded() -> T:
             with self.guard:
                 return act(self.workspace)
@@ -112,6 +127,18 @@ class Served:
             self._index = Index.open(self.workspace)
             self._index.start()
         return self._index
+
+    def long_work(self) -> LongDocuments | None:
+        """Whoever works on a whole document for one call, within what one job may spend; None without a model."""
+        from redraft.agent.budget import Budget
+        from redraft.agent.choosing import Models
+        from redraft.agent.long.wiring import for_call
+
+        settings = self.workspace.engine.settings
+        # The person's environment, and the settings as the folder narrows them: it may keep its documents here.
+        provider = Models.of(settings, self.models.environ).provider("", lambda _choice: None)
+        budget = Budget.of(settings.agent, {})
+        return for_call(self.agent.store, settings.limits, provider, guard=self.guard, budget=budget)
 
     def context_of(self, caller: Caller, author: Author) -> ToolContext:
         """Where a caller's tools work; it remembers what they have read."""

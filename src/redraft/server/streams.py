@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from redraft.agent.events import TRANSIENT
 from redraft.agent.jobs import ENDED
@@ -19,9 +19,8 @@ from redraft.errors import Busy
 from redraft.server.replies import encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from redraft.agent.events import Event, EventLog
     from redraft.server.replies import Receive, Send
 
 POLL_SECONDS = 2.0
@@ -39,6 +38,25 @@ PING = b": still here\n\n"
 OVER = frozenset(f"job.{status}" for status in ENDED)
 
 
+class Event(Protocol):
+    """What is told: a job's event, or a change. `job_id` names the stream that it belongs to."""
+
+    @property
+    def job_id(self) -> str: ...
+    @property
+    def cursor(self) -> int: ...
+    @property
+    def type(self) -> str: ...
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+class EventLog(Protocol):
+    """Where events are kept, in order, each with a cursor that only grows within its stream."""
+
+    def after(self, stream: str, cursor: int, /) -> Sequence[Event]: ...
+    def subscribe(self, listener: Callable[[Any], None], /) -> Callable[[], None]: ...
+
+
 def written(event: Event) -> bytes:
     """An event on the wire. A piece of what a model is saying has no id: who comes back is not told it again."""
     number = b"" if event.type == TRANSIENT else b"id: %d\n" % event.cursor
@@ -48,11 +66,12 @@ def written(event: Event) -> bytes:
 class Burst:
     """Events that go out together, written out once."""
 
-    def __init__(self, events: list[Event]) -> None:
+    def __init__(self, events: Sequence[Event]) -> None:
         self.parts = [(event, written(event)) for event in events]
         self.whole = b"".join(data for _, data in self.parts)
         cursors = [event.cursor for event in events if event.type != TRANSIENT]
         self.first, self.last = (cursors[0], cursors[-1]) if cursors else (0, 0)
+        self.gapless = len(cursors) == self.last - self.first + 1 or not cursors
         self.over = any(event.type in OVER for event in events)
 
     def follows(self, cursor: int) -> bool:
@@ -159,9 +178,9 @@ class Streams:
     def _spread(self, job_id: str) -> None:
         burst = Burst(self._gathered.pop(job_id, []))
         listeners = self._listeners.get(job_id, set())
-        behind = [each.cursor for each in listeners if burst.last and each.cursor + 1 < burst.first]
-        if behind:  # something is missing in between: the log has it in order
-            burst = Burst(self._log.after(job_id, min(behind)))
+        oldest = min((each.cursor for each in listeners), default=burst.last)
+        if burst.last and (oldest + 1 < burst.first or not burst.gapless):
+            burst = Burst(self._log.after(job_id, oldest))  # something is missing in between: the log has it in order
         for listener in listeners:
             listener.put(burst)
 

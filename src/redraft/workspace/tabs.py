@@ -22,6 +22,8 @@ from redraft.workspace.engine import PERSON
 from redraft.workspace.plan import Plan, draft_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from redraft.history.turns import Author, TurnRecord
     from redraft.text.edits import Change
     from redraft.workspace.document import Document
@@ -102,8 +104,16 @@ def close_tab(engine: Engine, tab_id: str, *, discard: bool = False) -> None:
     engine.events.tell("tab.closed", path=found.path)
 
 
-def type_text(engine: Engine, raw: str, change: Change, *, version: str | None = None) -> Document:
-    """The person edits the working text; it is kept at once, and not saved."""
+def type_text(
+    engine: Engine,
+    raw: str,
+    change: Change,
+    *,
+    version: str | None = None,
+    also: Callable[[Document], None] | None = None,
+) -> Document:
+    """The person edits the working text; it is kept at once, and not saved. What `also` keeps in the history, of the
+    document as it then is, is kept together with the typing or not at all."""
     check_text(*(edit.new for edit in change.edits))
     path = engine.documents.path(raw)
     # The lock, because a turn that is being carried out elsewhere has already read the draft that it will replace.
@@ -120,6 +130,8 @@ def type_text(engine: Engine, raw: str, change: Change, *, version: str | None =
             engine.reviews.set(path, engine.documents.to_image(draft))
         engine.reviews.add_typing(path, json.dumps(change.as_json()))
         typed = engine.documents.document(path)
+        if also is not None and typed is not None:
+            also(typed)
     engine.events.tell("document.typed", path=path)
     if typed is None:
         raise Refused(f"There is no document {path}.", code="not_found", path=path)

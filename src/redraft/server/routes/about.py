@@ -1,4 +1,4 @@
-"""About the server and the folder: health, version, state, settings, models, usage, the audit log."""
+"""About the server and the folder: health, version, state, models, usage, the audit log."""
 
 import time
 from dataclasses import asdict
@@ -14,7 +14,6 @@ from redraft.server.routes.answering import Here, answer, gives
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", tags=["about"])
-POLL_INTERVAL_MS = 2000
 DAY_SECONDS = 86_400
 MAX_LINES = 1000
 
@@ -104,28 +103,6 @@ async def visit(desk: Here, request: Request) -> Response:
     """For the program that opens the browser: a path with a key that works once, as the owner."""
     desk.need("admin")
     return answer({"path": f"{ENTER}?key={request.app.state.keys.visit()}"})
-
-
-class SettingsShape(TypedDict):
-    """What holds in this folder: the person's settings as the folder's own narrow them."""
-
-    mode: str
-    review: str
-    confirm_files: int
-    retention_days: int
-    retention_turns: int
-    embeddings: str
-    poll_interval_ms: int
-    limits: dict[str, int]
-    agent: dict[str, int]
-    routing: dict[str, str | int | bool]
-
-
-@router.get("/settings", **gives(SettingsShape))
-async def settings(desk: Here) -> Response:
-    found = asdict(desk.served.workspace.engine.settings)
-    found.pop("models")  # they name files and programs of the person's machine; `/providers` tells what matters
-    return answer({**found, "poll_interval_ms": POLL_INTERVAL_MS})
 
 
 class ProviderShape(TypedDict):

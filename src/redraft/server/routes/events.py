@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from redraft.errors import Refused
 from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
 from redraft.server.routes.jobs import JobId, Status
-from redraft.server.served import Desk
+from redraft.server.streams import Streams
 
 router = APIRouter(prefix="/api/agent", tags=["agent"])
 
@@ -44,29 +44,38 @@ async def events(desk: Here, job_id: JobId, cursor: Annotated[int, Query(ge=0, l
 
 
 class EventStream(Response):
-    """A job's events as they happen."""
+    """Events as they happen: a job's, or what changed."""
 
-    def __init__(self, desk: Desk, job_id: str, cursor: int) -> None:
+    def __init__(self, streams: Streams, name: str, cursor: int) -> None:
         super().__init__()
-        self._desk = desk
-        self._job_id = job_id
+        self._streams = streams
+        self._name = name
         self._cursor = cursor
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._desk.served.streams.serve(self._job_id, self._cursor, receive, send)
+        await self._streams.serve(self._name, self._cursor, receive, send)
 
 
-STREAM: dict[str, Any] = {
-    "responses": {
-        **gives({"type": "string"}, 404)["responses"],
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "The events, one by one.",
-        },
-        204: {"description": "The job is over, and there is nothing behind the cursor."},
-    },
-    "response_model": None,
-}
+def streams_events(*errors: int) -> dict[str, Any]:
+    """How a route is described that answers with a stream."""
+    good: dict[str, Any] = {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "The events, one by one.",
+    }
+    responses = {**gives({"type": "string"}, *errors)["responses"], 200: good}
+    return {"responses": responses, "response_model": None}
+
+
+STREAM: dict[str, Any] = streams_events(404)
+STREAM["responses"][204] = {"description": "The job is over, and there is nothing behind the cursor."}
+LastEventId = Annotated[str | None, Header(max_length=20, description="Where a client was that comes back.")]
+
+
+def last_number(last_event_id: str) -> int:
+    """The number in a `Last-Event-ID`."""
+    if not (last_event_id.isascii() and last_event_id.isdigit() and int(last_event_id) <= MAX_NUMBER):
+        raise Refused("Last-Event-ID is the cursor of an event.", field="Last-Event-ID")
+    return int(last_event_id)
 
 
 @router.get("/jobs/{job_id}/events/stream", **STREAM)
@@ -74,17 +83,13 @@ async def stream(
     desk: Here,
     job_id: JobId,
     cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
-    last_event_id: Annotated[
-        str | None, Header(max_length=20, description="Where a client was that comes back.")
-    ] = None,
+    last_event_id: LastEventId = None,
 ) -> Response:
     """The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It ends with the
     job."""
     if last_event_id is not None:
-        if not (last_event_id.isascii() and last_event_id.isdigit() and int(last_event_id) <= MAX_NUMBER):
-            raise Refused("Last-Event-ID is the cursor of an event.", field="Last-Event-ID")
-        cursor = int(last_event_id)
+        cursor = last_number(last_event_id)
     job = await desk.aside(desk.served.agent.store.jobs.get, job_id)
     if job.ended and job.cursor <= cursor:
         return Response(status_code=204)  # which tells a browser not to come back
-    return EventStream(desk, job_id, cursor)
+    return EventStream(desk.served.streams, job_id, cursor)

@@ -214,7 +214,7 @@ async def apply(desk: Here, given: Applying) -> Response:
         agent = desk.served.agent
         if agent.store.jobs.get(given.job_id).session_id != given.session_id:
             raise Refused("This job belongs to another session.", code="not_found", job_id=given.job_id)
-        done = agent.apply(given.job_id, given.accepted_hunk_ids)
+        done = agent.apply(given.job_id, given.accepted_hunk_ids, author=desk.author)
         if done["status"] == "conflict":
             told: dict[str, Any] = done["error"]
             details = {**told.get("details", {}), "rerun_required": True, "rerun_job_id": done["rerun_job_id"]}

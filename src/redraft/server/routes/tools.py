@@ -11,9 +11,11 @@ from redraft.history.turns import Author
 from redraft.server.routes.answering import FOR_VIEWERS, Here, Mode, answer, gives
 from redraft.server.served import Desk
 from redraft.tools.across import search_documents, search_project
+from redraft.tools.analysing import analyze_document
 from redraft.tools.context import ToolContext
 from redraft.tools.executor import ToolCall, execute
 from redraft.tools.registry import Registry, Tool
+from redraft.tools.transforming import transform_document
 
 router = APIRouter(prefix="/api/tools", tags=["tools"])
 Profile = Literal["tabs", "workspace", "project", "editor", "default", "all"]
@@ -23,6 +25,7 @@ Agreed = Annotated[bool, Query(description="The person has agreed to what the ca
 TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
 MAX_CALLS = 100
 SEARCHES = (search_documents.name, search_project.name)
+LONG = (analyze_document.name, transform_document.name)
 
 
 class ToolShape(TypedDict):
@@ -66,8 +69,8 @@ async def call_tool(
     _check_role(desk, name)
 
     def act(_: Any) -> dict[str, Any]:
-        with _Context(desk, mode, author, tab, agree) as context:
-            return _with_index(desk, name, context).call(name, arguments, context)
+        with _Context(desk, mode, author, tab, agree, alone=name in LONG) as context:
+            return _equipped(desk, name, context).call(name, arguments, context)
 
     return answer(await desk.work(act))
 
@@ -131,17 +134,28 @@ async def execute_tools(
     calls = [ToolCall(call.id, call.name, call.arguments) for call in given.calls]
 
     def act(_: Any) -> list[dict[str, Any]]:
-        with _Context(desk, mode, author, tab, agree) as context:
-            return execute(calls, _with_index(desk, calls[0].name if calls else "", context), context)
+        names = [call.name for call in calls]
+        long = next((name for name in names if name in LONG), "")
+        with _Context(desk, mode, author, tab, agree, alone=bool(long)) as context:
+            _equipped(desk, long, context)
+            return execute(calls, _equipped(desk, names[0] if names else "", context), context)
 
     return answer({"results": await desk.work(act)})
 
 
 class _Context:
-    """The caller's context for one call. For those who hold the guard."""
+    """The caller's context for one call. For those who hold the guard.
 
-    def __init__(self, desk: Desk, mode: str | None, author: str, tab: str | None, agree: bool) -> None:
-        self._context = desk.served.context_of(desk.caller, Author("agent", author))
+    A call that works `alone` lets go of the guard while a model is asked, and another one of the same caller's must not
+    find its context changed meanwhile: it gets one of its own.
+    """
+
+    def __init__(
+        self, desk: Desk, mode: str | None, author: str, tab: str | None, agree: bool, *, alone: bool = False
+    ) -> None:
+        by = Author("agent", author)
+        served = desk.served
+        self._context = ToolContext(served.workspace, by) if alone else served.context_of(desk.caller, by)
         self._mode = desk.served.mode(mode)
         self._tab = tab
         self._agree = agree
@@ -162,10 +176,13 @@ class _Context:
         )
 
 
-def _with_index(desk: Desk, name: str, context: ToolContext) -> Registry:
-    """The tools, with the folder's index at hand where a search will use it."""
+def _equipped(desk: Desk, name: str, context: ToolContext) -> Registry:
+    """The tools, with the folder's index at hand where a search will use it, and the person's model where one is asked
+    about a whole document."""
     if name in SEARCHES:
         context.index = desk.served.index()
+    if name in LONG:
+        context.long = desk.served.long_work()
     return desk.served.tools
 
 

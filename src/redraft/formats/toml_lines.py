@@ -1,0 +1,92 @@
+"""Values of a TOML text set in place: every comment, blank and line that is not concerned stays as it is. Pure.
+
+Only what people write in settings is understood: plain keys on a line of their own, in the text's beginning or below a
+`[table]`. Whether the result says what it should is checked by parsing it; where it does not, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
+
+from redraft.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Value = str | int | bool
+
+_HEADER = re.compile(r"[ \t]*\[\[?[^\[\]]+\]\]?[ \t]*(?:#.*)?$")
+_SCALAR = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{][^\s#]*"
+
+
+def set_values(text: str, values: Mapping[str, Value]) -> str:
+    """The text with these values, named as `key` or `table.key`; `Refused` where they cannot be set in place."""
+    wanted = tomllib.loads(text)
+    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)  # what else breaks lines may stand in a value
+    for name, value in values.items():
+        table, _, key = name.rpartition(".")
+        _put(wanted.setdefault(table, {}) if table else wanted, key, value)
+        _set(lines, table, key, value, "\r\n" if "\r\n" in text else "\n")
+    made = "".join(lines)
+    try:
+        found = tomllib.loads(made)
+    except tomllib.TOMLDecodeError:
+        found = None
+    if found != wanted:
+        raise Refused(f"{', '.join(values)}: not set in a way that can be changed here; edit the file itself.")
+    return made
+
+
+def _put(table: object, key: str, value: Value) -> None:
+    if not isinstance(table, dict):
+        raise Refused(f"{key} would belong to what is no table.", field=key)
+    cast("dict[str, object]", table)[key] = value
+
+
+def _set(lines: list[str], table: str, key: str, value: Value, newline: str) -> None:
+    begin, end = _region(lines, table)
+    if begin < 0:
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += newline
+        lines += [newline] * bool(lines) + [f"[{table}]{newline}", f"{key} = {_written(value)}{newline}"]
+        return
+    pattern = re.compile(rf"([ \t]*(?:{re.escape(key)}|\"{re.escape(key)}\")[ \t]*=[ \t]*)(?:{_SCALAR})")
+    for at in range(begin, end):
+        if match := pattern.match(lines[at]):
+            lines[at] = match.group(1) + _written(value) + lines[at][match.end() :]
+            return
+    # Behind the last value: blank lines and comments that follow belong to the next table.
+    at = next((at + 1 for at in range(end - 1, begin - 1, -1) if not _idle(lines[at])), begin)
+    if at and not lines[at - 1].endswith("\n"):
+        lines[at - 1] += newline
+    lines.insert(at, f"{key} = {_written(value)}{newline}")
+
+
+def _region(lines: list[str], table: str) -> tuple[int, int]:
+    """The lines that may hold a table's keys; -1 where there is no such table."""
+    headers = [at for at, line in enumerate(lines) if _HEADER.match(line.rstrip("\r\n"))]
+    if not table:
+        return 0, headers[0] if headers else len(lines)
+    own = re.compile(rf"[ \t]*\[[ \t]*(?:{re.escape(table)}|\"{re.escape(table)}\")[ \t]*\]")
+    for at, following in pairwise([*headers, len(lines)]):
+        if own.match(lines[at]):
+            return at + 1, following
+    return -1, -1
+
+
+def _idle(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _written(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda match: f"\\u{ord(match.group()):04x}", escaped) + '"'

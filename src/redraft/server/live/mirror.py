@@ -1,0 +1,198 @@
+"""The workspace's own replica of a room: where what people type becomes typing, and what happens elsewhere an edit.
+
+It always stands where the workspace stands. `pull` brings in what the workspace has become since, as the smallest edits
+by words; `push` takes in what came from the room, whose event is exactly what was typed, and that goes through the one
+door, as any typing does. So whoever was first, nobody's characters are lost and none come twice: the replica merges the
+two as it merges any two people. What was pushed in vain, because the workspace had changed, cannot be taken back: then
+this mirror is of no use any more. Nothing is ever rebuilt from text while a client holds a state. Used by one thread at
+a time, which holds the guard of the workspace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pycrdt import Doc, Map, Text
+
+from redraft.errors import Damaged
+from redraft.server.live.indices import byte_length, change_of, growth_of, places_of
+from redraft.text import text as texts
+from redraft.text.edits import Change, Edit
+from redraft.text.words import word_edits
+from redraft.workspace.tabs import type_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from redraft.server.live.kept import Kept
+    from redraft.workspace.document import Document
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.workspace import Workspace
+
+TEXT, ABOUT = "text", "about"
+PERSON = "person"
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What the replica told during one transaction."""
+
+    deltas: list[list[dict[str, Any]]] = field(default_factory=list[list[dict[str, Any]]])
+    updates: list[bytes] = field(default_factory=list[bytes])
+
+
+@contextlib.contextmanager
+def unharmed(path: str) -> Generator[None]:
+    """The library panics where a replica makes no sense any more, which is no `Exception`, and leaves it unusable."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise Damaged(f"The live text of {path} is not what it should be: {error}.") from error
+        raise
+
+
+class Mirror:
+    """A replica that stands where the workspace stood last, of one epoch of one document."""
+
+    def __init__(self, path: str, epoch: str, state: Sequence[bytes] = ()) -> None:
+        self.path = path
+        self.epoch = epoch
+        # A client number of its own each time: after a power cut others may hold what this one wrote and forgot.
+        self._doc: Doc[Any] = Doc(client_id=secrets.randbits(32), allow_multithreading=True)
+        self._text: Text = self._doc.get(TEXT, type=Text)
+        self._about: Map[Any] = self._doc.get(ABOUT, type=Map)
+        with unharmed(path), self._doc.transaction():
+            for update in state:
+                self._doc.apply_update(update)
+        self._heard = _Heard()
+        self._text.observe(lambda event: self._heard.deltas.append(event.delta))
+        self._doc.observe(lambda event: self._heard.updates.append(event.update))
+        self.known: texts.Text = texts.Text(str(self._text))
+        self._size = len(self._text)
+        self.version = ""
+
+    @staticmethod
+    def begun(document: Document) -> Mirror:
+        """A new epoch, from a document as it is."""
+        mirror = Mirror(document.path, secrets.token_hex(8))
+        with mirror._doc.transaction(origin="epoch"):
+            mirror._text.insert(0, str(document.text))
+        mirror._stand(document)
+        return mirror
+
+    @property
+    def client(self) -> int:
+        return self._doc.client_id
+
+    def state(self) -> bytes:
+        """All there is, for another replica."""
+        return self._doc.get_update()
+
+    def pull(self, workspace: Workspace, origin: str) -> list[bytes]:
+        """Follow the workspace; gives the updates with which it did."""
+        document = workspace.read(self.path)
+        if document.version == self.version:
+            return []
+        edits = smallest(str(self.known), str(document.text))
+        self._heard = _Heard()
+        with unharmed(self.path), self._doc.transaction(origin=origin):
+            for start, end, text in reversed(places_of(self.known, edits)):
+                if end > start:
+                    del self._text[start:end]
+                if text:
+                    self._text.insert(start, text)
+        self._stand(document)
+        self._check()
+        return self._heard.updates
+
+    def push(self, workspace: Workspace, updates: Sequence[bytes], also: Callable[[], None]) -> None:
+        """Let the workspace follow what came from the room, and keep with it what `also` keeps; `Stale` where it has to
+        be pulled first."""
+        self._heard = _Heard()
+        with unharmed(self.path), self._doc.transaction(origin=PERSON):
+            for update in updates:
+                self._doc.apply_update(update)
+        change = change_of(self.known, self._heard.deltas[0]) if self._heard.deltas else Change()
+
+        def typed(document: Document) -> None:
+            self._stand(document, self._size + growth_of(change))
+            self._check()
+            also()
+
+        if change.is_empty:
+            also()
+        else:
+            type_text(workspace.engine, self.path, change, version=self.version, also=typed)
+
+    def _stand(self, document: Document, size: int | None = None) -> None:
+        """This is where the workspace stands, with so many bytes."""
+        self.known, self.version = document.text, document.version
+        self._size = byte_length(document.text) if size is None else size
+
+    def _check(self) -> None:
+        """The replica and the workspace say the same; a difference in length is seen at once, wherever it came from."""
+        if len(self._text) != self._size:
+            raise Damaged(f"The live text of {self.path} is not what it should be.")
+
+    def tell(self, workspace: Workspace) -> list[bytes]:
+        """Bring `about` up to date, which is the server's alone: what a client wrote there is written over."""
+        draft = workspace.draft(self.path)
+        wanted: dict[str, Any] = {
+            "epoch": self.epoch,
+            "version": self.version,
+            "saved": draft is None or not draft.dirty,
+            "pending": float(0 if draft is None else waiting(draft)),
+        }
+        told = self._about.to_py() or {}
+        self._heard = _Heard()
+        with self._doc.transaction(origin=ABOUT):
+            for key in told.keys() - wanted.keys():
+                del self._about[key]
+            for key, value in wanted.items():
+                if told.get(key) != value:
+                    self._about[key] = value
+        return self._heard.updates
+
+
+def smallest(old: str, new: str) -> list[Edit]:
+    """The edits by words, each without what its ends leave as it is: what stays is what others' undoing and deleting
+    speak of, and a word may be several people's."""
+    if old == new:
+        return []
+    return [
+        edit.moved(words.at)
+        for words in word_edits(old, new, tidy=False)
+        for edit in Change.between(words.old, words.new).edits
+    ]
+
+
+def waiting(draft: Draft) -> int:
+    """How many decisions about agents' work are open; a document that is created or deleted is one."""
+    if draft.kind in ("created", "deleted"):
+        return 1
+    hunks = sum(part.is_hunk and part.author in ("agent", "mixed") for part in draft.review.parts)
+    return hunks + (draft.kind == "moved")
+
+
+def whole_text(updates: Sequence[bytes]) -> str:
+    """The text that some updates come to, those left out that cannot be read."""
+    doc: Doc[Any] = Doc()
+    text: Text = doc.get(TEXT, type=Text)
+    for update in updates:
+        with contextlib.suppress(ValueError, Damaged), unharmed(""):
+            doc.apply_update(update)
+    return str(text)
+
+
+def opened(kept: Kept, path: str) -> tuple[Mirror, list[bytes]] | None:
+    """The mirror of a room that was kept, where the workspace stood then, and what has come in since."""
+    room = kept.room(path)
+    if room is None:
+        return None
+    updates = kept.updates(path)
+    mirror = Mirror(path, room.epoch, [data for seq, data in updates if seq <= room.synced])
+    return mirror, [data for seq, data in updates if seq > room.synced]

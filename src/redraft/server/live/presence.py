@@ -1,0 +1,104 @@
+"""Who is in a room: names, cursors, the agent among them. Relayed, never kept.
+
+Each connection speaks for the numbers that it used first, and for few of them; the name it goes by is the caller's, put
+in here, so that nobody can pass for another or for the agent. A client of y-websocket repeats what it is told of
+others: that is passed over, unread. What changed goes out together, as each one's latest state.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+from redraft.server.live.wire import Garbled, Reader, blob, number
+
+MAX_STATE = 4096
+MAX_NUMBERS = 4
+GONE = "null"
+
+
+@dataclass(slots=True)
+class _Seen:
+    clock: int
+    state: str
+    owner: object
+
+
+class Presence:
+    """The states in one room, by the number that a client gave itself."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, _Seen] = {}
+        self._changed: dict[int, _Seen] = {}
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._changed)
+
+    def take(self, owner: object, name: str, data: bytes) -> None:
+        """Take in what a connection tells of itself; `Garbled` where it cannot be read, or is too much."""
+        reader = Reader(data)
+        for _ in range(reader.number()):
+            client, clock, state = reader.number(), reader.number(), reader.blob()
+            seen = self._seen.get(client)
+            if seen is None:
+                if state != GONE.encode() and self._count(owner) < MAX_NUMBERS:
+                    self._put(client, _Seen(clock, _signed(state, name), owner))
+            elif seen.owner is owner and (clock > seen.clock or (clock == seen.clock and state == GONE.encode())):
+                self._put(client, _Seen(clock, _signed(state, name), owner))
+        reader.end()
+
+    def show(self, client: int, state: dict[str, Any] | None) -> None:
+        """Put somebody into the room who has no connection, or take them out."""
+        seen = self._seen.get(client)
+        if seen is not None or state is not None:
+            clock = 1 if seen is None else seen.clock + 1
+            self._put(client, _Seen(clock, GONE if state is None else json.dumps(state), self))
+
+    def leave(self, owner: object) -> None:
+        """A connection has ended, and with it whoever it spoke for."""
+        for client, seen in tuple(self._seen.items()):
+            if seen.owner is owner:
+                self._put(client, _Seen(seen.clock, GONE, owner))
+
+    def everybody(self) -> bytes | None:
+        return _written(self._seen) if self._seen else None
+
+    def news(self) -> bytes | None:
+        """What changed since the last time."""
+        changed, self._changed = self._changed, {}
+        return _written(changed) if changed else None
+
+    def _count(self, owner: object) -> int:
+        return sum(seen.owner is owner for seen in self._seen.values())
+
+    def _put(self, client: int, seen: _Seen) -> None:
+        self._changed[client] = seen
+        if seen.state == GONE:
+            self._seen.pop(client, None)
+        else:
+            self._seen[client] = seen
+
+
+def _written(states: dict[int, _Seen]) -> bytes:
+    parts = [number(len(states))]
+    parts += [number(client) + number(seen.clock) + blob(seen.state.encode()) for client, seen in states.items()]
+    return b"".join(parts)
+
+
+def _signed(data: bytes, name: str) -> str:
+    """The state under the name that the server knows its sender by."""
+    if len(data) > MAX_STATE:
+        raise Garbled("it tells too much of itself")
+    try:
+        state: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Garbled("what it tells of itself cannot be read") from error
+    if state is None:
+        return GONE
+    if not isinstance(state, dict):
+        raise Garbled("what it tells of itself cannot be read")
+    found = cast("dict[str, Any]", state)
+    user: Any = found.get("user")
+    return json.dumps({**found, "user": {**(user if isinstance(user, dict) else {}), "name": name, "kind": "person"}})

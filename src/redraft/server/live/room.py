@@ -1,0 +1,286 @@
+"""A room on the event loop: a replica that takes in what its clients type, tells them all, and the workspace after.
+
+What comes in within a few milliseconds goes out together, and becomes one batch for the workspace; the room does not
+wait for the workspace to tell the clients, since who has typed something holds it, too, until it is kept. What the
+workspace answers, its own edits and what is to be known about the document, goes out like anybody's typing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pycrdt import Doc, merge_updates
+
+from redraft.errors import Busy, RedraftError
+from redraft.server.live import wire
+from redraft.server.live.admission import read_update
+from redraft.server.live.keeper import MAX_STATE
+from redraft.server.live.mirror import unharmed
+from redraft.server.live.presence import Presence
+from redraft.server.live.wire import Garbled
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from redraft.server.live.keeper import Exchanged, Opened
+
+    Exchange = Callable[[Sequence[tuple[str, bytes]], str], Awaitable[Exchanged]]
+
+LOG = logging.getLogger(__name__)
+# Few people are told at once; where there are many, more goes out together: 50 are told every 30 ms.
+TICK_SECONDS, TICK_FOR_EACH = 0.01, 0.0004
+PRESENCE_SECONDS = 0.05
+RETRY_SECONDS = 0.25
+UNACCEPTABLE, READ_ONLY, NOT_THERE, OTHER_EPOCH, TOO_MANY = 4400, 4403, 4404, 4409, 4429
+FAILED, AGAIN = 1011, 1012
+
+
+class Client(Protocol):
+    """One connection, as a room sees it."""
+
+    name: str
+    may_write: bool
+    synced: bool
+
+    def send(self, data: bytes) -> None: ...
+
+    def close(self, code: int, reason: str) -> None: ...
+
+
+class Refusal(Exception):
+    """Why a connection is ended."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class Room:
+    """One document, and whoever is typing into it."""
+
+    def __init__(self, path: str, opened: Opened, exchange: Exchange) -> None:
+        self.path = path
+        self.epoch = opened.epoch
+        self.version = opened.version
+        self.length = opened.length
+        self.clients: set[Client] = set()
+        self.presence = Presence()
+        self.closed = False
+        self._ledger = opened.ledger
+        self._exchange = exchange
+        self._doc: Doc[Any] = Doc()
+        self._doc.apply_update(opened.state)
+        self._size = len(opened.state)
+        self._heard: list[bytes] = []
+        self._doc.observe(lambda event: self._heard.append(event.update))
+        self._out: list[bytes] = []
+        self._untold: list[tuple[str, bytes]] = []
+        self._came = self._followed = 0  # updates, and how many of them the workspace has heard of
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._woken = ""
+        self._ticking: asyncio.TimerHandle | None = None
+        self._telling: asyncio.TimerHandle | None = None
+        self._exchanging: asyncio.Task[None] | None = None
+
+    # Clients
+
+    def enter(self, client: Client) -> None:
+        self.clients.add(client)
+        client.send(wire.step1(self._doc.get_state()))
+        if (everybody := self.presence.everybody()) is not None:
+            client.send(wire.awareness(everybody))
+
+    def leave(self, client: Client) -> None:
+        self.clients.discard(client)
+        self.presence.leave(client)
+        self._present()
+
+    def receive(self, client: Client, data: bytes) -> None:
+        """One frame; `Refusal` where the connection is to end, `Garbled` where no client of ours would send it."""
+        kind, step, carried = wire.read_frame(data)
+        if kind == wire.ASK_AWARENESS:
+            client.send(wire.awareness(self.presence.everybody() or b"\0"))
+        elif kind == wire.AWARENESS:
+            self.presence.take(client, client.name, carried)
+            self._present()
+        elif step == wire.STEP1:
+            self._answer(client, carried)
+        else:
+            self._take(client, carried, first=step == wire.STEP2)
+
+    def _answer(self, client: Client, state: bytes) -> None:
+        try:
+            client.send(wire.step2(self._doc.get_update(state)))
+        except ValueError as error:
+            raise Garbled("its state cannot be read") from error
+
+    def _take(self, client: Client, data: bytes, *, first: bool) -> None:
+        update = self._ledger.judge(data)
+        if not client.may_write:
+            if self._ledger.adds(update) or (update.deletes and not first):
+                raise Refusal(READ_ONLY, "A viewer reads along, and types nothing.")
+            return
+        if self._ledger.early(update):
+            if client.synced or first:
+                raise Garbled("it builds on something that is not here")
+            return  # it comes again, with what it builds on
+        client.synced = client.synced or first
+        if update.is_empty:
+            return
+        for made in self._applied(data):
+            self._untold.append((client.name, made))
+            self._came += 1
+        self._ledger.note(update)
+        self._tick_soon()
+
+    def _applied(self, data: bytes) -> list[bytes]:
+        """Take an update into the replica; gives what of it was new, which goes to everybody."""
+        self._heard = []
+        try:
+            with unharmed(self.path):
+                self._doc.apply_update(data)
+        except ValueError as error:
+            raise Garbled("it cannot be read") from error
+        new = [made for made in self._heard if made != wire.NOTHING]
+        self._out += new
+        self._size += sum(map(len, new))
+        return new
+
+    # Telling
+
+    def _tick_soon(self) -> None:
+        if self._ticking is None and not self.closed:
+            pause = TICK_SECONDS + TICK_FOR_EACH * len(self.clients)
+            self._ticking = asyncio.get_running_loop().call_later(pause, self._tick)
+
+    def _tick(self) -> None:
+        self._ticking = None
+        if self._out:
+            out, self._out = self._out, []
+            self._broadcast(wire.changed(merge_updates(*out) if len(out) > 1 else out[0]))
+        if self._untold:
+            self._begin_exchange()
+
+    def _present(self) -> None:
+        if self._telling is None and not self.closed:
+            self._telling = asyncio.get_running_loop().call_later(PRESENCE_SECONDS, self._tell_presence)
+
+    def _tell_presence(self) -> None:
+        self._telling = None
+        if (news := self.presence.news()) is not None:
+            self._broadcast(wire.awareness(news))
+
+    def show(self, number: int, state: dict[str, Any] | None) -> None:
+        """Show somebody without a connection as present, or no longer."""
+        self.presence.show(number, state)
+        self._present()
+
+    def _broadcast(self, data: bytes) -> None:
+        for client in tuple(self.clients):
+            client.send(data)
+
+    def close(self, code: int, reason: str) -> None:
+        """End every connection; nothing is taken in any more."""
+        self.closed = True
+        for timer in (self._ticking, self._telling):
+            if timer is not None:
+                timer.cancel()
+        for client in tuple(self.clients):
+            client.close(code, reason)
+
+    # The workspace
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the workspace has still to hear of something."""
+        return self._followed < self._came
+
+    def wake(self, origin: str) -> None:
+        """Something happened to the document elsewhere."""
+        if not self.closed:
+            self._woken = origin
+            self._begin_exchange()
+
+    async def flush(self) -> None:
+        """Wait until the workspace has heard of all that came in before, or has refused it; not of what comes later."""
+        if self.waiting:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append((self._came, waiter))
+            self._begin_exchange()
+            await waiter
+
+    async def rest(self) -> None:
+        """Wait until nothing is under way any more; for a room that nobody is in."""
+        await self.flush()
+        if self._exchanging is not None:
+            await asyncio.wait([self._exchanging])
+
+    def flush_now(self, exchange: Callable[[Sequence[tuple[str, bytes]]], object]) -> None:
+        """The loop has ended: hand what is left to the workspace here and now."""
+        if self._untold:
+            batch, self._untold = self._untold, []
+            exchange(batch)
+
+    def _begin_exchange(self) -> asyncio.Task[None]:
+        if self._exchanging is None:
+            self._exchanging = asyncio.get_running_loop().create_task(self._keep_exchanging())
+            self._exchanging.add_done_callback(self._exchanged)
+        return self._exchanging
+
+    async def _keep_exchanging(self) -> None:
+        try:
+            while self._untold or self._woken:
+                batch, self._untold = self._untold, []
+                origin, self._woken = self._woken, ""
+                try:
+                    self._settle(await self._exchange(batch, origin))
+                except (Busy, asyncio.CancelledError) as error:
+                    self._untold = batch + self._untold  # what is kept twice is still taken in once
+                    if not isinstance(error, Busy):
+                        raise
+                    await asyncio.sleep(RETRY_SECONDS)
+                    continue
+                except BaseException:
+                    self._have_followed(len(batch))  # it is kept, and typed when the room is opened again
+                    raise
+                self._have_followed(len(batch))
+        except RedraftError as error:
+            self.close(NOT_THERE, error.message)
+
+    def _exchanged(self, task: asyncio.Task[None]) -> None:
+        self._exchanging = None
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            LOG.error("the room of %s failed", self.path, exc_info=error)
+            self.close(FAILED, "Something went wrong here; come again.")
+        elif (self._untold or self._woken) and not task.cancelled():
+            self._begin_exchange()  # it came in just as the last one ended
+
+    def _have_followed(self, count: int) -> None:
+        self._followed += count
+        for target, waiter in self._waiters:
+            if target <= self._followed and not waiter.done():
+                waiter.set_result(None)
+        self._waiters = [each for each in self._waiters if not each[1].done()]
+
+    def _settle(self, done: Exchanged) -> None:
+        self.version, self.length = done.version, done.length
+        for update in done.made:
+            self._ledger.note(read_update(update, trusted=True))
+            self._applied(update)
+        if done.made:
+            self._tick_soon()
+        if self._size > MAX_STATE:
+            self.close(OTHER_EPOCH, "This document begins anew; ask again.")
+
+
+def told(reason: str) -> str:
+    """A reason as a websocket can carry it: at most 123 bytes."""
+    data = reason.encode()[:120]
+    with contextlib.suppress(UnicodeDecodeError):
+        return data.decode()
+    return data.decode(errors="ignore")

@@ -1,0 +1,207 @@
+"""The rooms of a folder: opened when somebody comes, told when the workspace changes, kept when nobody is there.
+
+Rooms live on the event loop. What a room does with the workspace is done aside by a thread that holds the guard, one
+exchange of a room at a time. A room that nobody is in is let go of after a while; its epoch stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from redraft.errors import Busy
+from redraft.server.live.agents import Agents
+from redraft.server.live.keeper import DISK, EPOCH_SECONDS, Keeper
+from redraft.server.live.kept import Kept
+from redraft.server.live.room import AGAIN, Room
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from redraft.server.live.keeper import Exchanged
+    from redraft.server.live.room import Client
+    from redraft.workspace.events import Event
+    from redraft.workspace.workspace import Workspace
+
+    Work = Callable[[Callable[[Workspace], Any]], Awaitable[Any]]
+
+T = TypeVar("T")
+MAX_ROOMS = 256
+MAX_CLIENTS = 128
+EMPTY_SECONDS = 30.0
+# Many programs empty a file before they write it: who looks too soon sees everything taken out.
+SETTLE_SECONDS = 0.1
+
+
+class _Own(threading.local):
+    """Whether this very thread is typing for a room."""
+
+    typing = False
+
+
+class Rooms:
+    """Used on the event loop, but for what the workspace tells."""
+
+    def __init__(self, workspace: Workspace, work: Work) -> None:
+        self._workspace = workspace
+        self._work = work
+        self._kept = Kept(workspace.engine.database)
+        self._kept.forget_unused(time.time() - EPOCH_SECONDS)
+        self._rooms: dict[str, Room] = {}
+        self._keepers: dict[str, Keeper] = {}
+        self._opening: dict[str, asyncio.Task[Room]] = {}
+        self._leaving: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._own = _Own()
+        self._agents = Agents(self._rooms.get)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+        self._unsubscribe = workspace.subscribe(self._hear)
+
+    # Coming and going
+
+    async def room(self, path: str) -> Room:
+        """The room of a document, opened where it is not; the path is the canonical one."""
+        self._loop = asyncio.get_running_loop()
+        found = self._rooms.get(path)
+        if found is not None and not found.closed:
+            return found
+        if path not in self._opening:
+            if self._closed or len(self._rooms) + len(self._opening) >= MAX_ROOMS:
+                raise Busy("Too many documents are open here; try again in a moment.")
+            self._opening[path] = self._loop.create_task(self._open(path))
+        return await asyncio.shield(self._opening[path])
+
+    async def _open(self, path: str) -> Room:
+        try:
+            before = self._rooms.get(path)
+            if before is not None:
+                await self._let_go(before)
+            keeper = Keeper(self._kept, path)
+            opened = await self._work(lambda workspace: keeper.open(workspace, time.time()))
+
+            async def exchange(batch: Sequence[tuple[str, bytes]], origin: str) -> Exchanged:
+                return await self._work(lambda workspace: self._exchange(keeper, workspace, batch, origin))
+
+            room = Room(path, opened, exchange)
+            self._rooms[path], self._keepers[path] = room, keeper
+            self._let_go_later(room)
+            self._agents.entered(path)
+            room.wake(DISK)  # whatever happened while it was being opened
+            return room
+        finally:
+            del self._opening[path]
+
+    def _exchange(
+        self, keeper: Keeper, workspace: Workspace, batch: Sequence[tuple[str, bytes]], origin: str
+    ) -> Exchanged:
+        self._own.typing = True
+        try:
+            return keeper.exchange(workspace, batch, origin)
+        finally:
+            self._own.typing = False
+
+    def enter(self, room: Room, client: Client) -> None:
+        if len(room.clients) >= MAX_CLIENTS:
+            raise Busy("Too many people are in this document.")
+        if (timer := self._leaving.pop(room.path, None)) is not None:
+            timer.cancel()
+        room.enter(client)
+
+    def leave(self, room: Room, client: Client) -> None:
+        room.leave(client)
+        self._let_go_later(room)
+
+    def _let_go_later(self, room: Room) -> None:
+        if not room.clients and not self._closed and self._loop is not None:
+            if (timer := self._leaving.pop(room.path, None)) is not None:
+                timer.cancel()
+            self._leaving[room.path] = self._loop.call_later(EMPTY_SECONDS, self._let_go_now, room)
+
+    def _let_go_now(self, room: Room) -> None:
+        self._leaving.pop(room.path, None)
+        if not room.clients and self._loop is not None and self._rooms.get(room.path) is room:
+            self._tasks.add(task := self._loop.create_task(self._let_go(room)))
+            task.add_done_callback(self._tasks.discard)
+
+    async def _let_go(self, room: Room) -> None:
+        await room.rest()
+        if room.clients and not room.closed:
+            return  # somebody came meanwhile
+        room.close(AGAIN, "This document was closed; come again.")
+        keeper = self._keepers.pop(room.path, None)
+        self._rooms.pop(room.path, None)
+        if keeper is not None:
+            await self._work(lambda _: self._fold(keeper, room.path))
+
+    def _fold(self, keeper: Keeper, path: str) -> None:
+        keeper.fold()
+        self._kept.use(path, time.time())
+
+    # The workspace
+
+    @property
+    def waiting(self) -> bool:
+        """Whether anything was typed of which the workspace has not heard yet."""
+        return any(room.waiting for room in self._rooms.values())
+
+    async def flush(self) -> None:
+        """Wait until the workspace has heard of all that was typed before."""
+        for room in tuple(self._rooms.values()):
+            if room.waiting:
+                await room.flush()
+
+    def _hear(self, event: Event) -> None:
+        """Called in whichever thread changes something."""
+        path = event.data.get("path")
+        if self._own.typing or path not in self._rooms or self._loop is None:
+            return
+        origin = "typing" if event.type == "document.typed" else self._origin(event.data.get("turn"))
+        self.wake_soon(str(path), origin)
+
+    def _origin(self, turn: int | None) -> str:
+        if turn is None:
+            return DISK
+        record = self._workspace.show(turn)
+        return "agent" if record.author.is_agent else "review"
+
+    def wake_soon(self, path: str | None, origin: str) -> None:
+        """Something happened elsewhere to a document, or (None) to any of them. From any thread."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._wake, path, origin)
+
+    def _wake(self, path: str | None, origin: str) -> None:
+        for each in tuple(self._rooms) if path is None else (path,):
+            room = self._rooms.get(each)
+            if room is not None and origin == DISK and self._loop is not None:
+                self._loop.call_later(SETTLE_SECONDS, room.wake, origin)
+            elif room is not None:
+                room.wake(origin)
+
+    def show_agent(self, job_id: str, path: str) -> None:
+        """The agent works on a document in this job, or (without a path) no longer. From any thread."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._agents.show, job_id, path)
+
+    # Ending
+
+    def end(self) -> None:
+        """The server is about to stop: nobody new comes in."""
+        self._closed = True
+
+    def close(self) -> None:
+        """Keep what is left. The loop has ended, and whoever types holds the guard alone."""
+        self._unsubscribe()
+        now = time.time()
+        for path, room in self._rooms.items():
+            room.close(AGAIN, "The server stops; come again.")
+            room.flush_now(lambda batch, path=path: self._keepers[path].exchange(self._workspace, batch))
+            self._keepers[path].fold()
+            self._kept.use(path, now)

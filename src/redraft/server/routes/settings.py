@@ -1,0 +1,75 @@
+"""The settings that hold in the folder, and what of them an admin may change: in the person's own file alone."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.config import Settings
+from redraft.runtime import folder_settings, user_settings, write_settings
+from redraft.server.routes.answering import Here, Mode, answer, gives
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api/settings", tags=["about"])
+POLL_INTERVAL_MS = 2000
+MAX_SETTING = 10**15
+Positive = Annotated[int, Field(ge=1, le=MAX_SETTING)]
+
+
+class SettingsShape(TypedDict):
+    """What holds in this folder: the person's settings as the folder's own narrow them."""
+
+    mode: str
+    review: str
+    confirm_files: int
+    retention_days: int
+    retention_turns: int
+    embeddings: str
+    poll_interval_ms: int
+    limits: dict[str, int]
+    agent: dict[str, int]
+    routing: dict[str, str | int | bool]
+
+
+def _shape(settings: Settings) -> dict[str, Any]:
+    found = asdict(settings)
+    found.pop("models")  # they name files and programs of the person's machine; `/providers` tells what matters
+    return {**found, "poll_interval_ms": POLL_INTERVAL_MS}
+
+
+@router.get("", **gives(SettingsShape))
+async def settings(desk: Here) -> Response:
+    return answer(_shape(desk.served.workspace.engine.settings))
+
+
+class SettingsChange(BaseModel):
+    """What is to change; what is left out stays. `agent` are limits of the agent's, by name."""
+
+    model_config = ConfigDict(extra="forbid")
+    mode: Mode | None = None
+    review: Literal["hunk", "turn"] | None = None
+    confirm_files: Positive | None = None
+    retention_days: Positive | None = None
+    retention_turns: Positive | None = None
+    embeddings: Literal["wordllama", "minilm", "off"] | None = None
+    agent: dict[str, Positive] = Field(default_factory=dict, max_length=100)
+
+
+@router.put("", **gives(SettingsShape, body=True))
+async def change_settings(desk: Here, given: SettingsChange) -> Response:
+    """Change the person's own settings, in their file, with its comments; for admins. The answer is what holds now: the
+    environment and the folder's own settings still have their say."""
+    desk.need("admin")
+    wished: dict[str, Any] = given.model_dump(exclude={"agent"}, exclude_none=True)
+    values = wished | {f"agent.{name}": value for name, value in given.agent.items()}
+
+    def act(workspace: Workspace) -> Settings:
+        engine = workspace.engine
+        write_settings(values)
+        engine.settings, _ = folder_settings(workspace.folder, user_settings())
+        engine.audit.add(engine.clock(), desk.author, "settings", values, "success")
+        return engine.settings
+
+    return answer(_shape(await desk.work(act)))

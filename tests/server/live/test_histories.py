@@ -1,0 +1,242 @@
+"""Three people and all else that happens to a document, at random: they come to one text, in which every word that
+anybody put in stands exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import random
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import TORTURE
+from redraft.text.edits import Change
+from server.live.people import Person, expect_same, story, tab_of, until
+from server.serving import begun, ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from server.serving import Server
+
+pytestmark = pytest.mark.slow
+HISTORIES = 1000 if TORTURE else 24
+ACTS = 40
+RESTART_EVERY = 12
+TRACE_PREFIX = None if TORTURE else 1500
+WORD = re.compile("Q[^Q]*Q")
+PARAGRAPHS = 30
+START = "# Of lamps\r\n\n" + "".join(f"Paragraph {n} says that lamp {n} was lit.\n\n" for n in range(PARAGRAPHS))
+
+
+class World:
+    """A server that may end and begin again, and a document that many hands are at."""
+
+    def __init__(self, server: Server, seed: int) -> None:
+        self.server = server
+        self.chance = random.Random(seed)
+        self.path = f"history-{seed}.md"
+        self.expected: set[str] = set()
+        self.perhaps: set[str] = set()  # of agents: a decision may have taken it back
+        self.done: list[str] = []
+        self.conflicts = False  # then both sides' words stand there, and with them what surrounds them
+        assert server.folder is not None
+        self.file = server.folder / self.path
+        self.file.write_bytes(START.encode())
+        self.people = [Person(server, self.path) for _ in range(3)]
+
+    def word(self, who: str) -> str:
+        """Something to put in that never was there; often with characters that are several bytes, or two units."""
+        return f"Q{who}{len(self.done)}{self.chance.choice(['', 'é', '😀', '漢', 'e' + chr(0x301)])}Q"
+
+    def safe(self, text: str) -> int:
+        """A place at which nothing that is counted is cut in two."""
+        places = [at for at in range(len(text) + 1) if not any(m.start() < at < m.end() for m in WORD.finditer(text))]
+        return self.chance.choice([at for at in places if not text.startswith(("\u0301", "\r\n"), at)])
+
+    # What people do
+
+    def types(self, person: Person) -> None:
+        word = self.word("p")
+        person.type(self.safe(str(person)), word)
+        self.expected.add(word)
+
+    def takes_out(self, person: Person) -> None:
+        """A word that a person put in; nobody types within words."""
+        found = [match for match in re.finditer("Qp[^Q]*Q", str(person)) if match.group() in self.expected]
+        if found:
+            match = self.chance.choice(found)
+            person.type(match.start(), "", len(match.group()))
+            self.expected.discard(match.group())
+
+    def moves(self, person: Person) -> None:
+        """Take a word out here and put a new one in there, in one go."""
+        self.takes_out(person)
+        self.types(person)
+
+    async def comes_or_goes(self, person: Person) -> None:
+        if person.closed is None and person.epoch:
+            await person.leave()
+        else:
+            person.client = self.server
+            await person.join()
+
+    # What else happens
+
+    async def ask(self, act: Callable[..., Any], *arguments: Any, **query: Any) -> Any:
+        return await asyncio.to_thread(act, *arguments, **query)
+
+    async def agent_edits(self, mode: str) -> None:
+        word = self.word("a")
+        old = f"Paragraph {self.chance.randrange(PARAGRAPHS)} says"
+        body = {"path": self.path, "old_text": old, "new_text": f"{old} {word}"}
+        answer = await self.ask(
+            self.server.request, "POST", "/api/tools/edit_text", body, query={"mode": mode, "agree": "true"}
+        )
+        if answer.status == 200:
+            (self.expected if mode == "apply" else self.perhaps).add(word)
+            await self.look()
+
+    async def decides(self, verdict: str) -> None:
+        await self.ask(self.server.request, "POST", f"/api/review/{verdict}", {"hunks": {self.path: None}})
+
+    async def saves(self) -> None:
+        tab = await self.ask(tab_of, self.server, self.path)
+        await self.ask(self.server.post, f"/api/tabs/{tab['tab_id']}/save")
+
+    async def program_writes(self) -> None:
+        word = self.word("d")
+        now = self.file.read_bytes().decode()
+        at = self.chance.choice([match.end() for match in re.finditer("\n\n", now)])
+        beside = self.file.with_suffix(".new")  # as good programs write: nobody sees half a file
+        beside.write_bytes((now[:at] + word + "\n\n" + now[at:]).encode())
+        beside.replace(self.file)
+        self.expected.add(word)
+        await self.look()
+
+    async def look(self) -> None:
+        """Whether somebody changed what somebody else was just changing, too."""
+        drafts = (await self.ask(self.server.get, "/api/review"))["documents"]
+        self.conflicts |= any(h["conflict"] for draft in drafts if draft["path"] == self.path for h in draft["hunks"])
+
+    async def restarts(self) -> None:
+        process, folder = self.server.process, self.server.folder
+        assert process is not None
+        assert folder is not None
+        if self.chance.random() < 0.5:
+            process.kill()
+            process.communicate()
+        else:
+            assert await asyncio.to_thread(ended, self.server) == ""
+        for person in self.people:
+            if person.epoch:
+                await person.ended()
+        self.chance.choice([self.types, self.takes_out])(self.people[0])
+        again = await asyncio.to_thread(begun, folder)
+        self.server.port, self.server.token, self.server.process = again.port, again.token, again.process
+        await self.ask(self.server.get, "/api/version")  # it answers, so it will also end when it is told to
+
+    async def act(self, may_restart: bool) -> None:
+        person = self.chance.choice(self.people)
+        acts: list[tuple[int, str, Callable[[], Any]]] = [
+            (12, "types", lambda: self.types(person)),
+            (4, "takes out", lambda: self.takes_out(person)),
+            (3, "moves", lambda: self.moves(person)),
+            (4, "comes or goes", lambda: self.comes_or_goes(person)),
+            (2, "agent proposes", lambda: self.agent_edits("propose")),
+            (1, "agent applies", lambda: self.agent_edits("apply")),
+            (1, "accept", lambda: self.decides("accept")),
+            (1, "reject", lambda: self.decides("reject")),
+            (1, "save", self.saves),
+            (2, "another program", self.program_writes),
+            (3, "pause", lambda: asyncio.sleep(self.chance.choice([0.0, 0.005, 0.03]))),
+            (1 if may_restart else 0, "restart", self.restarts),
+        ]
+        _, name, does = self.chance.choices(acts, [weight for weight, _, _ in acts])[0]
+        self.done.append(name)
+        done = does()
+        if done is not None:
+            await done
+
+    async def run(self, may_restart: bool) -> None:
+        for person in self.people:
+            await person.join()
+        for _ in range(ACTS):
+            await self.act(may_restart)
+        for person in self.people:
+            if person.closed is not None:
+                person.client = self.server
+                await person.join()
+        self.check(await expect_same(*self.people))
+        for person in self.people:
+            await person.leave()
+
+    def check(self, text: str) -> None:
+        found = WORD.findall(text)
+        assert self.expected <= set(found), "something is lost"
+        if self.conflicts:
+            return
+        assert len(found) == len(set(found)), "something stands there twice"
+        if not {"another program", "agent applies", "accept", "reject"} & set(self.done):
+            # Else a merge in the workspace may have brought back what a person took out and had not saved.
+            assert set(found) <= self.expected | self.perhaps, "something came back"
+        for who in ("Qp[^Q]*Q", " Qa[^Q]*Q", "Qd[^Q]*Q\n\n"):
+            text = re.sub(who, "", text)
+        assert text == START, "something else was changed"
+
+
+def has_length(person: Person, length: int) -> bool:
+    return len(person.text) == length
+
+
+def test_three_people_and_all_the_rest_come_to_one_text(standing: Server):
+    async def told() -> None:
+        for seed in range(HISTORIES):
+            world = World(standing, seed)
+            try:
+                await world.run(may_restart=seed % RESTART_EVERY == 5)
+            except BaseException as error:
+                error.add_note(f"seed {seed}: {world.done} -> {world.expected} {world.perhaps}")
+                raise
+
+    story(told())
+
+
+@pytest.mark.parametrize(
+    "name", ["friendsforever_flat", "clownschool_flat", "sveltecomponent"] if TORTURE else ["clownschool_flat"]
+)
+def test_a_real_session_typed_by_two_ends_in_the_recorded_text(standing: Server, material: Path, name: str):
+    """Each types for a while, and the other goes on from what they see."""
+    with gzip.open(material / "editing-traces" / f"{name}.json.gz", "rt", encoding="utf-8") as file:
+        trace = json.load(file)
+    steps = [patch for step in trace["txns"] for patch in step["patches"]][:TRACE_PREFIX]
+    assert standing.folder is not None
+    (standing.folder / f"{name}.md").write_bytes(trace["startContent"].encode())
+    chance = random.Random(7)
+
+    async def told() -> None:
+        typing, waiting = [await Person(standing, f"{name}.md").join() for _ in range(2)]
+        expected: str = trace["startContent"]
+        left = 0
+        for at, taken, new in steps:
+            if left == 0:
+                typing, waiting, left = waiting, typing, chance.randint(1, 250)
+                await until(partial(has_length, typing, len(expected.encode())))
+                assert str(typing) == expected
+            left -= 1
+            typing.type(at, new, taken)
+            expected = Change.between(expected, expected[:at] + new + expected[at + taken :]).apply(expected)
+            if left % 20 == 0:
+                await asyncio.sleep(0)
+        assert await expect_same(typing, waiting) == expected
+        if TRACE_PREFIX is None:
+            assert expected == trace["endContent"]
+        await typing.leave()
+        await waiting.leave()
+
+    story(told())

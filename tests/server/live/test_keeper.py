@@ -1,0 +1,211 @@
+"""A room and the workspace, without a network: whatever fails and whenever, what was typed is typed once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pycrdt import Doc, Map, Text
+
+from redraft.errors import Busy, Refused
+from redraft.history.turns import Author
+from redraft.server.live import keeper as module
+from redraft.server.live.keeper import EPOCH_SECONDS, Keeper
+from redraft.server.live.kept import Kept
+from redraft.text.edits import Change, Edit
+from redraft.workspace.workspace import Workspace
+from tools.calling import STORY
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from redraft.server.live.keeper import Exchanged, Opened
+
+PATH = "story.md"
+NOW = 1_000_000_000.0
+
+
+class Replica:
+    """Somebody who types, as a room has them."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.doc: Doc[Any] = Doc()
+        self.text: Text = self.doc.get("text", type=Text)
+        self.about: Map[Any] = self.doc.get("about", type=Map)
+        self.doc.apply_update(opened.state)
+
+    def type(self, at: int, new: str) -> list[tuple[str, bytes]]:
+        before = self.doc.get_state()
+        self.text.insert(at, new)
+        return [("anna", self.doc.get_update(before))]
+
+    def take(self, done: Exchanged) -> None:
+        for update in done.made:
+            self.doc.apply_update(update)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Generator[Workspace]:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / PATH).write_text(STORY, encoding="utf-8")
+    with Workspace.open(folder, state_home=str(tmp_path / "state")) as found:
+        yield found
+
+
+@pytest.fixture
+def keeper(workspace: Workspace) -> Keeper:
+    return Keeper(Kept(workspace.engine.database), PATH)
+
+
+def again(workspace: Workspace) -> Keeper:
+    """As a program that starts anew finds it."""
+    return Keeper(Kept(workspace.engine.database), PATH)
+
+
+def now(workspace: Workspace) -> str:
+    return str(workspace.read(PATH).text)
+
+
+def test_an_epoch_goes_on_until_nobody_was_there_for_long(workspace: Workspace, keeper: Keeper):
+    first = keeper.open(workspace, NOW)
+    soon = again(workspace).open(workspace, NOW + EPOCH_SECONDS - 1)
+    assert soon.epoch == first.epoch
+    late = again(workspace).open(workspace, NOW + 2 * EPOCH_SECONDS)
+    assert late.epoch != first.epoch
+    assert Replica(late).about.to_py() == {
+        "epoch": late.epoch,
+        "version": workspace.read(PATH).version,
+        "saved": True,
+        "pending": 0,
+    }
+
+
+def test_a_room_that_remembers_too_much_begins_anew(
+    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+):
+    first = keeper.open(workspace, NOW)
+    monkeypatch.setattr(module, "MAX_STATE", 0)
+    assert again(workspace).open(workspace, NOW).epoch != first.epoch
+
+
+def test_typing_and_its_mark_are_kept_together_or_not_at_all(
+    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+):
+    """The program ends after the typing, before it is marked: neither is there. It ends before: neither is there."""
+    anna = Replica(keeper.open(workspace, NOW))
+    batch = anna.type(0, "Once. ")
+    kept = Kept.follow
+
+    def fails(*given: Any) -> None:
+        kept(*given)
+        raise SystemExit
+
+    monkeypatch.setattr(Kept, "follow", fails)
+    with pytest.raises(SystemExit):
+        keeper.exchange(workspace, batch)
+    monkeypatch.undo()
+    assert now(workspace) == STORY
+    taken_up = again(workspace)
+    taken_up.open(workspace, NOW)
+    for _ in range(2):  # the client tells it again, perhaps more than once
+        taken_up.exchange(workspace, batch)
+    assert now(workspace) == "Once. " + STORY
+    assert again(workspace).open(workspace, NOW).length == len("Once. " + STORY)
+
+
+def test_what_cannot_be_typed_waits_until_it_can(workspace: Workspace, keeper: Keeper):
+    """An agent proposes to delete the document while somebody is typing; the person refuses that."""
+    anna = Replica(keeper.open(workspace, NOW))
+    turn = workspace.turn(Author("agent", "agent"), "Away with it", mode="propose")
+    turn.delete(PATH, workspace.read(PATH).version)
+    turn.commit()
+    with pytest.raises(Refused):
+        keeper.exchange(workspace, anna.type(0, "Not lost. "))
+    with pytest.raises(Refused):
+        again(workspace).open(workspace, NOW)
+    workspace.reject({PATH: None})
+    again(workspace).open(workspace, NOW)
+    assert now(workspace) == "Not lost. " + STORY
+    again(workspace).open(workspace, NOW)
+    assert now(workspace) == "Not lost. " + STORY
+
+
+def test_nothing_is_lost_where_somebody_else_is_writing_just_then(
+    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+):
+    anna = Replica(keeper.open(workspace, NOW))
+    batch = anna.type(0, "Once. ")
+
+    def busy(*_: Any) -> Any:
+        raise Busy("Somebody writes.")
+
+    monkeypatch.setattr(workspace.engine.documents, "stored", busy)
+    with pytest.raises(Busy):
+        keeper.exchange(workspace, batch)
+    monkeypatch.undo()
+    keeper.exchange(workspace, batch)
+    assert now(workspace) == "Once. " + STORY
+
+
+def test_typing_that_comes_late_is_merged_with_what_happened_meanwhile(workspace: Workspace, keeper: Keeper):
+    """Nobody has told the room of the change: it is found when the batch is typed."""
+    anna = Replica(keeper.open(workspace, NOW))
+    batch = anna.type(STORY.index("dark"), "very ")
+    workspace.type(PATH, Change((Edit(0, "", "Meanwhile. "),)))
+    anna.take(keeper.exchange(workspace, batch))
+    assert now(workspace) == str(anna.text) == "Meanwhile. " + STORY.replace("dark", "very dark")
+
+
+def test_a_change_from_elsewhere_takes_out_only_what_it_must(workspace: Workspace, keeper: Keeper):
+    """What stays, stays the same for every replica, so that undoing and cursors go on."""
+    anna = Replica(keeper.open(workspace, NOW))
+    sticky = anna.text.sticky_index(STORY.index("eleven"))
+    change = STORY.replace("The lighthouse", "Das Leuchtfeuer").replace("twice", "thrice")
+    workspace.type(PATH, Change.between(STORY, change))
+    anna.take(keeper.exchange(workspace, (), "agent"))
+    assert str(anna.text) == change
+    assert sticky.get_index() == change.encode().index(b"eleven")
+
+
+def test_a_state_that_cannot_be_used_is_typed_as_far_as_it_can_be_read(workspace: Workspace, keeper: Keeper):
+    opened = keeper.open(workspace, NOW)
+    kept = Kept(workspace.engine.database)
+    kept.add(PATH, [("mallory", b"\xff\xff\xff")])
+    kept.add(PATH, Replica(opened).type(0, "Rescued. "))
+    fresh = again(workspace).open(workspace, NOW)
+    assert fresh.epoch != opened.epoch
+    assert str(Replica(fresh).text) == now(workspace) == "Rescued. " + STORY
+
+
+def test_the_state_is_kept_as_one_piece_now_and_then(
+    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "FOLD_AFTER", 10)
+    anna = Replica(keeper.open(workspace, NOW))
+    kept = Kept(workspace.engine.database)
+    for number in range(40):
+        anna.take(keeper.exchange(workspace, anna.type(0, f"{number} ")))
+        assert len(kept.updates(PATH)) <= 14
+    keeper.fold()
+    assert len(kept.updates(PATH)) == 1
+    bert = Replica(again(workspace).open(workspace, NOW))
+    assert str(bert.text) == str(anna.text) == now(workspace)
+
+
+def test_rooms_that_nobody_uses_are_let_go_of_unless_something_waits(workspace: Workspace, keeper: Keeper):
+    opened = keeper.open(workspace, NOW)
+    kept = Kept(workspace.engine.database)
+    kept.use(PATH, NOW)
+    kept.forget_unused(NOW)
+    assert kept.room(PATH) is not None
+    kept.add(PATH, Replica(opened).type(0, "Waits. "))
+    kept.forget_unused(NOW + 1)
+    assert kept.room(PATH) is not None
+    again(workspace).open(workspace, NOW)
+    assert now(workspace) == "Waits. " + STORY
+    kept.use(PATH, NOW)
+    kept.forget_unused(NOW + 1)
+    assert kept.room(PATH) is None
+    assert kept.updates(PATH) == []

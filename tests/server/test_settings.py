@@ -1,0 +1,46 @@
+"""The settings over HTTP: an admin changes the person's own, which hold at once; a folder's are never written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from server.serving import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+OWN = 'mode = "propose"  # usually\n\n[models.big]\nkind = "claude"\n'
+EDIT = {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}
+
+
+def test_a_change_is_written_to_the_persons_file_and_holds_at_once(folder: Path):
+    file = folder.parent / "config" / "redraft" / "settings.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(OWN, encoding="utf-8")
+    file.chmod(0o640)
+    (folder / ".redraft").mkdir()
+    narrower = "[agent]\ncents = 40\n"
+    (folder / ".redraft" / "settings.toml").write_text(narrower, encoding="utf-8")
+    with serving(folder) as server:
+        changed = server.post("/api/settings", {"mode": "read", "agent": {"cents": 50, "tokens": 9}}, method="PUT")
+        assert (changed["mode"], changed["agent"]["cents"], changed["agent"]["tokens"]) == ("read", 40, 9)
+        assert server.get("/api/settings") == changed
+        assert server.get("/api/workspace")["mode"] == "read"
+        assert server.request("POST", "/api/tools/edit_text", EDIT).json["error"] == "mode_refuses"
+        wanted = OWN.replace('"propose"', '"read"') + "\n[agent]\ncents = 50\ntokens = 9\n"
+        assert file.read_text(encoding="utf-8") == wanted
+        assert file.stat().st_mode & 0o777 == 0o640
+        assert (folder / ".redraft" / "settings.toml").read_text(encoding="utf-8") == narrower
+        lines = server.get("/api/audit")["entries"]
+        assert ("person:you", "settings", "success") in [
+            (line["author"], line["tool"], line["result"]) for line in lines
+        ]
+        for wrong in ({"mode": "free"}, {"agent": {"money": 1}}, {"limits": {"files": 1}}, {"confirm_files": 0}):
+            assert server.request("PUT", "/api/settings", wrong).status == 422
+        assert file.read_text(encoding="utf-8") == wanted
+        file.write_text("mode = [", encoding="utf-8")
+        assert server.refused("PUT", "/api/settings", {"mode": "read"}, 422)["error"] == "invalid_settings"
+        assert file.read_text(encoding="utf-8") == "mode = ["
