@@ -1,7 +1,7 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; a second call starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
-SYSTEM_PACKAGES := strace xfsprogs postgresql chromium
+SYSTEM_PACKAGES := strace xfsprogs postgresql chromium tmux
 
 .DEFAULT_GOAL := help
 .PHONY: help run setup test test-fast test-local check format bench torture lock clean
@@ -16,21 +16,27 @@ help:  ## show this list
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Faults are made with strace and xfs_io; jobs are shared over PostgreSQL; pages are looked at in Chromium. They are installed
-# where that is possible, and their tests skipped with a reason elsewhere.
+# Faults are made with strace and xfs_io; jobs are shared over PostgreSQL; pages are looked at in Chromium; sessions live in
+# tmux. They are installed where that is possible, and their tests skipped with a reason elsewhere.
 .venv/system: Makefile | .venv/ready
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io && \
-	  command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	  command -v tmux && command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
 	  echo "Installing $(SYSTEM_PACKAGES) (once) ..."; \
 	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
 	@touch $@
 
-setup: .venv/ready  ## create .venv with the locked dependencies
+# The web app, built into the package by the same hook as for a wheel; it does nothing where nothing changed.
+.PHONY: web
+web: .venv/ready
+	@$(BIN)/python hatch_build.py
 
-run: .venv/ready  ## open examples/notes and show its state
-	@$(BIN)/redraft status --folder examples/notes
+setup: .venv/ready web  ## create .venv with the locked dependencies, and build the web app
 
-test: .venv/ready .venv/system  ## every test: unit, property, fault
+run: .venv/ready web  ## open examples/notes in the browser
+	@$(BIN)/redraft open examples/notes
+
+test: .venv/ready .venv/system  ## every test: unit, property, fault, browser
+	@$(BIN)/python hatch_build.py test
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 test-fast: .venv/ready  ## the tests that take less than a minute together
@@ -47,6 +53,7 @@ check: .venv/ready  ## format, lint, types, import direction, documentation
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pyright
+	@$(BIN)/python hatch_build.py check
 	@$(BIN)/python -m pytest -q tests/house
 
 format:  ## rewrite the sources in the house format

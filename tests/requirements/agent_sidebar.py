@@ -56,7 +56,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
 
     done("SB-rule-search-all", "2 Scope and file rules", 3, "A search covers every file under the root."),
     done("SB-rule-search-hidden", "2 Scope and file rules", 3,
-         "A search leaves out `.git/` and hidden system files."),
+            "A search leaves out `.git/` and hidden system files."),
     done("SB-rule-write-utf8", "2 Scope and file rules", 2, "Only files that decode as UTF-8 text are written."),
 
     done("SB-session-fields", "3 Session and job model", 4,
@@ -314,7 +314,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     decided("SB-rb-hard-truncates", "27 Checkpoints", 2,
             "A hard rollback drops the log entries made after the checkpoint.",
             "Decided 5: history is append-only; what was there before stays reachable and can be undone to."),
-    planned("SB-rb-hard-confirm", "27 Checkpoints", 6, "A hard rollback is asked for by the person and confirmed."),
+    done("SB-rb-hard-confirm", "27 Checkpoints", 6, "A hard rollback is asked for by the person and confirmed."),
     done("SB-rb-hard-scope", "27 Checkpoints", 2,
             "A hard rollback touches the checkpoint's affected files and no others."),
     done("SB-rb-scoped-keeps", "27 Checkpoints", 2, "A scoped rollback keeps unrelated newer edits."),
@@ -333,10 +333,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "`checkpoint.rollback.completed` is told to listeners."),
     done("SB-event-rollback-failed", "27 Checkpoints", 2, "`checkpoint.rollback.failed` is told to listeners."),
 
-    planned("SB-ui-sidebar", "Interface", 6, "A sidebar holds the chat and the context rows."),
-    planned("SB-ui-rows", "Interface", 6, "A context row can be made from a selection or a file, pinned and removed."),
-    planned("SB-ui-progress", "Interface", 6, "The sidebar shows a job's events as they come."),
-    planned("SB-ui-clarify", "Interface", 6, "A pending question can be answered or skipped in the sidebar."),
+    done("SB-ui-sidebar", "Interface", 6, "A sidebar holds the chat and the context rows."),
+    done("SB-ui-rows", "Interface", 6, "A context row can be made from a selection or a file, pinned and removed."),
+    done("SB-ui-progress", "Interface", 6, "The sidebar shows a job's events as they come."),
+    done("SB-ui-clarify", "Interface", 6, "A pending question can be answered or skipped in the sidebar."),
     planned("SB-ui-hunks", "Interface", 6, "Each hunk has its own accept and reject."),
     planned("SB-ui-conflict", "Interface", 6, "A conflict and the repeated run are visible."),
     planned("SB-ui-confirm-edits", "Interface", 6, "The agent can be told to ask for consent before it edits."),

@@ -140,9 +140,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-record-undo-delete", "2.1 Agent store", 2, "Undo brings back a deleted document."),
     decided("ML-record-history-50", "2.1 Agent store", 2, "The last 50 records are kept, 20 of them over a restart.",
             "Decided 5 and 6: history is append-only and durable; retention is a setting of `gc`."),
-    planned("ML-store-running", "2.1 Agent store", 6,
+    done("ML-store-running", "2.1 Agent store", 6,
             "The interface knows whether the agent runs, its task, step, total and description."),
-    planned("ML-store-confirmation", "2.1 Agent store", 6,
+    done("ML-store-confirmation", "2.1 Agent store", 6,
             "A pending confirmation holds its calls and two answers, confirm and cancel."),
     planned("ML-store-diff-mode", "2.1 Agent store", 6, "The chosen diff view is remembered."),
 
@@ -191,18 +191,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "A run that changed something leaves one change record of all its actions and changes."),
     done("ML-loop-always-ends", "3.1 Agent runner", 4, "Whatever happens, the run is marked as ended."),
 
-    planned("ML-progress-step", "3.2 Progress", 6,
+    done("ML-progress-step", "3.2 Progress", 6,
             "While it runs, the step, the total and the present action are shown."),
-    planned("ML-progress-bar", "3.2 Progress", 6, "A bar shows how far the run is."),
-    planned("ML-progress-cancel", "3.2 Progress", 6, "A button cancels the run."),
+    done("ML-progress-bar", "3.2 Progress", 6, "A bar shows how far the run is."),
+    done("ML-progress-cancel", "3.2 Progress", 6, "A button cancels the run."),
 
-    planned("ML-confirm-lists", "3.3 Confirmation", 6, "The dialog lists each destructive call with its path."),
-    planned("ML-confirm-buttons", "3.3 Confirmation", 6, "The dialog has confirm and cancel."),
+    done("ML-confirm-lists", "3.3 Confirmation", 6, "The dialog lists each destructive call with its path."),
+    done("ML-confirm-buttons", "3.3 Confirmation", 6, "The dialog has confirm and cancel."),
 
     decided("ML-chat-intent", "3.4 Chat", 4, "A list of words decides whether a message is for the agent.",
             "Issue 4: every message goes to the one loop, and the model decides whether to call tools."),
-    planned("ML-chat-locked", "3.4 Chat", 6, "While the agent runs, sending another message waits."),
-    planned("ML-chat-panels", "3.4 Chat", 6, "Progress, banner and confirmation appear in the chat."),
+    done("ML-chat-locked", "3.4 Chat", 6, "While the agent runs, sending another message waits."),
+    done("ML-chat-panels", "3.4 Chat", 6, "Progress, banner and confirmation appear in the chat."),
 
     done("ML-adv-undo-last", "Phase 4", 2, "The last action of an agent can be undone by one command."),
     done("ML-adv-batch-undo", "Phase 4", 2, "A turn of many actions is undone as one."),
@@ -214,25 +214,25 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-adv-memory-workspace", "Phase 4", 4, "The agent keeps notes on this workspace."),
     planned("ML-adv-key-accept", "Phase 4", 6, "Cmd or Ctrl with Enter accepts."),
     planned("ML-adv-key-reject", "Phase 4", 6, "Escape rejects."),
-    planned("ML-adv-key-undo", "Phase 4", 6, "Cmd or Ctrl with Z in the chat undoes the last action."),
+    done("ML-adv-key-undo", "Phase 4", 6, "Cmd or Ctrl with Z in the chat undoes the last action."),
 
     planned("ML-ui-inline-diff", "UI: diff view", 6,
             "A changed document shows added and removed blocks inline, labelled."),
     planned("ML-ui-changed-badge", "UI: diff view", 6, "A changed document has a badge that says so."),
     planned("ML-ui-diff-footer", "UI: diff view", 6, "Its footer counts the changes and offers to undo all or accept."),
 
-    planned("ML-ui-summary", "UI: summary banner", 6,
+    done("ML-ui-summary", "UI: summary banner", 6,
             "A turn over several files shows how many actions it had and each of them."),
-    planned("ML-ui-summary-buttons", "UI: summary banner", 6, "The summary has buttons to view, undo all and accept."),
+    done("ML-ui-summary-buttons", "UI: summary banner", 6, "The summary has buttons to view, undo all and accept."),
 
-    planned("ML-ui-chat-card", "UI: chat", 6, "The change summary stands under the agent's words in the chat."),
-    planned("ML-ui-chat-follow-up", "UI: chat", 6, "The talk goes on after the changes."),
+    done("ML-ui-chat-card", "UI: chat", 6, "The change summary stands under the agent's words in the chat."),
+    done("ML-ui-chat-follow-up", "UI: chat", 6, "The talk goes on after the changes."),
 
-    planned("ML-ui-confirm-count", "UI: destructive confirmation", 6,
+    done("ML-ui-confirm-count", "UI: destructive confirmation", 6,
             "The dialog says how many documents are to go, shows some and the number of others."),
-    planned("ML-ui-confirm-all", "UI: destructive confirmation", 6, '"Show all" lists every affected file.'),
+    done("ML-ui-confirm-all", "UI: destructive confirmation", 6, '"Show all" lists every affected file.'),
 
-    planned("ML-ui-progress-done", "UI: progress", 6, "The progress shows what is being done and what is done."),
+    done("ML-ui-progress-done", "UI: progress", 6, "The progress shows what is being done and what is done."),
 
     done("ML-diffsys-before", "Diff system", 2,
             "State is captured before an action, and the difference made after it."),
@@ -325,7 +325,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     planned("ML-metric-undo", "Success metrics", 4, "The share of undone turns is measured."),
 
     done("ML-open-offline", "Open questions", 4, "The agent works with no network, by its rules or a local model."),
-    planned("ML-open-collaboration", "Open questions", 5,
+    done("ML-open-collaboration", "Open questions", 5,
             "Agent actions reach people who edit the same document live."),
     planned("ML-open-mobile", "Open questions", 6, "The app is usable on a narrow screen."),
     done("ML-open-quota", "Open questions", 4, "Usage of the agent is counted in tokens and money."),
@@ -334,16 +334,16 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Loose notes are put into folders by topic in one turn, folders created and documents moved."),
     done("ML-sample-organise-correct", "Appendix example 1", 4,
             "A follow-up moves some of them elsewhere, in a turn that can be undone by itself."),
-    planned("ML-sample-organise-ui", "Appendix example 1", 6,
+    done("ML-sample-organise-ui", "Appendix example 1", 6,
             "The card lists created folders and moved documents, some by name and the rest by number."),
 
     done("ML-sample-section", "Appendix example 2", 4,
             "A section with a task list is added to a document, and only lines are added."),
-    planned("ML-sample-section-ui", "Appendix example 2", 6,
+    done("ML-sample-section-ui", "Appendix example 2", 6,
             "The editor shows the added lines and their number, with undo and accept."),
 
     done("ML-sample-delete", "Appendix example 3", 4,
             "Deleting many documents waits for one confirmation that names them all."),
-    planned("ML-sample-delete-ui", "Appendix example 3", 6,
+    done("ML-sample-delete-ui", "Appendix example 3", 6,
             "The dialog lists the files and offers all of them, cancel and delete."),
 )

@@ -1,0 +1,171 @@
+"""The history and the trash: turns listed, seen, taken back whole or in part, and what was deleted brought back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.agent_desk import Desk, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from playwright.sync_api import Locator
+
+pytestmark = pytest.mark.slow
+PAGE = 40
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Desk]:
+    with opened(tmp_path_factory.mktemp("history"), {}) as found:
+        yield found
+
+
+def lines(*changed: int) -> str:
+    return "".join(f"Line {n}{' is new' if n in changed else ''}.\n" for n in range(1, 31))
+
+
+def rewrite(desk: Desk, path: str, *changed: int) -> None:
+    """A turn of an agent's, written at once."""
+    for number in changed:
+        old = f"Line {number}.\n"
+        assert old in desk.read(path)
+    calls = [
+        {
+            "tool": "edit_text",
+            "arguments": {"path": path, "old_text": f"Line {n}.\n", "new_text": f"Line {n} is new.\n"},
+        }
+        for n in changed
+    ]
+    desk.server.tool("batch", mode="apply", calls=calls, title=f"Renew {path}")
+
+
+def turns(desk: Desk) -> Locator:
+    return desk.page.get_by_role("list", name="Turns").get_by_role("button")
+
+
+@pytest.mark.covers("TK-history-panel", "TK-history-diff")
+def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
+    desk.write("undo.md", lines())
+    rewrite(desk, "undo.md", 3, 20)
+    desk.begin(side="history")
+    desk.page.get_by_text("Now", exact=True).wait_for()
+    first = turns(desk).first
+    assert re.search(r"Renew undo\.md\njust now · agent · undo\.md", first.inner_text())
+    assert desk.violations() == []
+    first.click()
+    dialog = desk.dialog()
+    dialog.get_by_text("+2").first.wait_for()
+    assert [mark.inner_text().strip() for mark in dialog.locator("ins").all()] == ["is new"] * 2
+    dialog.get_by_role("tab", name="Compared with now").click()
+    panes = [dialog.get_by_role("region", name=name) for name in ("Now", "Before this turn", "As the turn made it")]
+    panes[2].get_by_text("Line 3 is new.").wait_for()
+    assert "Line 3 is new." in panes[0].inner_text()
+    assert "Line 3 is new." not in panes[1].inner_text()
+    assert desk.violations() == []
+    dialog.get_by_role("button", name="Undo this turn").click()
+    dialog.wait_for(state="hidden")
+    assert desk.read("undo.md") == lines()
+    turns(desk).first.get_by_text("Undo: Renew undo.md").wait_for()
+    desk.button("Redo the last undo").click()
+    desk.page.get_by_text("The turn is there again.").first.wait_for()
+    assert desk.read("undo.md") == lines(3, 20)
+
+
+def test_ticked_hunks_alone_are_taken_back_and_newer_work_stays(desk: Desk):
+    desk.write("scoped.md", lines())
+    rewrite(desk, "scoped.md", 3, 12, 25)
+    rewrite(desk, "scoped.md", 8)
+    desk.begin(side="history")
+    turns(desk).filter(has_text="Renew scoped.md").nth(1).click()
+    desk.page.get_by_role("checkbox", name="Hunk 2 of scoped.md").check()
+    desk.button("Take back 1 hunk").click()
+    desk.dialog().wait_for(state="hidden")
+    assert desk.read("scoped.md") == lines(3, 8, 25)
+
+
+def test_a_hunk_that_was_changed_since_stays_and_is_named(desk: Desk):
+    desk.write("clash.md", lines())
+    rewrite(desk, "clash.md", 5, 20)
+    arguments = {"path": "clash.md", "old_text": "Line 5 is new.", "new_text": "Line 5 is newer still."}
+    desk.server.tool("edit_text", mode="apply", **arguments)
+    desk.begin(side="history")
+    turns(desk).filter(has_text="Renew clash.md").first.click()
+    desk.page.get_by_role("checkbox", name="All of clash.md").check()
+    desk.button("Take back 2 hunks").click()
+    desk.dialog().get_by_text("It stays: it was changed again since.").wait_for()
+    assert desk.read("clash.md") == lines(5).replace("5 is new.", "5 is newer still.")
+
+
+@pytest.mark.covers("SB-rb-hard-confirm")
+def test_a_hard_rollback_asks_first_and_names_the_documents(desk: Desk):
+    desk.write("hard.md", lines())
+    rewrite(desk, "hard.md", 5)
+    rewrite(desk, "hard.md", 6)
+    desk.begin(side="history")
+    turns(desk).filter(has_text="Renew hard.md").nth(1).click()
+    desk.button("Restore the state before…").click()
+    asking = desk.page.get_by_role("alertdialog")
+    assert "hard.md goes back" in asking.inner_text()
+    asking.get_by_role("button", name="Cancel").click()
+    assert desk.read("hard.md") == lines(5, 6)
+    desk.button("Restore the state before…").click()
+    asking.get_by_role("button", name="Restore 1 document").click()
+    desk.dialog().wait_for(state="hidden")
+    assert desk.read("hard.md") == lines()
+    turns(desk).first.get_by_text("Restore the state before turn").wait_for()
+
+
+def test_the_history_goes_on_by_pages_and_can_be_of_one_document(desk: Desk):
+    for number in range(PAGE + 5):
+        desk.server.post("/api/documents", {"path": f"many/{number}.md", "content": "x\n"})
+    desk.server.post("/api/tabs", {"path": "many/3.md"})
+    desk.begin(side="history", active="many/3.md", order=["many/3.md"])
+    turns(desk).first.wait_for()
+    assert turns(desk).count() == PAGE
+    desk.button("Show older turns").click()
+    turns(desk).nth(PAGE).wait_for()
+    desk.page.get_by_role("checkbox", name="Only many/3.md").check()
+    desk.page.wait_for_function("document.querySelectorAll('[aria-label=Turns] button').length === 1")
+    assert "many/3.md" in turns(desk).first.inner_text()
+
+
+def test_what_was_deleted_is_brought_back_and_under_another_name_where_its_own_is_taken(desk: Desk):
+    for name in ("gone.md", "taken.md"):
+        desk.server.post("/api/documents", {"path": name, "content": f"{name}\n"})
+        desk.server.post("/api/documents", method="DELETE", path=name)
+    desk.server.post("/api/documents", {"path": "taken.md", "content": "another\n"})
+    desk.begin(side="trash")
+    listed = desk.page.get_by_role("list", name="Deleted documents")
+    desk.button("Bring gone.md back").click()
+    listed.get_by_text("gone.md").wait_for(state="hidden")
+    assert desk.read("gone.md") == "gone.md\n"
+    desk.button("Bring taken.md back").click()
+    field = desk.page.get_by_role("textbox", name="Name")
+    assert field.input_value() == "taken (restored).md"
+    assert desk.violations() == []
+    field.fill("elsewhere/taken.md")
+    desk.button("Bring back").click()
+    desk.page.get_by_text("elsewhere/taken.md is there again.").first.wait_for()
+    assert (desk.read("taken.md"), desk.read("elsewhere/taken.md")) == ("another\n", "taken.md\n")
+    desk.page.get_by_text("The trash is empty.").wait_for()
+
+
+def test_who_wrote_which_line_is_told_by_turn(desk: Desk):
+    desk.write("blame.md", lines())
+    rewrite(desk, "blame.md", 5)
+    desk.server.post("/api/tabs", {"path": "blame.md"})
+    desk.begin(side="history", active="blame.md", order=["blame.md"])
+    desk.button("Who wrote which line").click()
+    passages = desk.dialog().get_by_role("region")
+    passages.nth(2).wait_for()
+    told = passages.all_inner_texts()
+    assert len(told) == 3
+    assert "Renew blame.md" in told[1]
+    assert "Line 5 is new." in told[1]
+    assert "Line 4." in told[0]
+    passages.nth(1).get_by_role("button").click()
+    desk.dialog().get_by_text("What it did").wait_for()

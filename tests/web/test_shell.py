@@ -1,0 +1,141 @@
+"""The window around the documents: the tree, the tabs, the search, the palette; all of it by keys, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from web.conftest import Room
+
+pytestmark = pytest.mark.slow
+STORY = "# The Lamp\n\nThe lighthouse had been dark for eleven years.\n"
+
+
+def test_a_document_is_created_renamed_and_brought_back_from_the_trash(room: Room):
+    room.write("begin.md", STORY)
+    page = room.window("begin.md", side="files").page
+    page.get_by_role("button", name="New document").click()
+    page.get_by_label("Name").fill("drafts/fresh")
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="fresh.md").wait_for()
+    assert room.disk("drafts/fresh.md") == ""
+    page.get_by_role("treeitem", name="drafts").click()
+    page.get_by_role("treeitem", name="fresh.md").focus()
+    page.keyboard.press("F2")
+    page.get_by_label("Path").fill("drafts/old.md")
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="old.md").wait_for()
+    page.get_by_role("treeitem", name="old.md").focus()
+    page.keyboard.press("Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Put into the trash").click()
+    page.get_by_role("tab", name="old.md").wait_for(state="detached")
+    assert not (room.folder / "drafts" / "old.md").exists()
+    page.get_by_role("button", name="Undo").last.click()
+    page.get_by_role("treeitem", name="old.md").wait_for()
+    assert room.disk("drafts/old.md") == ""
+
+
+def test_a_name_that_is_taken_is_refused_in_words(room: Room):
+    room.write("taken.md", STORY)
+    room.write("mover.md", "x\n")
+    page = room.window("mover.md", side="files").page
+    page.get_by_role("treeitem", name="mover.md").focus()
+    page.keyboard.press("F2")
+    page.get_by_label("Path").fill("taken.md")
+    page.keyboard.press("Enter")
+    page.get_by_text("taken.md", exact=False).filter(has_text="already there").first.wait_for()
+    assert (room.disk("taken.md"), room.disk("mover.md")) == (STORY, "x\n")
+    room.opened[-1].wrong.clear()  # the browser itself notes every answer of 409
+
+
+def test_closing_a_document_that_is_not_saved_asks_first(room: Room):
+    room.write("asks.md", STORY)
+    window = room.window("asks.md")
+    window.go_to_end()
+    window.type("More.")
+    window.status("Not saved")
+    window.page.keyboard.press("Alt+w")
+    window.button("Cancel").click()
+    assert window.page.get_by_role("tab", name="asks.md").count() == 1
+    window.page.keyboard.press("Alt+w")
+    window.button("Save and close").click()
+    window.page.get_by_role("tab", name="asks.md").wait_for(state="detached")
+    assert room.disk("asks.md") == STORY + "More."
+    window.wrong.clear()  # as above
+
+
+def test_what_the_search_finds_is_gone_to_and_replaced_as_one_turn(room: Room):
+    room.write("one.md", "A kettle.\nThe kettle sang.\n")
+    room.write("two.md", "No Kettle here, and no kettles.\n")
+    window = room.window("one.md")
+    page = window.page
+    page.keyboard.press("Control+Shift+f")
+    page.get_by_label("Search in every document").fill("kettle")
+    page.get_by_text("3 lines in 2 documents").wait_for()
+    page.get_by_label("Whole words").click()
+    page.get_by_label("Match case").click()
+    page.get_by_text("2 lines in 1 document").wait_for()
+    page.get_by_role("button", name="The kettle sang").click()
+    window.status("2:11")
+    page.get_by_label("Replace by").fill("teapot")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("dialog").locator("ins").first.wait_for()
+    assert page.get_by_role("dialog").locator("ins").all_inner_texts() == ["A teapot.", "The teapot sang."]
+    page.get_by_role("button", name="Replace 2").click()
+    window.expect(lambda: room.working("one.md") == "A teapot.\nThe teapot sang.\n")
+    assert room.disk("two.md") == "No Kettle here, and no kettles.\n"
+
+
+def test_a_document_and_a_command_are_found_by_a_few_letters(room: Room):
+    room.write("quick-open.md", STORY)
+    room.write("other.md", STORY)
+    page = room.window("other.md").page
+    page.keyboard.press("Control+p")
+    page.keyboard.type("qo")
+    page.get_by_role("option", name="quick-open.md").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("tab", name="quick-open.md", selected=True).wait_for()
+    page.keyboard.press("Control+Shift+p")
+    page.keyboard.type("dark")
+    page.keyboard.press("Enter")
+    page.locator("html[data-theme=dark]").wait_for()
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_the_window_is_as_it_was_after_a_reload(room: Room):
+    room.write("first.md", STORY)
+    room.write("second.md", STORY)
+    page = room.window("first.md", side="files").page
+    page.get_by_role("treeitem", name="second.md").click()
+    page.get_by_role("tab", name="second.md", selected=True).wait_for()
+    page.keyboard.press("Control+Shift+o")
+    page.get_by_role("button", name="The Lamp").wait_for()
+    page.reload()
+    page.get_by_role("tab", name="second.md", selected=True).wait_for()
+    page.get_by_role("button", name="The Lamp").wait_for()
+    assert page.get_by_role("tab").all_inner_texts()[:2] == ["first.md", "second.md"]
+
+
+def test_what_others_do_is_seen_in_every_window_though_one_alone_listens(room: Room):
+    room.write("news.md", STORY)
+    first, second = (room.window("news.md", side="files") for _ in range(2))
+    room.propose("news.md", "eleven", "twelve")
+    for window in (first, second):
+        window.page.get_by_role("button", name="1 change by AI in 1 document").wait_for()
+    first.page.close()  # whoever listened: the other goes on
+    room.server.post("/api/tools/create_document", {"title": "later.md"}, mode="apply", author="Agent")
+    second.page.get_by_role("treeitem", name="later.md").wait_for()
+    assert second.page.get_by_text("offline", exact=False).count() == 0
+
+
+def test_a_narrow_window_shows_one_thing_at_a_time_and_nothing_runs_over(room: Room):
+    room.write("narrow.md", STORY * 3)
+    window = room.window("narrow.md", width=360)
+    for keys in ("", "Control+Shift+e", "Control+Shift+e", "Control+Shift+a"):
+        if keys:
+            window.page.keyboard.press(keys)
+        window.page.wait_for_timeout(200)
+        wide = window.page.evaluate("document.scrollingElement.scrollWidth")
+        assert wide <= 360

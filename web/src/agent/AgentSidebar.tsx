@@ -1,0 +1,59 @@
+import { useQuery } from "@tanstack/react-query";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { useStore } from "@/state/store";
+import css from "./agent.module.css";
+import { Composer } from "./Composer";
+import { exchanges } from "./exchanges";
+import { SILENT } from "./log";
+import { type Session, sessionQuery } from "./queries";
+import { SessionList } from "./SessionList";
+import { SidebarHead } from "./SidebarHead";
+import { Talk } from "./Talk";
+import { undoLast } from "./undoing";
+import { type JobShown, useJobs } from "./useJobs";
+import type { Phase } from "./view";
+
+/** The agent beside the documents: what was said, what it is doing, and where to write to it. */
+export function AgentSidebar(): ReactNode {
+  const id = useStore((store) => store.session);
+  const [listing, setListing] = useState(false);
+  const { data: session, error } = useQuery({ ...sessionQuery(id ?? ""), enabled: id !== null });
+  const shown = id === null ? undefined : session;
+  const talk = exchanges(shown?.chat ?? []);
+  const jobs = useJobs(talk.flatMap((each) => each.jobId ?? []));
+
+  const undoByKey = (event: KeyboardEvent) => {
+    const typing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
+    if (typing && (event.target as HTMLTextAreaElement).value) return; // the words in it have an undo of their own
+    event.preventDefault();
+    void undoLast(jobs);
+  };
+
+  return (
+    <section className={css.sidebar} aria-label="Agent" onKeyDown={undoByKey}>
+      <SidebarHead session={shown} jobs={jobs} listing={listing} onList={() => setListing(!listing)} />
+      {listing ? (
+        <SessionList onDone={() => setListing(false)} />
+      ) : (
+        <>
+          <Talk talk={talk} jobs={jobs} session={shown} error={id === null ? null : error} />
+          <Composer session={shown} phase={phaseOf(id, shown, jobs.at(-1), error)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Where the last job stands; "unknown" until the server has told, "idle" where there is none. */
+function phaseOf(
+  id: string | null,
+  session: Session | undefined,
+  last: JobShown | undefined,
+  error: Error | null,
+): Phase | "unknown" | "idle" {
+  if (id === null || error) return "idle";
+  if (!session) return "unknown";
+  if (!last || last.forgotten) return "idle";
+  return last.log === SILENT ? "unknown" : last.log.view.phase;
+}

@@ -1,0 +1,116 @@
+import { ArrowUp, X } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { sentenceOf } from "@/api/client";
+import { useStore } from "@/state/store";
+import { Button, IconButton } from "@/ui/Button";
+import { COMPOSER, compose, EMPTY_COMPOSER, send } from "./acts";
+import css from "./agent.module.css";
+import { ContextRows } from "./ContextRows";
+import { ModelPicker } from "./ModelPicker";
+import { ModePicker } from "./ModePicker";
+import { QuickActions } from "./QuickActions";
+import type { Session } from "./queries";
+import { isBusy, type Phase } from "./view";
+
+interface ComposerProps {
+  session: Session | undefined;
+  phase: Phase | "unknown" | "idle";
+}
+
+/** Where to write to the agent. What stands in it stays there, through a reload too, until it is sent. */
+export function Composer({ session, phase }: ComposerProps): ReactNode {
+  const id = useStore((store) => store.session);
+  const composer = useStore((store) => store.composers[id ?? ""]) ?? EMPTY_COMPOSER;
+  const [sending, setSending] = useState(false);
+  const [error, setError] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const working = phase === "unknown" || isBusy(phase);
+  const archived = session?.status === "archived";
+  const text = composer.text.trim();
+  const waiting = composer.waiting === true;
+
+  const go = async () => {
+    if (!text || sending || archived) return;
+    if (working) return compose(id, { waiting: true });
+    setSending(true);
+    setError("");
+    try {
+      await send(text, composer.rows);
+    } catch (failure) {
+      setError(sentenceOf(failure));
+      compose(useStore.getState().session, { waiting: false });
+    }
+    setSending(false);
+  };
+  const going = useRef(go);
+  going.current = go;
+
+  useEffect(() => {
+    if (waiting && !working) void going.current();
+  }, [waiting, working]);
+
+  // It grows with what is written, up to what the style allows.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows from the text
+  useEffect(() => {
+    const box = field.current;
+    if (!box) return;
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight + 2}px`;
+  }, [composer.text]);
+
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void go();
+  };
+
+  return (
+    <div className={css.composer}>
+      {composer.text === "" && !isBusy(phase) ? <QuickActions /> : null}
+      <ContextRows session={session} loose={composer.rows} />
+      {error ? (
+        <p className={css.failure} role="alert">
+          {error}{" "}
+          <Button small onClick={() => void go()}>
+            Retry
+          </Button>
+        </p>
+      ) : null}
+      {waiting && isBusy(phase) ? (
+        <p className={css.note} role="status">
+          The agent is at work: this is sent when it is done.{" "}
+          <Button small look="quiet" onClick={() => compose(id, { waiting: false })}>
+            <X size={12} aria-hidden /> Do not send
+          </Button>
+        </p>
+      ) : null}
+      <div className={css.writing}>
+        <textarea
+          ref={field}
+          id={COMPOSER}
+          className={css.text}
+          rows={1}
+          value={composer.text}
+          disabled={archived}
+          aria-label="Write to the agent"
+          placeholder={archived ? "This chat is archived." : "Ask, or ask for a change"}
+          onChange={(event) => compose(id, { text: event.target.value, waiting: false })}
+          onKeyDown={onKey}
+        />
+        <IconButton
+          className={css.send ?? ""}
+          label={isBusy(phase) ? "Send when the agent is done" : "Send"}
+          keys="Enter"
+          disabled={!text || sending || archived || waiting}
+          onClick={() => void go()}
+        >
+          <ArrowUp size={16} />
+        </IconButton>
+      </div>
+      <div className={css.pickers}>
+        <ModePicker />
+        <ModelPicker />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+import { useQuery } from "@tanstack/react-query";
+import { RotateCcw } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { attempt } from "@/state/documents";
+import { Button } from "@/ui/Button";
+import { send } from "./acts";
+import css from "./agent.module.css";
+import { jobQuery } from "./queries";
+import type { JobView } from "./view";
+
+interface FailureCardProps {
+  jobId: string;
+  view: JobView;
+  asked: string;
+  last: boolean;
+}
+
+/** Why a job did not come to a good end, in a sentence with the next step. */
+export function FailureCard({ jobId, view, asked, last }: FailureCardProps): ReactNode {
+  const { data: job } = useQuery({ ...jobQuery(jobId), enabled: view.phase === "failed" });
+  const [trying, setTrying] = useState(false);
+  const cancelled = view.phase === "cancelled";
+  const retry = async () => {
+    setTrying(true);
+    await attempt(() => send(asked, []));
+    setTrying(false);
+  };
+  return (
+    <div className={cancelled ? css.stopped : css.failure} role={cancelled ? "status" : "alert"}>
+      <p>
+        {cancelled ? "Stopped. Nothing was changed." : view.failure?.reason || "It did not work."}{" "}
+        {cancelled ? null : `${job?.error?.suggestion ?? ""} Nothing was changed.`}
+      </p>
+      {last && !view.rerun ? (
+        <Button small disabled={trying} onClick={() => void retry()}>
+          <RotateCcw size={12} aria-hidden /> {cancelled ? "Ask again" : "Retry"}
+        </Button>
+      ) : null}
+    </div>
+  );
+}

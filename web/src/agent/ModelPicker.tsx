@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Schemas } from "@/api/client";
+import { providersQuery } from "@/api/queries";
+import { show, useStore } from "@/state/store";
+import { type Option, Picker } from "./Picker";
+import { spentTodayQuery } from "./queries";
+import { spentInWords } from "./words";
+
+const OFFLINE: Option = {
+  value: "offline",
+  label: "Offline assistant",
+  hint: "Follows rules, needs no key, sends nothing anywhere",
+};
+
+/** Who answers. Says so honestly where no model is set up, and what to do to have one. */
+export function ModelPicker(): ReactNode {
+  const chosen = useStore((store) => store.agentModel);
+  const { data } = useQuery(providersQuery);
+  const { data: days } = useQuery(spentTodayQuery);
+  if (!data) return null;
+  const options = modelsOf(data);
+  const known = options.some((option) => option.value === chosen);
+  const spent = days?.[0];
+  const today = spent
+    ? spentInWords({
+        input: spent.input_tokens,
+        output: spent.output_tokens,
+        usd: Number(spent.price_usd),
+        unpriced: spent.unpriced_steps,
+      })
+    : "";
+  return (
+    <Picker
+      label="Model"
+      value={known ? chosen : (options[0]?.value ?? "")}
+      options={options}
+      onPick={(model) => show({ agentModel: model })}
+      foot={
+        <>
+          {data.models.length === 0 ? (
+            <p>
+              No model is set up. Set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
+              <code>GOOGLE_API_KEY</code> and start again, or name one under <code>[models]</code> in your settings.
+            </p>
+          ) : null}
+          {spent && today ? (
+            <p>
+              {today} on {spent.name}
+            </p>
+          ) : null}
+        </>
+      }
+    />
+  );
+}
+
+function modelsOf({ models, default: usual }: Schemas["Providers"]): Option[] {
+  const named = models.map(({ name, kind, model }) => ({
+    value: name,
+    label: name,
+    hint: model ? `${kind}: ${model}` : kind,
+  }));
+  if (usual.provider === "offline") return [{ ...OFFLINE, value: "" }, ...named];
+  const first = { value: "", label: usual.model || usual.provider, hint: "As your settings choose" };
+  return [first, ...named, OFFLINE];
+}

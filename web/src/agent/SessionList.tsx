@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
+import { Archive, ArchiveRestore } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { sentenceOf } from "@/api/client";
+import { show, useStore } from "@/state/store";
+import { Button, IconButton } from "@/ui/Button";
+import { Badge, Empty } from "@/ui/Small";
+import { archive } from "./acts";
+import css from "./agent.module.css";
+import { titleOf } from "./exchanges";
+import { type Session, sessionsQuery } from "./queries";
+import { ago } from "./words";
+
+/** The chats of this folder, the latest first; those put away only when asked for. */
+export function SessionList({ onDone }: { onDone: () => void }): ReactNode {
+  const { data, error, refetch } = useQuery(sessionsQuery);
+  const [archived, setArchived] = useState(false);
+  const begun = (data ?? []).filter((session) => session.chat.length > 0);
+  const shown = begun.filter((session) => archived || session.status === "active");
+  const hidden = begun.length - shown.length;
+  if (error) {
+    return (
+      <Empty>
+        {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+      </Empty>
+    );
+  }
+  return (
+    <div className={css.scroll}>
+      {data && shown.length === 0 ? <Empty>There is no chat yet. What you ask will be kept here.</Empty> : null}
+      <ul aria-label="Past chats">
+        {shown.map((session) => (
+          <PastSession key={session.session_id} session={session} onDone={onDone} />
+        ))}
+      </ul>
+      {hidden > 0 || archived ? (
+        <Button look="quiet" small className={css.more ?? ""} onClick={() => setArchived(!archived)}>
+          {archived ? "Hide archived chats" : `Show ${hidden} archived`}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function PastSession({ session, onDone }: { session: Session; onDone: () => void }): ReactNode {
+  const current = useStore((store) => store.session) === session.session_id;
+  const put = session.status === "archived";
+  return (
+    <li className={css.session} data-on={current}>
+      <button
+        type="button"
+        className={css.sessionOpen}
+        aria-current={current}
+        onClick={() => {
+          show({ session: session.session_id });
+          onDone();
+        }}
+      >
+        <span className={css.sessionTitle}>{titleOf(session)}</span>
+        <span className={css.soft}>
+          {ago(new Date(session.updated_at))} {session.pending_review ? <Badge tone="agent">to review</Badge> : null}
+          {put ? <Badge>archived</Badge> : null}
+        </span>
+      </button>
+      <IconButton label={put ? "Bring back" : "Archive"} onClick={() => void archive(session.session_id, !put)}>
+        {put ? <ArchiveRestore size={15} /> : <Archive size={15} />}
+      </IconButton>
+    </li>
+  );
+}

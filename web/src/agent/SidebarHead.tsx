@@ -1,0 +1,47 @@
+import { MessagesSquare, SquarePen, X } from "lucide-react";
+import type { ReactNode } from "react";
+import { show } from "@/state/store";
+import { IconButton } from "@/ui/Button";
+import { begin } from "./acts";
+import css from "./agent.module.css";
+import { titleOf } from "./exchanges";
+import type { Session } from "./queries";
+import type { JobShown } from "./useJobs";
+import { NOTHING_SPENT } from "./view";
+import { spentInWords, together } from "./words";
+
+interface SidebarHeadProps {
+  session: Session | undefined;
+  jobs: readonly JobShown[];
+  listing: boolean;
+  onList: () => void;
+}
+
+/** The session's name, what it has cost, and the way to others. */
+export function SidebarHead({ session, jobs, listing, onList }: SidebarHeadProps): ReactNode {
+  const spent = spentInWords(together([NOTHING_SPENT, ...jobs.map((job) => job.log.view.spent)]));
+  return (
+    <header className={css.head}>
+      <div className={css.headText}>
+        <h2 className={css.title}>{listing ? "Past chats" : session ? titleOf(session) : "Agent"}</h2>
+        {spent && !listing ? <p className={css.spent}>{spent} in this chat</p> : null}
+      </div>
+      <IconButton label={listing ? "Back to the chat" : "Past chats"} on={listing} onClick={onList}>
+        <MessagesSquare size={16} />
+      </IconButton>
+      <IconButton
+        label="New chat"
+        disabled={!session && !listing}
+        onClick={() => {
+          begin();
+          if (listing) onList();
+        }}
+      >
+        <SquarePen size={16} />
+      </IconButton>
+      <IconButton label="Close the agent's panel" onClick={() => show({ agentOpen: false })}>
+        <X size={16} />
+      </IconButton>
+    </header>
+  );
+}

@@ -1,0 +1,84 @@
+import { Check, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import type { ReactNode } from "react";
+import css from "./agent.module.css";
+import type { Call } from "./view";
+import { actOf, counted, foundBy } from "./words";
+
+const FEW = 3;
+
+/** What the agent did between two things it said: a line each, and many of them folded into one. */
+export function ToolCalls({ calls }: { calls: readonly Call[] }): ReactNode {
+  if (calls.length <= FEW) return <CallList calls={calls} />;
+  const failed = calls.filter((call) => call.ok === false).length;
+  return (
+    <Collapsible.Root className={css.calls}>
+      <Collapsible.Trigger className={css.callHead}>
+        <ChevronRight size={14} className={css.chevron} aria-hidden />
+        <span>
+          {counted(calls.length, "action")}
+          {failed ? `, ${failed} refused` : ""}: {actOf(calls.at(-1) as Call)}
+        </span>
+      </Collapsible.Trigger>
+      <Collapsible.Content>
+        <CallList calls={calls} />
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}
+
+function CallList({ calls }: { calls: readonly Call[] }): ReactNode {
+  return (
+    <ul className={css.calls} aria-label="Actions">
+      {calls.map((call) => (
+        <li key={call.id}>
+          <ToolCall call={call} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ToolCall({ call }: { call: Call }): ReactNode {
+  const found = foundBy(call);
+  return (
+    <Collapsible.Root>
+      <Collapsible.Trigger className={css.callHead} data-ok={call.ok}>
+        <ChevronRight size={14} className={css.chevron} aria-hidden />
+        <Mark ok={call.ok} />
+        <span className={css.callText}>
+          {actOf(call)}
+          {found ? <span className={css.soft}> · {found}</span> : null}
+        </span>
+      </Collapsible.Trigger>
+      <Collapsible.Content className={css.callBody}>
+        <dl>
+          <dt>Tool</dt>
+          <dd>
+            <code>{call.tool}</code>
+          </dd>
+          <dt>Asked with</dt>
+          <dd>
+            <pre>{call.arguments || "nothing"}</pre>
+          </dd>
+          <dt>Answer</dt>
+          <dd>
+            <pre>{answerOf(call)}</pre>
+          </dd>
+        </dl>
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}
+
+function answerOf(call: Call): string {
+  if (call.ok === undefined) return "none yet";
+  const facts = Object.entries(call.facts).map(([name, value]) => `${name}: ${value}`);
+  return [call.summary, ...facts].join("\n");
+}
+
+function Mark({ ok }: { ok: boolean | undefined }): ReactNode {
+  if (ok === undefined) return <LoaderCircle size={14} className={css.spin} aria-label="under way" />;
+  if (ok) return <Check size={14} className={css.good} aria-label="done" />;
+  return <CircleAlert size={14} className={css.bad} aria-label="refused" />;
+}

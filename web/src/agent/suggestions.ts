@@ -1,0 +1,79 @@
+/** What somebody could ask for first, made for the documents that are there. The assistant without a key understands
+ * each of these; one of them always leads to changes to review. */
+
+export interface Suggestion {
+  ask: string;
+  why: string;
+}
+
+const PROSE = /\.(?:md|markdown|txt)$/i;
+const TASKS = /(?:^|\/)(?:to-?do|tasks?)[^/]*\.(?:md|txt)$/i;
+const WORD = /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}{2,}(?![\p{L}\p{N}])/gu;
+/** Inside a sentence a capital means a name; two of them in a row are the name of something else. */
+const INSIDE = /[\p{Ll},;:|] $/u;
+const BESIDE = /^ \p{Lu}|\p{Lu}\p{Ll}* $/u;
+const CALENDAR =
+  /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)$/;
+const NEW_NAMES = ["Marta", "Robin", "Noor"];
+
+export function proseOf(documents: readonly { path: string; size: number }[]): string[] {
+  const prose = documents.filter(({ path }) => PROSE.test(path) && !/readme/i.test(path));
+  return prose.sort((one, other) => other.size - one.size).map(({ path }) => path);
+}
+
+/** The name that is used most: a word with a capital that is never written without, and stands inside a sentence too. */
+export function nameIn(text: string): string | null {
+  const counts = new Map<string, { all: number; inside: number }>();
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const [before, after] = [
+      text.slice(Math.max(0, index - 30), index),
+      text.slice(index + word.length, index + word.length + 2),
+    ];
+    if (BESIDE.test(before) || BESIDE.test(after) || CALENDAR.test(word)) continue;
+    const known = counts.get(word) ?? { all: 0, inside: 0 };
+    counts.set(word, { all: known.all + 1, inside: known.inside + Number(INSIDE.test(before)) });
+  }
+  const names = [...counts].filter(([word, { all, inside }]) => all > 1 && inside && !hasPlain(text, word));
+  return names.sort(([, one], [, other]) => other.all - one.all)[0]?.[0] ?? null;
+}
+
+function hasPlain(text: string, word: string): boolean {
+  return new RegExp(`(?<![\\p{L}])${word.toLowerCase()}(?![\\p{L}])`, "u").test(text);
+}
+
+export function suggestions(documents: readonly { path: string; size: number }[], text: string): Suggestion[] {
+  const prose = proseOf(documents);
+  const [longest] = prose;
+  if (!longest) return [{ ask: "Create today's note", why: "a document to begin with, for you to accept" }];
+  const todo = documents.find(({ path }) => TASKS.test(path));
+  return [
+    { ask: `Summarise ${longest} in 3 sentences`, why: "only reads" },
+    changing(longest, nameIn(text), text),
+    todo
+      ? { ask: "What is still open?", why: `looks into ${todo.path}` }
+      : { ask: `Show style figures for ${longest}`, why: "only reads" },
+  ];
+}
+
+function changing(longest: string, name: string | null, text: string): Suggestion {
+  const other = NEW_NAMES.find((each) => !text.includes(each));
+  if (name && other) return { ask: `Rename ${name} to ${other} everywhere`, why: "changes for you to review" };
+  return { ask: `Append "To be continued." to ${longest}`, why: "a change for you to review" };
+}
+
+export interface QuickAction {
+  label: string;
+  ask: (path: string) => string;
+  /** Whether it takes a model, which the built-in assistant is not. */
+  needsModel?: boolean;
+}
+
+export const QUICK_ACTIONS: readonly QuickAction[] = [
+  { label: "Summarise", ask: (path) => `Summarise ${path} in 5 sentences` },
+  { label: "Tighten", ask: (path) => `Tighten ${path}: same meaning, fewer words`, needsModel: true },
+  { label: "Fix spelling", ask: (path) => `Fix the spelling and grammar in ${path}, nothing else`, needsModel: true },
+  { label: "Table of contents", ask: (path) => `Make a table of contents for ${path}` },
+  { label: "Style figures", ask: (path) => `Show style figures for ${path}` },
+  { label: "People and places", ask: (path) => `List the people and places in ${path}` },
+  { label: "What changed?", ask: () => "What changed?" },
+];

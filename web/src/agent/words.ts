@@ -1,0 +1,134 @@
+/** The agent's acts and figures in words that people use. */
+
+import type { Call, Change, Question, Spent } from "./view";
+
+/** Doing it, having done it. */
+const ACTS: Record<string, readonly [string, string]> = {
+  list_tabs: ["Looking at the open documents", "Looked at the open documents"],
+  list_documents: ["Listing documents", "Listed documents"],
+  read_document: ["Reading", "Read"],
+  get_outline: ["Looking at the outline of", "Looked at the outline of"],
+  search_documents: ["Searching", "Searched"],
+  search_document: ["Searching", "Searched"],
+  search_project: ["Searching", "Searched"],
+  create_document: ["Creating", "Created"],
+  create_folder: ["Creating", "Created"],
+  edit_document: ["Editing", "Edited"],
+  edit_text: ["Editing", "Edited"],
+  insert_lines: ["Adding to", "Added to"],
+  replace_lines: ["Editing", "Edited"],
+  delete_lines: ["Cutting from", "Cut from"],
+  find_and_replace: ["Replacing in", "Replaced in"],
+  propose_edits: ["Proposing edits", "Proposed edits"],
+  move_document: ["Moving", "Moved"],
+  rename_document: ["Renaming", "Renamed"],
+  delete_document: ["Deleting", "Deleted"],
+  analyze_document: ["Analysing", "Analysed"],
+  transform_document: ["Rewriting", "Rewrote"],
+  clarify_user: ["Asking you", "Asked you"],
+  list_turns: ["Looking at the history", "Looked at the history"],
+  undo_turn: ["Taking a turn back", "Took a turn back"],
+  get_changes_since: ["Looking at what changed", "Looked at what changed"],
+};
+
+const PLACE = /['"](?:path|file_path|name|title|query|find)['"]:\s*(?:'([^']*)'|"([^"]*)")/;
+
+/** What a call works on, as far as its arguments tell. */
+function placeOf(call: Call): string {
+  const found = PLACE.exec(call.arguments);
+  return found?.[1] ?? found?.[2] ?? "";
+}
+
+export function actOf(call: Call): string {
+  const [doing, done] = ACTS[call.tool] ?? [call.tool.replaceAll("_", " "), call.tool.replaceAll("_", " ")];
+  return `${call.ok === undefined ? doing : done} ${placeOf(call)}`.trim();
+}
+
+const FACT = /_count$/;
+
+/** What a call found, in a few words. */
+export function foundBy(call: Call): string {
+  return Object.entries(call.facts)
+    .filter(([name]) => FACT.test(name))
+    .map(([name, value]) => counted(Number(value), name.replace(FACT, "").replace(/^matche$/, "match")))
+    .join(", ");
+}
+
+export function counted(number: number, what: string): string {
+  const ending = number === 1 ? "" : /(?:ch|sh|s|x)$/.test(what) ? "es" : "s";
+  return `${number.toLocaleString("en")} ${what}${ending}`;
+}
+
+const CHANGES: Record<string, string> = { created: "Created", modified: "Edited", moved: "Moved", deleted: "Deleted" };
+
+export function changeOf({ path, action, movedFrom }: Change): string {
+  return `${CHANGES[action] ?? action} ${movedFrom ? `${movedFrom} → ` : ""}${path}`;
+}
+
+const folderOf = (path: string): string => path.replace(/\/?[^/]*$/, "");
+
+/** The folders that documents were put into. */
+export function foldersIn(changes: readonly Change[]): string[] {
+  const put = changes.filter(({ path, action, movedFrom }) => {
+    return action === "moved" ? folderOf(path) !== folderOf(movedFrom ?? "") : action === "created";
+  });
+  return [...new Set(put.map(({ path }) => folderOf(path)).filter(Boolean))];
+}
+
+const WANTS: Record<string, string> = {
+  destroy: "delete",
+  create: "create",
+  modify: "change",
+  move: "move",
+  change: "change",
+  spend: "spend",
+};
+
+/** "delete 12 documents", "delete and move 3 documents". */
+export function wanted({ action, paths }: Question): string {
+  const acts = action.split(" and ").map((each) => WANTS[each] ?? each);
+  return `${[...new Set(acts)].join(" and ")} ${counted(paths.length, "document")}`;
+}
+
+/** As models count, roughly: four characters are a token. */
+export const tokensIn = (characters: number): number => Math.ceil(characters / 4);
+
+export function tokens(number: number): string {
+  return number < 1000 ? `${number}` : `${(number / 1000).toFixed(number < 10_000 ? 1 : 0)}k`;
+}
+
+export function money(usd: number): string {
+  if (usd === 0) return "$0";
+  return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
+}
+
+/** "1.2k tokens in, 300 out, $0.01"; nothing for what cost nothing. */
+export function spentInWords({ input, output, usd, unpriced }: Spent): string {
+  if (!input && !output && !usd) return "";
+  const price = unpriced && !usd ? "price unknown" : `${money(usd)}${unpriced ? " or more" : ""}`;
+  return `${tokens(input)} tokens in, ${tokens(output)} out, ${price}`;
+}
+
+export function together(spent: readonly Spent[]): Spent {
+  return spent.reduce((sum, each) => ({
+    input: sum.input + each.input,
+    output: sum.output + each.output,
+    usd: sum.usd + each.usd,
+    unpriced: sum.unpriced + each.unpriced,
+  }));
+}
+
+const AGES: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** "5 minutes ago", and the date for what is older than a week. */
+export function ago(at: Date, now: Date = new Date()): string {
+  const seconds = (now.getTime() - at.getTime()) / 1000;
+  if (seconds > 7 * 86_400) return at.toLocaleDateString("en", { dateStyle: "medium" });
+  const [unit, size] = AGES.find(([, each]) => seconds >= each) ?? [null, 1];
+  return unit ? RELATIVE.format(-Math.floor(seconds / size), unit) : "just now";
+}

@@ -1,0 +1,89 @@
+/** What the app knows of the server: each fact is asked for in one place, and kept until the server says it changed. */
+
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { type Schemas, server, told } from "./client";
+
+export const client = new QueryClient({
+  defaultOptions: { queries: { staleTime: 60_000, retry: 1, refetchOnWindowFocus: true } },
+});
+
+export const workspaceQuery = queryOptions({
+  queryKey: ["workspace"],
+  queryFn: () => told(server.GET("/api/workspace")),
+});
+
+export const treeQuery = queryOptions({
+  queryKey: ["tree"],
+  queryFn: async () => {
+    const entries = [];
+    for (let start: number | null = 0; start !== null; ) {
+      const page: Schemas["Tree"] = await told(
+        server.GET("/api/tree", { params: { query: { limit: 10_000, start } } }),
+      );
+      entries.push(...page.entries);
+      start = page.next;
+    }
+    return entries;
+  },
+});
+
+export const tabsQuery = queryOptions({
+  queryKey: ["tabs"],
+  queryFn: async () => (await told(server.GET("/api/tabs"))).tabs,
+});
+
+export const reviewQuery = queryOptions({
+  queryKey: ["review"],
+  queryFn: async () => (await told(server.GET("/api/review"))).documents,
+});
+
+export const outlineQuery = (path: string) =>
+  queryOptions({
+    queryKey: ["outline", path],
+    queryFn: () => told(server.GET("/api/outline", { params: { query: { path } } })),
+  });
+
+export const turnsQuery = queryOptions({
+  queryKey: ["turns"],
+  queryFn: async () => (await told(server.GET("/api/turns", { params: { query: { limit: 100 } } }))).turns,
+});
+
+export const trashQuery = queryOptions({
+  queryKey: ["trash"],
+  queryFn: async () => (await told(server.GET("/api/trash"))).documents,
+});
+
+export const settingsQuery = queryOptions({
+  queryKey: ["settings"],
+  queryFn: () => told(server.GET("/api/settings")),
+});
+
+export const providersQuery = queryOptions({
+  queryKey: ["providers"],
+  queryFn: () => told(server.GET("/api/providers")),
+});
+
+/** What may be different after each kind of change that the server tells of. */
+export const TOUCHED: Record<string, readonly string[]> = {
+  document: ["tabs", "outline", "workspace"],
+  review: ["review", "workspace", "tabs"],
+  turn: ["turns", "trash", "workspace", "review", "tree"],
+  tabs: ["tabs", "workspace"],
+  tree: ["tree", "trash"],
+  job: ["jobs", "sessions"],
+  notice: ["workspace"],
+};
+
+/** Every kind of change that the server tells of. */
+export const KINDS: readonly string[] = [...Object.keys(TOUCHED), "all"];
+
+/** Ask anew for what these kinds of changes touch; `all` is for when nobody knows what was missed. */
+export function refresh(...kinds: string[]): void {
+  if (kinds.includes("all")) {
+    void client.invalidateQueries();
+    return;
+  }
+  for (const name of new Set(kinds.flatMap((kind) => TOUCHED[kind] ?? []))) {
+    void client.invalidateQueries({ queryKey: [name] });
+  }
+}

@@ -1,0 +1,8 @@
+/** The agents' tools, called by the person: the same answers, with the person as the author. */
+
+import { server, told } from "./client";
+
+export async function call<T>(name: string, given: Record<string, unknown>, agree = false): Promise<T> {
+  const asked = server.POST("/api/tools/{name}", { params: { path: { name }, query: { agree } }, body: given });
+  return (await told(asked)) as T;
+}

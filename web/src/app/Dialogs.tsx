@@ -1,0 +1,39 @@
+import { lazy, type ReactNode, Suspense } from "react";
+import { show, useStore } from "@/state/store";
+import { CloseDialog } from "./dialogs/CloseDialog";
+import { NewDialog } from "./dialogs/NewDialog";
+import { RenameDialog } from "./dialogs/RenameDialog";
+import { TrashDialog } from "./dialogs/TrashDialog";
+import { WelcomeDialog } from "./dialogs/WelcomeDialog";
+
+const SettingsDialog = lazy(() =>
+  import("./dialogs/SettingsDialog").then((found) => ({ default: found.SettingsDialog })),
+);
+const TurnDialog = lazy(() => import("@/history/TurnDialog").then((found) => ({ default: found.TurnDialog })));
+
+const onClose = () => show({ dialog: null });
+
+/** The dialog that is open, if one is. */
+export function Dialogs(): ReactNode {
+  const dialog = useStore((store) => store.dialog);
+  return <Suspense fallback={null}>{dialog ? chosen(dialog) : null}</Suspense>;
+}
+
+function chosen(dialog: NonNullable<ReturnType<typeof useStore.getState>["dialog"]>): ReactNode {
+  switch (dialog.kind) {
+    case "new":
+      return <NewDialog folder={dialog.folder} onClose={onClose} />;
+    case "rename":
+      return <RenameDialog path={dialog.path} onClose={onClose} />;
+    case "trash":
+      return <TrashDialog paths={dialog.paths} onClose={onClose} />;
+    case "close":
+      return <CloseDialog tabId={dialog.tabId} path={dialog.path} onClose={onClose} />;
+    case "settings":
+      return <SettingsDialog onClose={onClose} />;
+    case "turn":
+      return <TurnDialog turn={dialog.turn} onClose={onClose} />;
+    case "welcome":
+      return <WelcomeDialog onClose={onClose} />;
+  }
+}

@@ -1,0 +1,68 @@
+import { lazy, type ReactNode, Suspense } from "react";
+import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
+import { SidePanelView } from "@/panels/SidePanelView";
+import { ReviewSummary } from "@/review/ReviewSummary";
+import { useStore } from "@/state/store";
+import { Documents } from "./Documents";
+import css from "./Layout.module.css";
+import { Notices } from "./Notices";
+import { Rail } from "./Rail";
+import { TopBar } from "./TopBar";
+import { useNarrow } from "./useNarrow";
+
+const AgentSidebar = lazy(() => import("@/agent/AgentSidebar").then((found) => ({ default: found.AgentSidebar })));
+
+/** The window: the rail, a panel, the documents, the agent. On a narrow one the panels lie over the documents. */
+export function Layout(): ReactNode {
+  const side = useStore((store) => store.side);
+  const agentOpen = useStore((store) => store.agentOpen);
+  const narrow = useNarrow();
+  const ids = ["side", "documents", "agent"].filter((id) => (id === "side" ? side : id !== "agent" || agentOpen));
+  const saved = useDefaultLayout({ id: "redraft", panelIds: narrow ? ["documents"] : ids });
+  const agent = (
+    <Suspense fallback={null}>
+      <AgentSidebar />
+    </Suspense>
+  );
+  return (
+    <div className={css.window}>
+      <TopBar />
+      <Notices />
+      <ReviewSummary />
+      <div className={css.body}>
+        <Rail />
+        <Group className={css.panels ?? ""} orientation="horizontal" {...saved}>
+          {side && !narrow ? (
+            <>
+              <Panel id="side" className={css.panel ?? ""} defaultSize={260} minSize={180} maxSize="45%">
+                <SidePanelView panel={side} />
+              </Panel>
+              <Separator className={css.separator ?? ""} aria-label="Width of the panel" />
+            </>
+          ) : null}
+          <Panel id="documents" className={css.panel ?? ""} minSize={280}>
+            <Documents />
+          </Panel>
+          {agentOpen && !narrow ? (
+            <>
+              <Separator className={css.separator ?? ""} aria-label="Width of the agent's panel" />
+              <Panel id="agent" className={css.panel ?? ""} defaultSize={360} minSize={260} maxSize="55%">
+                {agent}
+              </Panel>
+            </>
+          ) : null}
+        </Group>
+        {narrow && side ? (
+          <div className={css.drawer} data-side="left">
+            <SidePanelView panel={side} />
+          </div>
+        ) : null}
+        {narrow && agentOpen && !side ? (
+          <div className={css.drawer} data-side="right">
+            {agent}
+          </div>
+        ) : null}
+      </div>
+    </div>
+  );
+}

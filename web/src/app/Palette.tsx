@@ -1,0 +1,89 @@
+import { useQuery } from "@tanstack/react-query";
+import { Command } from "cmdk";
+import { type ReactNode, useState } from "react";
+import { treeQuery } from "@/api/queries";
+import { open } from "@/state/documents";
+import { show, useStore } from "@/state/store";
+import { COMMANDS, shown } from "./commands";
+import css from "./Palette.module.css";
+
+const MOST = 60;
+
+const close = () => show({ palette: "closed" });
+
+/** Any document by a few letters of its name; with `>`, any command. */
+export function Palette(): ReactNode {
+  const palette = useStore((store) => store.palette);
+  return palette === "closed" ? null : <Opened key={palette} ofCommands={palette === "commands"} />;
+}
+
+function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
+  const { data: entries } = useQuery(treeQuery);
+  const [typed, setTyped] = useState("");
+  const commands = ofCommands || typed.startsWith(">");
+  const wanted = typed.replace(/^>/, "").trim().toLowerCase();
+  const fits = (name: string) => subsequence(wanted, name.toLowerCase());
+  const documents = commands ? [] : (entries ?? []).filter(({ kind, path }) => kind === "file" && fits(path));
+  const best = documents
+    .map(({ path }) => ({ path, rank: path.toLowerCase().includes(wanted) ? path.length : 1000 + path.length }))
+    .sort((one, other) => one.rank - other.rank)
+    .slice(0, MOST);
+  return (
+    <Command.Dialog
+      open
+      onOpenChange={close}
+      shouldFilter={false}
+      label="Go to"
+      overlayClassName={css.overlay ?? ""}
+      contentClassName={css.palette ?? ""}
+    >
+      <Command.Input
+        className={css.input}
+        value={typed}
+        onValueChange={setTyped}
+        placeholder={ofCommands ? "A command" : "A document, or > and a command"}
+      />
+      <Command.List className={css.list}>
+        <Command.Empty className={css.empty}>Nothing fits.</Command.Empty>
+        {best.map(({ path }) => (
+          <Command.Item
+            key={path}
+            value={path}
+            className={css.item}
+            onSelect={() => {
+              close();
+              void open(path);
+            }}
+          >
+            {path}
+          </Command.Item>
+        ))}
+        {(commands ? COMMANDS : [])
+          .filter(({ name }) => fits(name))
+          .map(({ name, keys, run }) => (
+            <Command.Item
+              key={name}
+              value={name}
+              className={css.item}
+              onSelect={() => {
+                close();
+                run();
+              }}
+            >
+              {name} {keys ? <kbd>{shown(keys)}</kbd> : null}
+            </Command.Item>
+          ))}
+      </Command.List>
+    </Command.Dialog>
+  );
+}
+
+/** Whether the letters stand in the name in this order. */
+export function subsequence(letters: string, name: string): boolean {
+  let at = 0;
+  for (const letter of letters) {
+    at = name.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}

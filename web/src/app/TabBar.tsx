@@ -1,0 +1,70 @@
+import { X } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useRef } from "react";
+import type { Schemas } from "@/api/client";
+import { close } from "@/state/documents";
+import { show } from "@/state/store";
+import css from "./TabBar.module.css";
+
+interface TabBarProps {
+  tabs: Schemas["TabShape"][];
+  front: string | undefined;
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The tabs, as browsers have them: arrows go from one to the next, a middle click or Delete closes. */
+export function TabBar({ tabs, front }: TabBarProps): ReactNode {
+  const list = useRef<HTMLDivElement>(null);
+
+  const pressed = (event: KeyboardEvent, at: number) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const tab = tabs[at];
+    if (event.key === "Delete" && tab) void close(tab.tab_id, tab.path);
+    const next = step === undefined ? undefined : tabs[(at + step + tabs.length) % tabs.length];
+    if (!next || step === undefined) return;
+    event.preventDefault();
+    show({ active: next.path });
+    list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[(at + step + tabs.length) % tabs.length]?.focus();
+  };
+
+  return (
+    <div className={css.bar} role="tablist" aria-label="Open documents" ref={list}>
+      {tabs.map((tab, at) => {
+        const selected = tab.tab_id === front;
+        const twin = tabs.some((other) => other !== tab && nameOf(other.path) === nameOf(tab.path));
+        return (
+          <div key={tab.tab_id} className={css.tab} data-front={selected} role="presentation">
+            <button
+              type="button"
+              role="tab"
+              aria-selected={selected}
+              tabIndex={selected ? 0 : -1}
+              aria-keyshortcuts="Delete"
+              title={tab.path}
+              className={css.name}
+              onClick={() => show({ active: tab.path })}
+              onAuxClick={(event) => event.button === 1 && void close(tab.tab_id, tab.path)}
+              onKeyDown={(event) => pressed(event, at)}
+            >
+              {twin ? tab.path : nameOf(tab.path)}
+              {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="not saved" /> : null}
+            </button>
+            <button
+              type="button"
+              className={css.close}
+              // A tablist holds tabs alone: by keys, and for those who do not see it, Delete closes.
+              aria-hidden="true"
+              title={`Close ${tab.path}`}
+              tabIndex={-1}
+              onClick={() => void close(tab.tab_id, tab.path)}
+            >
+              <X size={13} />
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { Search } from "lucide-react";
+import type { ReactNode } from "react";
+import { workspaceQuery } from "@/api/queries";
+import { show, useStore } from "@/state/store";
+import { Badge } from "@/ui/Small";
+import { shown } from "./commands";
+import css from "./TopBar.module.css";
+
+const MODES: Record<string, string> = {
+  read: "agents only read",
+  propose: "you decide every change",
+  apply: "changes apply at once, with undo",
+  merge: "changes merge at once",
+};
+
+/** Which folder this is, the way to any document, and how far agents may go here. */
+export function TopBar(): ReactNode {
+  const { data } = useQuery(workspaceQuery);
+  const connected = useStore((store) => store.connected);
+  return (
+    <header className={css.bar}>
+      <h1 className={css.name}>
+        <img src="/icon.svg" alt="" width={18} height={18} /> {data?.name ?? "Redraft"}
+      </h1>
+      <button type="button" className={css.find} onClick={() => show({ palette: "files" })}>
+        <Search size={14} /> <span>Go to a document</span> <kbd>{shown("Mod+P")}</kbd>
+      </button>
+      <p className={css.standing} role="status">
+        {connected ? null : <Badge tone="warn">offline: typing is kept here</Badge>}
+        {data ? <span className={css.mode}>{MODES[data.mode] ?? data.mode}</span> : null}
+      </p>
+    </header>
+  );
+}

@@ -1,0 +1,29 @@
+import { useEffect } from "react";
+import { COMMANDS, ON_MAC } from "./commands";
+
+/** The keys of the commands, wherever the focus is. */
+export function useKeys(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const command = COMMANDS.find(({ keys }) => keys !== undefined && matches(keys, event));
+      if (!command || event.defaultPrevented) return; // the editor has taken it already
+      event.preventDefault();
+      command.run();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}
+
+export function matches(keys: string, event: KeyboardEvent): boolean {
+  const parts = keys.split("+");
+  const key = parts.pop() ?? "";
+  const mod = ON_MAC ? event.metaKey : event.ctrlKey;
+  return (
+    mod === parts.includes("Mod") &&
+    event.shiftKey === parts.includes("Shift") &&
+    event.altKey === parts.includes("Alt") &&
+    // By its place for letters: Alt and Shift change what a key writes.
+    (event.key.toLowerCase() === key.toLowerCase() || event.code === `Key${key}`)
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * Holds the editor and the shared text together: what is typed goes into the one, what others do comes into the other.
+ *
+ * `y-codemirror.next` does the same for texts whose newlines are all "\n"; it takes places in both for equal.
+ */
+
+import {
+  Annotation,
+  type ChangeSpec,
+  type EditorState,
+  StateEffect,
+  StateField,
+  type Text,
+  type Transaction,
+  type TransactionSpec,
+} from "@codemirror/state";
+import { type EditorView, type PluginValue, ViewPlugin, type ViewUpdate } from "@codemirror/view";
+import type { YTextEvent, Transaction as YTransaction } from "yjs";
+import type { Edit } from "@/live/merging";
+import type { Session } from "@/live/session";
+import { hasLone, mapped, type Newlines, oddBreaks, read, toEditor, toShared } from "./newlines";
+
+type Delta = YTextEvent["delta"];
+
+const fromShared = Annotation.define<boolean>();
+const brought = StateEffect.define<number[]>();
+const anew = StateEffect.define<Newlines>();
+
+/** How the document's lines end. */
+export const newlinesField = StateField.define<Newlines>({
+  create: () => ({ newline: "\n", style: "LF", odd: [], fragile: false }),
+  update(value, transaction) {
+    const added: number[] = [];
+    for (const effect of transaction.effects) {
+      if (effect.is(anew)) return effect.value;
+      if (effect.is(brought)) added.push(...effect.value);
+    }
+    return transaction.docChanged ? mapped(value, transaction.changes, added) : value;
+  },
+});
+
+/** Whether somebody else made this change. */
+export function isOthers(transaction: Transaction): boolean {
+  return transaction.annotation(fromShared) === true;
+}
+
+/** The session's text as a new editor begins with it, and what keeps the two together from then on. */
+export function bound(session: Session) {
+  const { text, newlines } = read(session.text.toString());
+  return {
+    doc: text,
+    extensions: [newlinesField.init(() => newlines), ViewPlugin.define((view) => new Binding(view, session))],
+  };
+}
+
+/** What a change of the shared text is in the editor; null where it is easier to read the whole anew. */
+export function changesOf(
+  delta: Delta,
+  text: Text,
+  newlines: Newlines,
+): { changes: ChangeSpec[]; odd: number[] } | null {
+  const changes: ChangeSpec[] = [];
+  const odd: number[] = [];
+  let index = 0;
+  let shift = 0;
+  if (newlines.fragile) return null;
+  for (const step of delta) {
+    if (step.retain !== undefined) {
+      index += step.retain;
+      continue;
+    }
+    const from = toEditor(text, newlines, index);
+    const to = toEditor(text, newlines, index + (step.delete ?? 0));
+    const insert = typeof step.insert === "string" ? step.insert : "";
+    if (from === null || to === null || hasLone(insert)) return null;
+    const plain = insert.replaceAll("\r\n", "\n");
+    changes.push({ from, to, insert: plain });
+    odd.push(...oddBreaks(insert, from + shift, newlines.newline));
+    shift += plain.length - (to - from);
+    index += step.delete ?? 0;
+  }
+  return { changes, odd };
+}
+
+/** What a change in the editor is in the shared text. */
+export function editsOf({ startState, changes }: Transaction): Edit[] {
+  const newlines = startState.field(newlinesField);
+  const edits: Edit[] = [];
+  changes.iterChanges((fromA, toA, _fromB, _toB, inserted) => {
+    edits.push({
+      from: toShared(startState.doc, newlines, fromA),
+      to: toShared(startState.doc, newlines, toA),
+      insert: inserted.sliceString(0, inserted.length, newlines.newline),
+    });
+  });
+  return edits;
+}
+
+class Binding implements PluginValue {
+  constructor(
+    readonly view: EditorView,
+    readonly session: Session,
+  ) {
+    session.text.observe(this.#observe);
+  }
+
+  destroy(): void {
+    this.session.text.unobserve(this.#observe);
+  }
+
+  update(update: ViewUpdate): void {
+    for (const transaction of update.transactions) {
+      if (transaction.docChanged && !isOthers(transaction)) this.#send(transaction);
+    }
+  }
+
+  #send(transaction: Transaction): void {
+    this.session.type(editsOf(transaction));
+    // Not from within an update, which may not begin another one.
+    if (transaction.startState.field(newlinesField).fragile) queueMicrotask(() => this.#readAnew());
+  }
+
+  #observe = (event: YTextEvent, transaction: YTransaction): void => {
+    if (transaction.origin === this.session.own) return;
+    const { state } = this.view;
+    const found = changesOf(event.delta, state.doc, state.field(newlinesField));
+    const spec = found ? brings(found) : reading(state, this.session.text.toString());
+    this.view.dispatch(transaction.origin === this.session.undo ? andThere(state.update(spec)) : spec);
+  };
+
+  #readAnew(): void {
+    this.view.dispatch(reading(this.view.state, this.session.text.toString()));
+  }
+}
+
+/** The transaction that brings a change of others into the editor. */
+export function brings({ changes, odd }: { changes: ChangeSpec[]; odd: number[] }): TransactionSpec {
+  return { changes, effects: odd.length > 0 ? brought.of(odd) : [], annotations: fromShared.of(true) };
+}
+
+/** Makes the editor what the shared text says, by the one stretch in which they differ. */
+export function reading(state: EditorState, shared: string): TransactionSpec {
+  const { text, newlines } = read(shared);
+  return {
+    changes: stretch(state.doc.toString(), text.toString()),
+    effects: anew.of(newlines),
+    annotations: fromShared.of(true),
+  };
+}
+
+/** The person took something back: the cursor goes to where it was. */
+function andThere(transaction: Transaction): TransactionSpec {
+  let end = 0;
+  transaction.changes.iterChangedRanges((_fromA, _toA, _fromB, toB) => {
+    end = toB;
+  });
+  const { changes, effects } = transaction;
+  return { changes, effects, selection: { anchor: end }, scrollIntoView: true, annotations: fromShared.of(true) };
+}
+
+/** The one stretch in which two texts differ, as a change of the first. */
+export function stretch(old: string, fresh: string): ChangeSpec {
+  let from = 0;
+  const shorter = Math.min(old.length, fresh.length);
+  while (from < shorter && old.charCodeAt(from) === fresh.charCodeAt(from)) from += 1;
+  let end = 0;
+  while (end < shorter - from && old.charCodeAt(old.length - 1 - end) === fresh.charCodeAt(fresh.length - 1 - end))
+    end += 1;
+  return { from, to: old.length - end, insert: fresh.slice(from, fresh.length - end) };
+}

@@ -1,0 +1,100 @@
+/**
+ * Places in the shared text, which has its newlines as they are in the file, and places in the editor, where every line
+ * break is one unit long.
+ *
+ * A line ends at "\r\n", at "\n" or at a lone "\r", as everywhere in the program. Only the breaks that are two units
+ * long make a difference: in a document of one style all are or none is; of a mixed one, those that are not as long as
+ * the others are listed. What is typed gets the style that prevails; no break that was there is ever changed.
+ */
+
+import { type ChangeDesc, MapMode, Text } from "@codemirror/state";
+
+export type Newline = "\n" | "\r\n" | "\r";
+export type NewlineStyle = "LF" | "CRLF" | "CR" | "mixed";
+
+export interface Newlines {
+  /** What Enter writes. */
+  newline: Newline;
+  style: NewlineStyle;
+  /** The places of the breaks, in order, that are not as long as `newline`. */
+  odd: readonly number[];
+  /** Whether there are lone "\r": with a "\n" that comes after one, two breaks become one. */
+  fragile: boolean;
+}
+
+const BREAK = /\r\n?|\n/g;
+const LONE = /\r(?!\n)/;
+
+/** A shared text as the editor has it. */
+export function read(shared: string): { text: Text; newlines: Newlines } {
+  const text = Text.of(shared.split(/\r\n?|\n/));
+  if (!shared.includes("\r")) return { text, newlines: { newline: "\n", style: "LF", odd: [], fragile: false } };
+  const counts = { "\n": 0, "\r\n": 0, "\r": 0 };
+  for (const [found] of shared.matchAll(BREAK)) counts[found as Newline] += 1;
+  const used = (Object.keys(counts) as Newline[]).filter((each) => counts[each] > 0);
+  const newline = used.reduce((best, each) => (counts[each] > counts[best] ? each : best));
+  const style = used.length > 1 ? "mixed" : NAMES[newline];
+  const odd = used.length > 1 ? oddBreaks(shared, 0, newline) : [];
+  return { text, newlines: { newline, style, odd, fragile: counts["\r"] > 0 } };
+}
+
+const NAMES = { "\n": "LF", "\r\n": "CRLF", "\r": "CR" } as const;
+
+/** The places of breaks that are not as long as `newline`, in the editor's terms, where `shared` begins at `start`. */
+export function oddBreaks(shared: string, start: number, newline: Newline): number[] {
+  const odd: number[] = [];
+  let long = 0;
+  for (const match of shared.matchAll(BREAK)) {
+    const [found] = match;
+    if (found.length !== newline.length) odd.push(start + match.index - long);
+    long += found.length - 1;
+  }
+  return odd;
+}
+
+/** Whether a piece of shared text has a lone "\r" in it, or at its end, where it may meet a "\n". */
+export function hasLone(shared: string): boolean {
+  return LONE.test(shared);
+}
+
+/** From the editor's place to that in the shared text. */
+export function toShared(text: Text, { newline, odd }: Newlines, place: number): number {
+  const before = countBefore(odd, place);
+  return newline.length === 1 ? place + before : place + text.lineAt(place).number - 1 - before;
+}
+
+/** From a place in the shared text to the editor's; null where it lies inside a "\r\n". */
+export function toEditor(text: Text, newlines: Newlines, index: number): number | null {
+  if (newlines.newline.length === 1 && newlines.odd.length === 0) return index;
+  // Places grow with indices, so that halving finds the last place that does not lie behind.
+  let low = Math.max(0, index - text.lines + 1);
+  let high = Math.min(index, text.length);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (toShared(text, newlines, middle) <= index) low = middle;
+    else high = middle - 1;
+  }
+  return toShared(text, newlines, low) === index ? low : null;
+}
+
+/** The newlines after a change in the editor; `added` are odd breaks that it brought. */
+export function mapped(newlines: Newlines, changes: ChangeDesc, added: readonly number[] = []): Newlines {
+  if (newlines.odd.length === 0 && added.length === 0) return newlines;
+  const odd = newlines.odd
+    .map((place) => changes.mapPos(place, 1, MapMode.TrackAfter))
+    .filter((place) => place !== null)
+    .concat(added)
+    .sort((one, other) => one - other);
+  return { ...newlines, odd };
+}
+
+function countBefore(odd: readonly number[], place: number): number {
+  let low = 0;
+  let high = odd.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((odd[middle] ?? 0) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,18 @@
+import type { Text } from "@codemirror/state";
+import type { Place } from "@/state/store";
+
+/** A place as it is told (a line from 1, a column from 0 and a length, both in characters) in the editor's terms. */
+export function rangeOf(text: Text, { line, column = 0, length = 0 }: Place): { from: number; to: number } {
+  const found = text.line(Math.min(Math.max(line, 1), text.lines));
+  const from = found.from + units(found.text, column);
+  const rest = text.sliceString(from, Math.min(text.length, from + length * 2));
+  return { from, to: from + units(rest, length) };
+}
+
+/** How long the first so many characters are: one beyond the first 65,536 is two units long. */
+function units(text: string, characters: number): number {
+  let at = 0;
+  for (let count = 0; count < characters && at < text.length; count += 1)
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}

@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ago } from "@/agent/words";
+import { sentenceOf } from "@/api/client";
+import { show } from "@/state/store";
+import { Button } from "@/ui/Button";
+import { Modal } from "@/ui/Modal";
+import { Empty } from "@/ui/Small";
+import { type BlamedLines, blameQuery, parted } from "./blame";
+import css from "./history.module.css";
+
+/** Who wrote which line: the document as it is, and beside each passage the turn that it is from. */
+export function BlameDialog({ path, onClose }: { path: string; onClose: () => void }): ReactNode {
+  const { data, error, refetch } = useQuery(blameQuery(path));
+  return (
+    <Modal
+      title={`Who wrote which line of ${path}`}
+      wide
+      onClose={onClose}
+      acts={<Button onClick={onClose}>Close</Button>}
+    >
+      <div className={css.sheet}>
+        {error ? (
+          <Empty>
+            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+          </Empty>
+        ) : null}
+        {data && data.blame.length === 0 ? <Empty>This document is empty.</Empty> : null}
+        {data ? parted(data).map((passage) => <Passage key={passage.start} passage={passage} />) : null}
+      </div>
+    </Modal>
+  );
+}
+
+function Passage({ passage: { turn, start, text } }: { passage: BlamedLines }): ReactNode {
+  return (
+    <section className={css.passage} data-author={turn?.author.kind} aria-label={`From line ${start}`}>
+      {turn ? (
+        <button
+          type="button"
+          className={css.writer}
+          onClick={() => show({ dialog: { kind: "turn", turn: turn.turn } })}
+        >
+          <b>{turn.author.name}</b> · {ago(new Date(turn.created_at))}
+          <span className={css.turnMeta}>{turn.title}</span>
+        </button>
+      ) : (
+        <p className={css.writer}>
+          <span className={css.turnMeta}>from before, or not saved</span>
+        </p>
+      )}
+      <ol className={css.passageText} start={start}>
+        {text.map((line, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines are told apart by their number
+          <li key={at} value={start + at}>
+            {line || " "}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,184 @@
+/**
+ * One open document, as this window has it: the session it is in, what is known of it, and what is not sent yet.
+ *
+ * A document may begin a new epoch, which no older replica can join. Then a new session is begun, what was typed and
+ * not sent is put into its text, and only then it takes the place of the old one: `generation` counts.
+ */
+
+import { Failure, server, told, UNREACHABLE } from "@/api/client";
+import { Keeping } from "./keeping";
+import { carriedOver } from "./merging";
+import { type About, Session, typedIn } from "./session";
+
+export type LiveStatus = "connecting" | "live" | "offline" | "gone";
+
+export interface LiveView {
+  status: LiveStatus;
+  /** Whether something typed here is not at the server yet. */
+  unsynced: boolean;
+  about: About;
+  generation: number;
+  /** Why there is nothing to show, or nothing new. */
+  problem: string;
+}
+
+const PAUSE_MS = 1000;
+const TELL_AFTER_MS = 100;
+const [READ_ONLY, NOT_THERE] = [4403, 4404];
+const NOTHING: About = { version: "", saved: true, pending: 0 };
+
+export class LiveDocument {
+  #session: Session | null = null;
+  #coming: Session | null = null;
+  /** Typing of earlier pages, made in an epoch that is over. */
+  #carried: { base: string; mine: string }[] = [];
+  #keeping: Keeping;
+  #listeners = new Set<() => void>();
+  #view: LiveView = { status: "connecting", unsynced: false, about: NOTHING, generation: 0, problem: "" };
+  #generation = 0;
+  #problem = "";
+  #gone = false;
+  #ended = false;
+  #telling: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(readonly path: string) {
+    this.#keeping = new Keeping(path);
+    void this.#join(true);
+  }
+
+  /** The session whose text is shown; null until there is one. */
+  get session(): Session | null {
+    return this.#session;
+  }
+
+  /** Whether closing the page now would lose something. */
+  get wouldLose(): boolean {
+    return this.#session !== null && !this.#keeping.has(this.#session);
+  }
+
+  readonly view = (): LiveView => this.#view;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Wait until the server has all that was typed so far, though not for ever; whether it has. */
+  async arrived(patience = 3000): Promise<boolean> {
+    const until = performance.now() + patience;
+    while (this.#session?.unsynced && performance.now() < until) await pause(15);
+    return !this.#session?.unsynced;
+  }
+
+  destroy(): void {
+    this.#ended = true;
+    this.#keeping.stop();
+    clearTimeout(this.#telling);
+    this.#session?.destroy();
+    this.#coming?.destroy();
+    this.#listeners.clear();
+  }
+
+  async #join(first = false): Promise<void> {
+    const unsent = first ? await this.#keeping.read() : [];
+    const epoch = await this.#ask();
+    if (epoch === null || this.#ended) return;
+    const current = unsent.filter((each) => each.epoch === epoch);
+    for (const each of unsent) if (each.epoch !== epoch) this.#carried.push(typedIn(each));
+    this.#coming = new Session(this.path, epoch, current, {
+      changed: (session) => this.#changed(session),
+      ended: (session, code) => this.#over(session, code),
+    });
+  }
+
+  /** The epoch to join, asked for until there is an answer; null where the answer is that there is none. */
+  async #ask(): Promise<string | null> {
+    while (!this.#ended) {
+      try {
+        return (await told(server.GET("/api/live", { params: { query: { path: this.path } } }))).epoch;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        if (error.code !== UNREACHABLE && error.status < 500 && error.status !== 429) {
+          this.#leave(error.sentence);
+          return null;
+        }
+        this.#problem = error.sentence;
+        this.#tell();
+        await pause(PAUSE_MS);
+      }
+    }
+    return null;
+  }
+
+  #over(session: Session, code: number): void {
+    if (session !== this.#session && session !== this.#coming) return;
+    if (code === NOT_THERE) this.#leave("This document is not there any more.");
+    else if (code === READ_ONLY) this.#leave("You may read this document, and not type into it.");
+    else {
+      // Another epoch, or something that this replica holds is not taken: a new one begins from the server's text.
+      if (session === this.#coming) session.destroy();
+      this.#coming = null;
+      setTimeout(() => void this.#join(), session === this.#session ? 0 : PAUSE_MS);
+    }
+  }
+
+  #leave(problem: string): void {
+    this.#problem = problem;
+    this.#gone = true;
+    this.#tell();
+  }
+
+  #changed(session: Session): void {
+    if (this.#ended) return;
+    if (session === this.#coming && session.synced) this.#takeOver(session);
+    if (session === this.#session) this.#keeping.note(session);
+    this.#tell();
+  }
+
+  /** A session has the text of its epoch: bring in what is not in it yet, and show it from now on. */
+  #takeOver(next: Session): void {
+    const before = this.#session;
+    const typed = before?.unsynced ? [...this.#carried, before.typing()] : this.#carried;
+    this.#coming = null;
+    this.#carried = [];
+    this.#session = next;
+    this.#generation += 1;
+    this.#problem = "";
+    for (const { base, mine } of typed) next.type(carriedOver(base, mine, next.text.toString()));
+    // Later, since the editor still shows the old text until it is told of the new one.
+    if (before) setTimeout(() => before.destroy());
+  }
+
+  /** Tell at once of what matters at once; of the rest in a moment, so that no key waits for it. */
+  #tell(): void {
+    const { status, generation, problem } = this.#now();
+    const old = this.#view;
+    if (status !== old.status || generation !== old.generation || problem !== old.problem) this.#tellNow();
+    else this.#telling ??= setTimeout(() => this.#tellNow(), TELL_AFTER_MS);
+  }
+
+  #tellNow(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    const next = this.#now();
+    const keys = Object.keys(next) as (keyof LiveView)[];
+    if (keys.every((key) => next[key] === this.#view[key])) return;
+    this.#view = next;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #now(): LiveView {
+    const session = this.#session;
+    return {
+      status: this.#gone ? "gone" : session?.synced ? "live" : session ? "offline" : "connecting",
+      unsynced: session?.unsynced ?? false,
+      about: session?.about ?? NOTHING,
+      generation: this.#generation,
+      problem: this.#problem,
+    };
+  }
+}
+
+function pause(time: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, time));
+}

@@ -1,0 +1,81 @@
+import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
+import type { DragEvent, ReactNode } from "react";
+import { open } from "@/state/documents";
+import { show } from "@/state/store";
+import { RightClick } from "@/ui/Menu";
+import { Badge } from "@/ui/Small";
+import css from "./panels.module.css";
+import { folderOf, type Row } from "./tree";
+import { fold } from "./useTreeKeys";
+
+interface FileRowProps {
+  row: Row;
+  top: number;
+  selected: boolean;
+  focusable: boolean;
+  pending: boolean;
+  over: boolean;
+  onOver: () => void;
+  onDrop: (event: DragEvent) => void;
+  onFocus: () => void;
+}
+
+export function FileRow({
+  row,
+  top,
+  selected,
+  focusable,
+  pending,
+  over,
+  onOver,
+  onDrop,
+  onFocus,
+}: FileRowProps): ReactNode {
+  const folder = row.folder ? row.path : folderOf(row.path);
+  const entries = [
+    { label: "New document here", run: () => show({ dialog: { kind: "new", folder } }) },
+    ...(row.readable
+      ? [
+          null,
+          { label: "Rename or move", keys: "F2", run: () => show({ dialog: { kind: "rename", path: row.path } }) },
+          {
+            label: "Put into the trash",
+            keys: "Del",
+            run: () => show({ dialog: { kind: "trash", paths: [row.path] } }),
+          },
+        ]
+      : []),
+  ];
+  const icon = row.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />;
+  return (
+    <RightClick entries={entries}>
+      <div
+        role="treeitem"
+        aria-level={row.depth + 1}
+        aria-selected={selected}
+        {...(row.folder ? { "aria-expanded": row.open } : {})}
+        tabIndex={focusable ? 0 : -1}
+        data-path={row.path}
+        data-drop={over}
+        className={css.row}
+        style={{ position: "absolute", top, height: 28, paddingLeft: 10 + row.depth * 14 }}
+        draggable={row.readable}
+        onDragStart={(event) => event.dataTransfer.setData("text/redraft-path", row.path)}
+        onDragOver={(event) => {
+          event.preventDefault();
+          event.stopPropagation();
+          onOver();
+        }}
+        onDrop={onDrop}
+        onFocus={onFocus}
+        onClick={() => (row.folder ? fold(row.path) : row.readable && void open(row.path))}
+        onKeyDown={() => undefined}
+      >
+        {row.folder ? icon : <FileText size={14} aria-hidden />}
+        {row.folder ? <Folder size={14} aria-hidden /> : null}
+        <span className={css.text}>{row.name}</span>
+        {pending ? <Badge tone="agent">review</Badge> : null}
+      </div>
+    </RightClick>
+  );
+}

@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { FilePlus } from "lucide-react";
+import { type DragEvent, type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
+import { reviewQuery, treeQuery } from "@/api/queries";
+import { moved } from "@/state/changing";
+import { show, useStore } from "@/state/store";
+import { IconButton } from "@/ui/Button";
+import { Empty, Field } from "@/ui/Small";
+import { FileRow } from "./FileRow";
+import css from "./panels.module.css";
+import { dropped, type Row, rows } from "./tree";
+import { useTreeKeys } from "./useTreeKeys";
+
+const ROW_HEIGHT = 28;
+
+/** The folder's documents, to open, create, rename, move by drag, and put into the trash. */
+export function FilesPanel(): ReactNode {
+  const { data: entries } = useQuery(treeQuery);
+  const { data: drafts } = useQuery(reviewQuery);
+  const active = useStore((store) => store.active);
+  const unfolded = useStore((store) => store.unfolded);
+  const [typed, setTyped] = useState("");
+  const [over, setOver] = useState<string | null>(null);
+  const filter = useDeferredValue(typed);
+  const list = useRef<HTMLDivElement>(null);
+  const seen = useMemo(() => rows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
+  const pending = useMemo(() => new Set(drafts?.filter((draft) => draft.pending).map(({ path }) => path)), [drafts]);
+  const keys = useTreeKeys(seen);
+  const virtual = useVirtualizer({
+    count: seen.length,
+    getScrollElement: () => list.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+
+  const drop = (event: DragEvent, row: Row | null) => {
+    event.preventDefault();
+    event.stopPropagation();
+    setOver(null);
+    const path = event.dataTransfer.getData("text/redraft-path");
+    const to = dropped(path, row);
+    if (path && to !== path) void moved(path, to);
+  };
+
+  return (
+    <>
+      <header className={css.head}>
+        <h2 className={css.title}>Files</h2>
+        <IconButton label="New document" keys="Alt+N" onClick={() => show({ dialog: { kind: "new", folder: "" } })}>
+          <FilePlus size={16} />
+        </IconButton>
+      </header>
+      <div className={css.controls}>
+        <Field
+          type="search"
+          aria-label="Filter the files"
+          placeholder="Filter"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </div>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a place to drop on; the menu's Rename moves by keys */}
+      <div
+        className={css.scroll}
+        ref={list}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => drop(event, null)}
+      >
+        {entries && seen.length === 0 ? (
+          <Empty>{filter ? "Nothing fits." : "There are no documents yet."}</Empty>
+        ) : null}
+        <div
+          role="tree"
+          aria-label="Documents"
+          style={{ height: virtual.getTotalSize(), position: "relative" }}
+          onKeyDown={keys.pressed}
+        >
+          {virtual.getVirtualItems().map((item) => {
+            const row = seen[item.index];
+            return row ? (
+              <FileRow
+                key={row.path}
+                row={row}
+                top={item.start}
+                selected={row.path === active}
+                focusable={row.path === (keys.focused ?? seen[0]?.path)}
+                pending={pending.has(row.path)}
+                over={over === row.path}
+                onOver={() => setOver(row.path)}
+                onDrop={(event) => drop(event, row)}
+                onFocus={() => keys.focus(row.path)}
+              />
+            ) : null;
+          })}
+        </div>
+      </div>
+    </>
+  );
+}

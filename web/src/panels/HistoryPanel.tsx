@@ -1,0 +1,79 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Redo2, Undo2, UserPen } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { sentenceOf } from "@/api/client";
+import { BlameDialog } from "@/history/BlameDialog";
+import history from "@/history/history.module.css";
+import { TurnRow } from "@/history/TurnRow";
+import { canUndo, pagesQuery, redo, undo } from "@/history/turns";
+import { useStore } from "@/state/store";
+import { Button, IconButton } from "@/ui/Button";
+import { Empty } from "@/ui/Small";
+import css from "./panels.module.css";
+
+/** Everything that was done here, the newest first, from the state of now downwards. */
+export function HistoryPanel(): ReactNode {
+  const active = useStore((store) => store.active);
+  const [onlyThis, setOnlyThis] = useState(false);
+  const [blaming, setBlaming] = useState(false);
+  const path = onlyThis ? active : null;
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(pagesQuery(path));
+  const turns = data?.pages.flatMap((page) => page.turns) ?? [];
+  const last = turns.find(canUndo);
+  return (
+    <>
+      <header className={css.head}>
+        <h2 className={css.title}>History</h2>
+        <IconButton label="Who wrote which line" disabled={!active} onClick={() => setBlaming(true)}>
+          <UserPen size={15} />
+        </IconButton>
+        <IconButton label="Undo the last turn" disabled={!last} onClick={() => last && void undo(last.turn)}>
+          <Undo2 size={15} />
+        </IconButton>
+        <IconButton
+          label="Redo the last undo"
+          disabled={!turns.some((turn) => turn.state === "undone")}
+          onClick={() => void redo()}
+        >
+          <Redo2 size={15} />
+        </IconButton>
+      </header>
+      {active ? (
+        <label className={history.filter}>
+          <input type="checkbox" checked={onlyThis} onChange={(event) => setOnlyThis(event.target.checked)} />
+          <span className={css.text}>Only {active}</span>
+        </label>
+      ) : null}
+      <div className={css.scroll}>
+        {error ? (
+          <Empty>
+            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+          </Empty>
+        ) : null}
+        {data && turns.length === 0 ? (
+          <Empty>Nothing has happened yet. Every change, yours and the agent's, will be listed here.</Empty>
+        ) : null}
+        {turns.length ? (
+          <ol className={history.turns} aria-label="Turns">
+            <li className={history.now}>Now</li>
+            {turns.map((turn) => (
+              <TurnRow key={turn.turn} turn={turn} />
+            ))}
+          </ol>
+        ) : null}
+        {hasNextPage ? (
+          <Button
+            look="quiet"
+            small
+            className={history.more ?? ""}
+            disabled={isFetchingNextPage}
+            onClick={() => void fetchNextPage()}
+          >
+            Show older turns
+          </Button>
+        ) : null}
+      </div>
+      {blaming && active ? <BlameDialog path={active} onClose={() => setBlaming(false)} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import { type ReactNode, useState } from "react";
+import { refresh } from "@/api/queries";
+import { call } from "@/api/tools";
+import { attempt } from "@/state/documents";
+import { say } from "@/state/store";
+import { Button } from "@/ui/Button";
+import { Modal } from "@/ui/Modal";
+import { Field } from "@/ui/Small";
+import { ReplacePreview } from "./ReplacePreview";
+import type { Answered, Asked } from "./searching";
+
+interface Preview {
+  path: string;
+  version: string;
+  matches: number;
+  lines: { line: number; before: string; after: string }[];
+}
+
+interface Replaced {
+  version: string;
+  matches_found: number;
+  preview: Preview["lines"];
+}
+
+function given(asked: Asked, path: string, replace: string, version: string): Record<string, unknown> {
+  const how = { is_regex: asked.kind === "regex", case_sensitive: asked.matchCase, whole_word: asked.wholeWord };
+  return { path, find: asked.query, replace, version, ...how };
+}
+
+/** Replace what was found: first shown as it would be, then done as one turn. */
+export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | undefined }): ReactNode {
+  const [replace, setReplace] = useState("");
+  const [previews, setPreviews] = useState<Preview[] | null>(null);
+
+  const look = () =>
+    attempt(async () => {
+      const shown: Preview[] = [];
+      for (const { path } of found?.documents ?? []) {
+        const { version } = await call<{ version: string }>("read_document", { path, max_tokens: 1 });
+        const told = await call<Replaced>("find_and_replace", {
+          ...given(asked, path, replace, version),
+          preview: true,
+        });
+        shown.push({ path, version: told.version, matches: told.matches_found, lines: told.preview });
+      }
+      setPreviews(shown);
+    });
+
+  const carryOut = () =>
+    attempt(async () => {
+      const calls = (previews ?? []).map(({ path, version }) => ({
+        name: "find_and_replace",
+        arguments: given(asked, path, replace, version),
+      }));
+      await call("batch", { calls, title: `Replace ${asked.query} by ${replace}` }, true);
+      setPreviews(null);
+      refresh("turn", "document", "review");
+      say(`Replaced in ${calls.length} ${calls.length === 1 ? "document" : "documents"}.`);
+    });
+
+  const some = (found?.count ?? 0) > 0 && asked.query !== "";
+  return (
+    <>
+      <form
+        style={{ display: "flex", gap: 6 }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (some) void look();
+        }}
+      >
+        <Field
+          aria-label="Replace by"
+          placeholder="Replace by"
+          value={replace}
+          onChange={(event) => setReplace(event.target.value)}
+        />
+        <Button type="submit" disabled={!some}>
+          Preview
+        </Button>
+      </form>
+      {previews ? (
+        <Modal
+          wide
+          title="Replace"
+          text={`“${asked.query}” becomes “${replace}”. It is one turn, and can be taken back.`}
+          onClose={() => setPreviews(null)}
+          acts={
+            <>
+              <Button onClick={() => setPreviews(null)}>Cancel</Button>
+              <Button look="primary" onClick={() => void carryOut()}>
+                Replace {previews.reduce((sum, { matches }) => sum + matches, 0)}
+              </Button>
+            </>
+          }
+        >
+          <ReplacePreview previews={previews} />
+        </Modal>
+      ) : null}
+    </>
+  );
+}

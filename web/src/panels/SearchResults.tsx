@@ -1,0 +1,53 @@
+import type { ReactNode } from "react";
+import { open } from "@/state/documents";
+import { Badge, Empty } from "@/ui/Small";
+import css from "./panels.module.css";
+import type { Answered, Asked } from "./searching";
+
+const BEFORE = 12;
+
+/** What was found, by document; a click goes to the line. */
+export function SearchResults({ found, asked }: { found: Answered; asked: Asked }): ReactNode {
+  if (found.count === 0) return <Empty>Nothing was found for “{asked.query}”.</Empty>;
+  return (
+    <div>
+      <p className={`${css.soft} ${css.row}`} role="status">
+        {found.truncated ? "More than " : ""}
+        {found.count} {found.count === 1 ? "line" : "lines"} in {found.documents.length}{" "}
+        {found.documents.length === 1 ? "document" : "documents"}
+      </p>
+      {found.documents.map(({ path, lines }) => (
+        <section key={path} aria-label={path}>
+          <h3 className={css.row}>
+            <span className={css.text}>{path}</span> <Badge>{lines.length}</Badge>
+          </h3>
+          {lines.map(({ line, column, length, text, text_start }) => (
+            <button
+              type="button"
+              key={`${line} ${column}`}
+              className={`${css.row} ${css.match}`}
+              onClick={() => void open(path, { line: line + 1, column, length })}
+            >
+              <span className={css.lineNumber}>{line + 1}</span>
+              <Marked text={text} column={column - text_start} length={length} />
+            </button>
+          ))}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Marked({ text, column, length }: { text: string; column: number; length: number }): ReactNode {
+  // Columns are in code points, as everywhere at the server.
+  const points = [...text];
+  const from = Math.max(0, column - BEFORE);
+  return (
+    <span className={css.text}>
+      {from > 0 ? "…" : ""}
+      {points.slice(from, column).join("")}
+      {length > 0 ? <mark>{points.slice(column, column + length).join("")}</mark> : null}
+      {points.slice(column + length).join("")}
+    </span>
+  );
+}

@@ -1,0 +1,52 @@
+import { type KeyboardEvent, useState } from "react";
+import { open } from "@/state/documents";
+import { show, useStore } from "@/state/store";
+import { folderOf, type Row } from "./tree";
+
+/** Open a folder, or close it. */
+export function fold(path: string): void {
+  const { unfolded } = useStore.getState();
+  show({ unfolded: unfolded.includes(path) ? unfolded.filter((one) => one !== path) : [...unfolded, path] });
+}
+
+interface TreeKeys {
+  focused: string | null;
+  focus: (path: string) => void;
+  pressed: (event: KeyboardEvent<HTMLElement>) => void;
+}
+
+/** The keys of a tree, as the ARIA patterns have them. */
+export function useTreeKeys(rows: readonly Row[]): TreeKeys {
+  const [focused, focus] = useState<string | null>(null);
+
+  const pressed = (event: KeyboardEvent<HTMLElement>) => {
+    const at = rows.findIndex(({ path }) => path === focused);
+    const row = rows[at];
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    const go = (to: Row | undefined) => {
+      if (!to) return;
+      focus(to.path);
+      event.currentTarget.querySelector<HTMLElement>(`[data-path="${CSS.escape(to.path)}"]`)?.focus();
+    };
+    const enter = () => (row.folder ? fold(row.path) : void open(row.path));
+    const above = rows.find(({ path, folder }) => folder && path === folderOf(row.path));
+    const acts = new Map<string, () => void>([
+      ["ArrowDown", () => go(rows[at + 1])],
+      ["ArrowUp", () => go(rows[at - 1])],
+      ["Home", () => go(rows[0])],
+      ["End", () => go(rows[rows.length - 1])],
+      ["ArrowRight", () => (row.folder && !row.open ? fold(row.path) : go(row.folder ? rows[at + 1] : undefined))],
+      ["ArrowLeft", () => (row.open ? fold(row.path) : go(above))],
+      ["Enter", enter],
+      [" ", enter],
+      ["F2", () => row.readable && show({ dialog: { kind: "rename", path: row.path } })],
+      ["Delete", () => row.readable && show({ dialog: { kind: "trash", paths: [row.path] } })],
+    ]);
+    const act = acts.get(event.key);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+
+  return { focused, focus, pressed };
+}

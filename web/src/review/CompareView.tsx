@@ -1,0 +1,73 @@
+import { MergeView } from "@codemirror/merge";
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { stretch } from "@/editor/binding";
+import { reading, typing } from "@/editor/extensions";
+import type { Facts } from "@/editor/facts";
+import type { Session } from "@/live/session";
+import css from "./CompareView.module.css";
+import { baseOf, type Draft, place } from "./placing";
+
+interface CompareViewProps {
+  path: string;
+  session: Session;
+  facts: Facts;
+  readOnly: boolean;
+  draft: Draft;
+  onSave: () => void;
+}
+
+/** Side by side: what was accepted, to read, and the text as it is, to type into. */
+export function CompareView({ path, session, facts, readOnly, draft, onSave }: CompareViewProps): ReactNode {
+  const host = useRef<HTMLDivElement>(null);
+  const [merge, setMerge] = useState<MergeView | null>(null);
+
+  useEffect(() => {
+    if (!host.current) return;
+    const { doc, extensions } = typing(path, session, onSave);
+    const made = new MergeView({
+      parent: host.current,
+      a: { doc, extensions: [reading(path, doc.length), EditorState.readOnly.of(true), named(`${path}, as accepted`)] },
+      b: {
+        doc,
+        extensions: [extensions, EditorState.readOnly.of(readOnly), named(`Text of ${path}`), facts.following()],
+      },
+      gutter: true,
+      diffConfig: { scanLimit: 500, timeout: 200 },
+    });
+    setMerge(made);
+    return () => {
+      facts.stop();
+      setMerge(null);
+      made.destroy();
+    };
+  }, [path, session, facts, readOnly, onSave]);
+
+  useEffect(() => {
+    if (!merge) return;
+    const text = merge.b.state.doc;
+    const { placed, whole } = place(
+      draft.hunks.filter(({ kind }) => kind !== "moved"),
+      text,
+    );
+    if (!whole) return; // it was told for a text that has gone on; it is told again
+    const old = merge.a.state.doc.toString();
+    const base = baseOf(text, placed);
+    if (old !== base) merge.a.dispatch({ changes: stretch(old, base) });
+  }, [merge, draft]);
+
+  return (
+    <div className={css.compare}>
+      <div className={css.heads} aria-hidden>
+        <span>Accepted</span>
+        <span>Now</span>
+      </div>
+      <div className={css.merge} ref={host} />
+    </div>
+  );
+}
+
+function named(label: string) {
+  return EditorView.contentAttributes.of({ "aria-label": label });
+}

@@ -1,0 +1,42 @@
+/** What an editor knows of a review: its hunks, each where it lies by now, and what can be done with one. */
+
+import { Facet, StateEffect, StateField } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import { type Hunk, hunkAt, isOpen, moved, type Placed, place } from "./placing";
+
+/** What the bars and the keys do. */
+export interface ReviewActions {
+  decide: (act: "accept" | "reject", hunk: Hunk) => void;
+  /** Open the three panes of a conflict. */
+  settle: (hunk: Hunk) => void;
+  showTurn: (turn: number) => void;
+  /** Whether only whole turns are decided. */
+  byTurn: boolean;
+}
+
+const IDLE: ReviewActions = { decide: () => {}, settle: () => {}, showTurn: () => {}, byTurn: false };
+
+export const reviewActions = Facet.define<ReviewActions, ReviewActions>({ combine: ([first]) => first ?? IDLE });
+
+/** The hunks that a review has, as they are told; those that cannot be found are left out until it is told again. */
+export const setHunks = StateEffect.define<readonly Hunk[]>();
+/** A hunk was decided just now. */
+export const dropHunk = StateEffect.define<string>();
+
+export const placedField = StateField.define<readonly Placed[]>({
+  create: () => [],
+  update(placed, transaction) {
+    let found = transaction.docChanged && placed.length > 0 ? moved(placed, transaction.changes) : placed;
+    for (const effect of transaction.effects) {
+      if (effect.is(setHunks)) found = place(effect.value, transaction.state.doc, found).placed;
+      if (effect.is(dropHunk)) found = found.filter(({ hunk }) => hunk.hunk_id !== effect.value);
+    }
+    return found;
+  },
+});
+
+/** The hunk that the cursor is in. */
+export function currentHunk(view: EditorView): Hunk | undefined {
+  const { hunk } = hunkAt(view.state.field(placedField), view.state.selection.main.head) ?? {};
+  return hunk && isOpen(hunk) ? hunk : undefined;
+}

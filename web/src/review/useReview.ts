@@ -1,0 +1,41 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { Failure, server, told } from "@/api/client";
+import { client } from "@/api/queries";
+import type { About } from "@/live/session";
+import type { Draft } from "./placing";
+
+const AFTER_MS = 200;
+
+/**
+ * What waits for a decision in one document; null where nothing does.
+ *
+ * Not among what the server's changes make us ask anew: the document itself tells of them, with the text they are about.
+ */
+export const draftQuery = (path: string) =>
+  queryOptions({
+    queryKey: ["draft", path],
+    queryFn: async (): Promise<Draft | null> => {
+      try {
+        return await told(server.GET("/api/review/document", { params: { query: { path } } }));
+      } catch (error) {
+        if (error instanceof Failure && error.status === 404) return null;
+        throw error;
+      }
+    },
+    refetchOnWindowFocus: false,
+  });
+
+/** The review of a document, asked for again whenever its text or what is pending is another. */
+export function useReview(path: string, { version, pending, saved }: About, wanted: boolean): Draft | null {
+  // Where there is nothing, nothing is asked for: a browser complains of every answer that says so.
+  const enabled = pending > 0 || (wanted && !saved);
+  const { data } = useQuery({ ...draftQuery(path), enabled });
+  const known = enabled ? `${version} ${pending}` : "";
+  useEffect(() => {
+    if (known === "") return;
+    const soon = setTimeout(() => void client.invalidateQueries(draftQuery(path)), AFTER_MS);
+    return () => clearTimeout(soon);
+  }, [path, known]);
+  return (enabled && data) || null;
+}

@@ -1,0 +1,106 @@
+/**
+ * The rich editor's schema: TipTap's StarterKit with tables, task lists and images in lines, and four differences, which
+ * `src/redraft/formats/rich/schema.py` has too: an item may begin with any block, code may be bold or a link, a code
+ * block keeps the rest of its info line, and a link or image its reference's label. Markdown that no other node can show
+ * is a `source` block or an `inlineSource`: visible, movable, not to be edited. How anything looks is said elsewhere.
+ */
+
+import { type Extensions, Node } from "@tiptap/core";
+import { Code } from "@tiptap/extension-code";
+import { CodeBlock } from "@tiptap/extension-code-block";
+import { Image } from "@tiptap/extension-image";
+import { Link } from "@tiptap/extension-link";
+import { ListItem, TaskItem, TaskList } from "@tiptap/extension-list";
+import { TableKit } from "@tiptap/extension-table";
+import type { Schema } from "@tiptap/pm/model";
+import { StarterKit } from "@tiptap/starter-kit";
+
+/** Markdown that is shown as it is written: HTML, a directive, frontmatter, a footnote, definitions of links. */
+export const Source = Node.create({
+  name: "source",
+  group: "block",
+  atom: true,
+  draggable: true,
+  selectable: true,
+  addAttributes() {
+    return {
+      markdown: { default: "", parseHTML: (element) => element.textContent ?? "", rendered: false },
+      kind: { default: "html", parseHTML: (element) => element.getAttribute("data-source") ?? "html", rendered: false },
+    };
+  },
+  parseHTML() {
+    return [{ tag: "pre[data-source]", priority: 100 }];
+  },
+  renderHTML({ node }) {
+    return ["pre", { "data-source": node.attrs.kind }, String(node.attrs.markdown)];
+  },
+});
+
+/** The same within a line: an HTML tag, the mark of a footnote. */
+export const InlineSource = Node.create({
+  name: "inlineSource",
+  group: "inline",
+  inline: true,
+  atom: true,
+  selectable: true,
+  addAttributes() {
+    return { markdown: { default: "", parseHTML: (element) => element.textContent ?? "", rendered: false } };
+  },
+  parseHTML() {
+    return [{ tag: "code[data-inline-source]", priority: 100 }];
+  },
+  renderHTML({ node }) {
+    return ["code", { "data-inline-source": "" }, String(node.attrs.markdown)];
+  },
+});
+
+const label = { default: null, rendered: false };
+
+/** What the schema is, in a form that the server's tests hold its own schema to. */
+export function described(schema: Schema): object {
+  const attrs = (spec: { attrs?: { [name: string]: { default?: unknown } } | null }) =>
+    Object.fromEntries(Object.entries(spec.attrs ?? {}).map(([name, attr]) => [name, attr.default]));
+  const nodes = Object.values(schema.nodes).map(({ name, spec }) => {
+    const group = spec.group?.split(" ")[0] ?? "";
+    return [name, { content: spec.content ?? "", group, attrs: attrs(spec) }] as const;
+  });
+  const marks = Object.values(schema.marks).map(({ name, spec }) => ({ name, attrs: attrs(spec) }));
+  return { nodes: Object.fromEntries(nodes), marks };
+}
+
+/** The extensions that make the schema; what only concerns keys, menus or looks is added where the editor is made. */
+export function richExtensions(): Extensions {
+  return [
+    StarterKit.configure({
+      code: false,
+      codeBlock: false,
+      link: false,
+      listItem: false,
+      underline: false,
+      trailingNode: false,
+      undoRedo: false,
+    }),
+    Code.extend({ excludes: "code" }),
+    CodeBlock.extend({
+      addAttributes() {
+        return { ...this.parent?.(), meta: { default: null, rendered: false } };
+      },
+    }),
+    Link.extend({
+      addAttributes() {
+        return { ...this.parent?.(), label };
+      },
+    }).configure({ openOnClick: false, autolink: false, HTMLAttributes: { target: null, rel: null } }),
+    Image.extend({
+      addAttributes() {
+        return { ...this.parent?.(), label };
+      },
+    }).configure({ inline: true }),
+    ListItem.extend({ content: "block+" }),
+    TaskList,
+    TaskItem.extend({ content: "block+" }).configure({ nested: true }),
+    TableKit.configure({ table: { resizable: false } }),
+    Source,
+    InlineSource,
+  ];
+}

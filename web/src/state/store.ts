@@ -1,0 +1,133 @@
+/** What this window shows: panels, theme, which document is in front. Nothing here is a copy of what the server knows. */
+
+import { create } from "zustand";
+import { persist } from "zustand/middleware";
+
+export type SidePanel = "files" | "search" | "outline" | "history" | "trash";
+export type Theme = "system" | "light" | "dark";
+export type DocumentView = "source" | "rich" | "compare";
+export type Prose = "mono" | "serif" | "sans";
+
+/** A place to show: lines count from 1, as people count them. */
+export interface Place {
+  path: string;
+  line: number;
+  column?: number;
+  length?: number;
+}
+
+export type AgentMode = "read" | "propose" | "apply" | "merge";
+
+/** A passage that goes to the agent with the next request alone. */
+export interface LooseRow {
+  id: string;
+  file_path: string;
+  start_line: number | null;
+  end_line: number | null;
+  content: string;
+}
+
+export interface Composer {
+  text: string;
+  rows: LooseRow[];
+  /** It was sent while the agent was at work, and goes when that is done. */
+  waiting?: boolean;
+}
+
+export interface Store {
+  theme: Theme;
+  prose: Prose;
+  side: SidePanel | null;
+  agentOpen: boolean;
+  autosave: boolean;
+  /** The document in front. */
+  active: string | null;
+  /** The order of this window's tabs; which documents are open at all, the server says. */
+  order: string[];
+  views: Record<string, DocumentView>;
+  /** The folders that show what is in them. */
+  unfolded: string[];
+  /** The agent's session that is shown; null begins a new one. */
+  session: string | null;
+  /** What is being written to the agent, by session; "" is for one that has not begun. */
+  composers: Record<string, Composer>;
+  /** When the agent's turns are written; null is as the folder says. */
+  agentMode: AgentMode | null;
+  /** The model that answers; "" leaves it to the settings. */
+  agentModel: string;
+  welcomed: boolean;
+
+  connected: boolean;
+  /** A place that an editor shall go to; the editor takes it away when it is there. */
+  goingTo: Place | null;
+  palette: "closed" | "files" | "commands";
+  dialog: Dialog | null;
+  toasts: Toast[];
+  /** What was selected in the editor in front, for the agent's context. */
+  selection: { path: string; startLine: number; endLine: number; text: string } | null;
+}
+
+export type Dialog =
+  | { kind: "new"; folder: string }
+  | { kind: "rename"; path: string }
+  | { kind: "trash"; paths: string[] }
+  | { kind: "close"; tabId: string; path: string }
+  | { kind: "settings" }
+  | { kind: "turn"; turn: number }
+  | { kind: "welcome" };
+
+export interface Toast {
+  id: number;
+  text: string;
+  tone: "plain" | "bad";
+  action?: { label: string; run: () => void };
+}
+
+export const useStore = create<Store>()(
+  persist(
+    (): Store => ({
+      theme: "system",
+      prose: "mono",
+      side: "files",
+      agentOpen: true,
+      autosave: false,
+      active: null,
+      order: [],
+      views: {} as Record<string, DocumentView>,
+      unfolded: [],
+      session: null,
+      composers: {} as Record<string, Composer>,
+      agentMode: null,
+      agentModel: "",
+      welcomed: false,
+      connected: true,
+      goingTo: null,
+      palette: "closed",
+      dialog: null,
+      toasts: [],
+      selection: null,
+    }),
+    {
+      name: "redraft",
+      // What is of this moment only is left out; everything else is there again after a reload.
+      partialize: ({ connected, goingTo, palette, dialog, toasts, selection, ...kept }) => kept,
+    },
+  ),
+);
+
+export function show(part: Partial<Store>): void {
+  useStore.setState(part);
+}
+
+let toastCount = 0;
+
+/** Say something in a corner. */
+export function say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
+  toastCount += 1;
+  const toast: Toast = { id: toastCount, text, tone: "plain", ...more };
+  useStore.setState(({ toasts }) => ({ toasts: [...toasts.slice(-3), toast] }));
+}
+
+export function hush(id: number): void {
+  useStore.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
+}

@@ -1,0 +1,61 @@
+import { ContextMenu, DropdownMenu } from "radix-ui";
+import { Fragment, type ReactNode } from "react";
+import css from "./ui.module.css";
+
+/** One thing that a menu offers; `null` draws a line. */
+export type MenuEntry = { label: string; keys?: string; disabled?: boolean; run: () => void } | null;
+
+interface MenuProps {
+  entries: MenuEntry[];
+  children: ReactNode;
+}
+
+/** A menu under a button, which is its child. */
+export function Menu({ entries, children }: MenuProps): ReactNode {
+  return (
+    <DropdownMenu.Root>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className={css.menu} align="end" sideOffset={4}>
+          {entries.map((entry, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move while it is open
+            <Fragment key={at}>
+              {entry ? (
+                <DropdownMenu.Item className={css.menuItem} disabled={entry.disabled ?? false} onSelect={entry.run}>
+                  {entry.label} {entry.keys ? <kbd>{entry.keys}</kbd> : null}
+                </DropdownMenu.Item>
+              ) : (
+                <DropdownMenu.Separator className={css.menuLine} />
+              )}
+            </Fragment>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+/** The same for a right click on its child, or the menu key. */
+export function RightClick({ entries, children }: MenuProps): ReactNode {
+  return (
+    <ContextMenu.Root>
+      <ContextMenu.Trigger asChild>{children}</ContextMenu.Trigger>
+      <ContextMenu.Portal>
+        <ContextMenu.Content className={css.menu}>
+          {entries.map((entry, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move while it is open
+            <Fragment key={at}>
+              {entry ? (
+                <ContextMenu.Item className={css.menuItem} disabled={entry.disabled ?? false} onSelect={entry.run}>
+                  {entry.label} {entry.keys ? <kbd>{entry.keys}</kbd> : null}
+                </ContextMenu.Item>
+              ) : (
+                <ContextMenu.Separator className={css.menuLine} />
+              )}
+            </Fragment>
+          ))}
+        </ContextMenu.Content>
+      </ContextMenu.Portal>
+    </ContextMenu.Root>
+  );
+}

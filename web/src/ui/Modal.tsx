@@ -1,0 +1,31 @@
+import { Dialog } from "radix-ui";
+import type { ReactNode } from "react";
+import css from "./ui.module.css";
+
+interface ModalProps {
+  title: string;
+  text?: ReactNode;
+  wide?: boolean;
+  onClose: () => void;
+  children?: ReactNode;
+  /** The buttons at the foot. */
+  acts?: ReactNode;
+}
+
+/** A dialog: the focus stays in it, Escape closes it, and the focus goes back to where it was. */
+export function Modal({ title, text, wide = false, onClose, children, acts }: ModalProps): ReactNode {
+  const described = text ? {} : { "aria-describedby": undefined };
+  return (
+    <Dialog.Root open onOpenChange={(opened) => opened || onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className={css.overlay} />
+        <Dialog.Content className={`${css.dialog} ${wide ? css.wide : ""}`} {...described}>
+          <Dialog.Title className={css.dialogTitle}>{title}</Dialog.Title>
+          {text ? <Dialog.Description className={css.dialogText}>{text}</Dialog.Description> : null}
+          {children}
+          {acts ? <div className={css.dialogActs}>{acts}</div> : null}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
