@@ -1,12 +1,19 @@
-"""Where a document's frontmatter ends: the YAML between two lines of dashes at its very beginning.
+"""A document's frontmatter: the YAML between two lines of dashes at its very beginning.
 
-A document may also begin with a rule, so the first line within has to look like YAML: a key, a comment, or nothing.
-The content is never parsed here.
+A document may also begin with a rule, so the first line within has to look like YAML: a key, a comment, or nothing. A
+field of the first level is read and changed where it stands: the rest of the block (comments, blank lines, unknown
+keys, their order and their spelling) keeps its bytes, because it is never parsed and written again.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.text.lines import adopt_newlines, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BREAK = r"(?:\r\n?|\n)"
 _DASHES = r"(?:---|\.\.\.)[ \t]*(?:[\r\n]|\Z)"
@@ -16,9 +23,117 @@ _FRONTMATTER = re.compile(
     rf"\ufeff?---[ \t]*{_BREAK}(?=(?:{_BLANK})*+(?:{_KEY}|{_DASHES}))"
     rf"(?:(?!{_DASHES})[^\r\n]*{_BREAK})*+(?:---|\.\.\.)[ \t]*(?:{_BREAK}|\Z)"
 )
+_FIELD = (
+    r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*"
+    r"""(?P<value>"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|(?!\#)[^\r\n]*?)?"""
+    r"[ \t]*(?:(?<=[ \t:])\#[^\r\n]*)?(?:[\r\n]|\Z)"
+)
+_PLAIN = r"[A-Za-z0-9_./@+][\w./@+ -]*(?<! )"
+_NOT_A_WORD = r"(?i:null|true|false|yes|no|on|off|y|n|~|[-+.\d][\d._eE:+-]*|0[xob][\da-f_]+)"
+_NOTHING = ("", "~", "null", "Null", "NULL")
+
+
+class _Field(NamedTuple):
+    """Where a field stands: its lines, and the value on the first of them. `folded` says that there are more."""
+
+    key: str
+    start: int
+    end: int
+    value_start: int
+    value_end: int
+    folded: bool
 
 
 def frontmatter_end(text: str) -> int:
     """The offset just after the frontmatter, 0 where there is none."""
     match = _FRONTMATTER.match(text)
     return match.end() if match else 0
+
+
+def fields(text: str) -> dict[str, str | None]:
+    """The fields of the first level that hold one word or sentence; None for those that are null or hold more."""
+    return {field.key: _value(text, field) for field in _fields(text)}
+
+
+def with_field(text: str, key: str, value: str) -> str:
+    """The text with this field set. Only its own line changes; a new one comes last, in a new block if need be."""
+    written = _written(value)
+    for field in reversed(list(_fields(text))):
+        if field.key == key:
+            return _replaced(text, field, written)
+    end = frontmatter_end(text)
+    if not end:
+        blank = "" if not text or text[0] in "\r\n" else "\n"
+        return adopt_newlines(f"---\n{key}: {written}\n---\n{blank}", text) + text
+    lines = split_lines(text[:end])
+    at = end - len(lines[-1])
+    return text[:at] + adopt_newlines(f"{key}: {written}\n", text[:end]) + text[at:]
+
+
+def without_field(text: str, key: str) -> str:
+    """The text without this field; as it is where there is none."""
+    for field in reversed(list(_fields(text))):
+        if field.key == key:
+            text = text[: field.start] + text[field.end :]
+    return text
+
+
+def _fields(text: str) -> Iterator[_Field]:
+    first, *lines = split_lines(text[: frontmatter_end(text)])[:-1] or [""]
+    at = len(first)
+    pattern = re.compile(_FIELD)  # here, and kept by `re`: whoever only asks where it ends does not wait for it
+    for number, line in enumerate(lines):
+        match = pattern.match(line)
+        if match:
+            more = _continuation(lines, number + 1)
+            value = match.span("value") if match["value"] is not None else (match.end(), match.end())
+            end = at + len(line) + sum(map(len, lines[number + 1 : number + 1 + more]))
+            yield _Field(match["key"], at, end, at + value[0], at + value[1], more > 0)
+        at += len(line)
+
+
+def _continuation(lines: list[str], at: int) -> int:
+    """How many of the lines from here on still belong to the field above: indented ones, and the items of a list."""
+    last = 0
+    for count, line in enumerate(lines[at:], 1):
+        if line[0] in " \t-" and line.strip():
+            last = count
+        elif line.strip() and not line.startswith("#"):
+            break
+    return last
+
+
+def _value(text: str, field: _Field) -> str | None:
+    raw = text[field.value_start : field.value_end]
+    if raw in _NOTHING and not field.folded:
+        return None
+    if not field.folded and raw[0] not in "\"'&*!|>[{%@`":
+        return raw
+    import yaml
+
+    try:
+        found = yaml.safe_load(text[field.value_start : field.end])
+    except yaml.YAMLError:
+        return None
+    return None if found is None or isinstance(found, dict | list) else str(found)
+
+
+def _replaced(text: str, field: _Field, written: str) -> str:
+    if not field.folded:
+        blank = " " if text[field.value_start - 1] == ":" else ""
+        return text[: field.value_start] + blank + written + text[field.value_end :]
+    line = adopt_newlines(f"{field.key}: {written}\n", text[: field.end])
+    return text[: field.start] + line + text[field.end :]
+
+
+def _written(value: str) -> str:
+    """A value as YAML reads it back: plain where nothing in it could be taken for more than a word."""
+    if re.fullmatch(_PLAIN, value) and not re.fullmatch(_NOT_A_WORD, value):
+        return value
+    return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    return char if char.isprintable() else f"\\U{ord(char):08X}"

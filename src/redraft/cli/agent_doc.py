@@ -1,0 +1,58 @@
+"""The command `agent-doc`. This module imports next to nothing, so that `--version` and `outline` answer at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+VERSION_OPTION = "--version"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and give its exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        if given == [VERSION_OPTION]:
+            from redraft import __version__
+
+            print(f"agent-doc {__version__}")
+            return 0
+        if given[:1] == ["outline"] and (shown := _outline(given[1:])) is not None:
+            sys.stdout.buffer.write(shown)
+            sys.stdout.buffer.flush()
+            if arguments is None:
+                os._exit(0)  # nothing is open; taking the interpreter apart would take a fifth of the whole time
+            return 0
+        from redraft.cli.doc.program import run
+
+        return run(given)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        from redraft.cli.program import CLOSED_PIPE
+        from redraft.cli.screen import Screen
+
+        Screen.standard(json=False).abandon()
+        return CLOSED_PIPE
+
+
+def _outline(words: list[str]) -> bytes | None:
+    """The outline of a plain call, without the machinery of commands, which takes longer to load than the answer to
+    find; None where there is anything to explain, or a terminal to take care of."""
+    names = [word for word in words if word != "--json"]
+    if len(names) != 1 or names[0].startswith("-") or sys.stdout.isatty():
+        return None
+    try:
+        with open(names[0], "rb") as file:
+            data = file.read()
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
+    from redraft.cli.doc.outlining import shown
+
+    return None if b"\0" in data else shown(text, as_json=len(words) > 1).encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""`agent-doc ...` and `redraft doc ...`: conversations inside a document, one module per group of commands."""

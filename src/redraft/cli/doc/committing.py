@@ -1,0 +1,138 @@
+"""`commit`, `clean` and `history`: a session document in git."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from redraft.cli.command import Call, Command, counted
+from redraft.cli.doc.desk import add_file, project_of, say, working
+from redraft.cli.screen import BOLD, Styled
+from redraft.errors import Refused
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from redraft.sessions.repository import Repository
+
+EXCHANGE = "exchange"
+SHOWN = 60
+
+
+def commit(call: Call) -> int:
+    file = call.arguments.file
+    made = _repository(call).commit(_now())
+    say(call, f"Nothing to commit in {file}." if made is None else f"Committed {file} as {made[:12]}", commit=made)
+    return 0
+
+
+def clean(call: Call) -> int:
+    squashed = _repository(call).squash(_now())
+    nothing = f"{call.arguments.file} has no two agent-doc commits to make one of."
+    say(call, f"Made one commit of {counted(squashed, 'commit')}." if squashed else nothing, squashed=squashed)
+    return 0
+
+
+def history(call: Call) -> int:
+    if call.arguments.restore is not None:
+        return _restore(call)
+    found = [
+        {"commit": version.commit, "date": version.date, "preview": _preview(_exchange(version.text))}
+        for version in _repository(call).versions()
+    ]
+    if call.screen.json:
+        call.screen.emit({"file": call.arguments.file, "versions": found})
+        return 0
+    call.screen.line(Styled(f"{'COMMIT':<12} {'DATE':<26} EXCHANGE", BOLD))
+    for version in found:
+        shown = "(no exchange component)" if version["preview"] is None else version["preview"]
+        call.screen.line(f"{str(version['commit'])[:12]:<12} {version['date']:<26} {shown}")
+    return 0
+
+
+def _restore(call: Call) -> int:
+    from redraft.formats.components import component
+    from redraft.formats.components_filled import Filling, filled
+    from redraft.sessions.doors import change
+    from redraft.workspace.engine import PERSON
+
+    wanted = call.arguments.restore
+    old = _exchange(_repository(call).version(wanted))
+    if old is None:
+        raise Refused(f"The commit {wanted} has no component {EXCHANGE!r}.", code="not_found")
+
+    def make(text: str) -> str:
+        place = component(text, EXCHANGE)
+        if place is None:
+            raise Refused(f"The document has no component {EXCHANGE!r} any more.", code="anchor_not_found")
+        return filled(text, place, old, Filling("prepend"))
+
+    with working(call, project_of(call, call.arguments.file), PERSON) as opened:
+        desk = opened.desk
+        with desk.alone():
+            done = change(desk.door, desk.project.path, f"Restore the exchange of {wanted}", make)
+    line = f"The exchange of {wanted} stands above the present one in {call.arguments.file}"
+    say(call, line, restored=wanted, turn=done.turn)
+    return 0
+
+
+def _repository(call: Call) -> Repository:
+    from redraft.sessions.repository import Repository
+
+    return Repository.needed(project_of(call, call.arguments.file).file)
+
+
+def _exchange(text: str | None) -> str | None:
+    """The content of a text's exchange; None where it has none that can be read."""
+    from redraft.formats.components import component
+
+    try:
+        place = None if text is None else component(text, EXCHANGE)
+    except Refused:
+        return None
+    return None if place is None or text is None else place.inner(text)
+
+
+def _preview(content: str | None) -> Any:
+    if content is None:
+        return None
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "(empty)")
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def configure_history(parser: ArgumentParser) -> None:
+    add_file(parser)
+    parser.add_argument("--restore", metavar="COMMIT", help="put that version's exchange above the present one")
+
+
+COMMANDS = {
+    "doc commit": Command(
+        "doc commit",
+        "Commit a session document alone",
+        commit,
+        add_file,
+        ("doc commit plan.md",),
+        "Commit this document and nothing else that is staged, with the time as its message. Ignored files and\n"
+        "secrets are refused, and your commit hooks run.",
+    ),
+    "doc clean": Command(
+        "doc clean",
+        "Make one commit of a document's agent commits",
+        clean,
+        add_file,
+        ("doc clean plan.md",),
+        "Squash the document's `agent-doc:` commits. Refused, with the commit that is in the way, where others stand\n"
+        "among them, and where they were pushed. Files and index stay as they are.",
+    ),
+    "doc history": Command(
+        "doc history",
+        "List the versions of the exchange in git",
+        history,
+        configure_history,
+        ("doc history plan.md", "doc history plan.md --restore 68368d0"),
+    ),
+}

@@ -1,0 +1,144 @@
+"""Agents as programs: `claude`, and any command that the person's config names. Prompt in, answer and session out.
+
+The program runs in the project's folder with the person's own environment, because it works there with their tools; its
+prompt goes in by the standard input. `CLAUDECODE` is taken away: a `claude` that finds it takes itself for a child of
+another one. An answer that reports an error is a failure and no answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from redraft.errors import RedraftError, Refused
+from redraft.providers.failures import ProviderError
+from redraft.providers.guarding import check_command
+from redraft.providers.programs import Bounds, Ended, TooMuchOutput, run_program
+from redraft.sessions.config import DEFAULT_AGENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redraft.sessions.config import AgentDocConfig
+
+CLAUDE_ARGS = ("-p", "--output-format", "json", "--permission-mode", "acceptEdits")
+NOTHING_TO_CONTINUE = "No conversation found"
+OUTPUT_BYTES = 64 * 1024 * 1024
+SECONDS = 3600.0
+_MAX_QUOTED = 500
+
+INSTRUCTIONS = """\
+You are taking part in a conversation inside a document. Your answer is written into that document for you: do not
+edit the document file yourself. Answer what the person wrote or changed, in markdown. Where the document has
+components (<!-- agent:NAME -->), put what belongs into one into a block
+
+<!-- patch:NAME -->
+content
+<!-- /patch:NAME -->
+
+and leave out components that stay as they are. Text outside such blocks becomes part of the conversation. Do not
+repeat the person's text, and do not write a heading "## User"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an agent answered, and the session by which it can be spoken to again."""
+
+    text: str
+    session: str | None = None
+
+
+class Backend(Protocol):
+    """Whoever answers."""
+
+    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A backend that is a program. One that speaks as `claude` does gets its flags; others get only their own."""
+
+    command: str
+    args: tuple[str, ...]
+    like_claude: bool
+    folder: str
+    environ: Mapping[str, str]
+    seconds: float = SECONDS
+
+    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> Reply:
+        words = self.words(session, fork=fork, model=model)
+        ended = self._run(words, prompt if self.like_claude else f"{INSTRUCTIONS}\n\n{prompt}")
+        if ended.status and "--continue" in words and NOTHING_TO_CONTINUE in ended.complaint:
+            # The first conversation in a folder has nothing to fork from.
+            ended = self._run(self.words(None, fork=False, model=model), prompt)
+        if ended.status:
+            raise self._failed(f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}")
+        return self._reply(ended.output.decode("utf-8", "replace"))
+
+    def words(self, session: str | None, *, fork: bool, model: str | None) -> list[str]:
+        """The command for one prompt."""
+        words = [self.command, *self.args]
+        if not self.like_claude:
+            return words
+        if session:
+            words += ["--resume", session]
+        elif fork:
+            words += ["--continue", "--fork-session"]
+        if model:
+            words += ["--model", model]
+        return [*words, "--append-system-prompt", INSTRUCTIONS]
+
+    def _run(self, words: list[str], prompt: str) -> Ended:
+        environ = {name: value for name, value in self.environ.items() if name != "CLAUDECODE"}
+        try:
+            check_command(self.command)
+            return asyncio.run(run_program(words, prompt, Bounds(self.folder, environ, self.seconds, OUTPUT_BYTES)))
+        except ProviderError as error:
+            raise RedraftError(str(error), code="model_unavailable") from error
+        except TimeoutError as error:
+            raise RedraftError(f"{words[0]} did not answer in time.", code="model_timeout") from error
+        except TooMuchOutput as error:
+            raise self._failed(f"wrote more than {OUTPUT_BYTES} bytes.") from error
+        except (OSError, ValueError) as error:
+            raise RedraftError(f"{words[0]} cannot be started: {error}.", code="model_unavailable") from error
+
+    def _reply(self, output: str) -> Reply:
+        table = _object(output)
+        if table is None or "result" not in table:
+            if self.like_claude or not output.strip():
+                raise self._failed(f"wrote no answer that can be read: {output[:_MAX_QUOTED]}")
+            return Reply(output.strip())
+        said, session = table.get("result"), table.get("session_id")
+        if table.get("is_error") or not isinstance(said, str):
+            raise self._failed(f"reports an error: {str(said)[:_MAX_QUOTED]}")
+        return Reply(said, session if isinstance(session, str) and session else None)
+
+    def _failed(self, what: str) -> RedraftError:
+        return RedraftError(f"{self.command} {what} The document is as it was.", code="model_output_invalid")
+
+
+def _object(output: str) -> dict[str, Any] | None:
+    import json
+
+    try:
+        found = json.loads(output)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str]) -> Program:
+    """The backend of an agent's name, as the config has it."""
+    entry = config.agents.get(name)
+    if entry is None and name != DEFAULT_AGENT:
+        known = ", ".join(sorted({DEFAULT_AGENT, *config.agents}))
+        raise Refused(
+            f"No agent {name!r} is set up. Known: {known}. docs/agent-doc.md says how.", code="model_unavailable"
+        )
+    command = (entry.command if entry else "") or name
+    like_claude = DEFAULT_AGENT in (name, os.path.basename(command))
+    usual = CLAUDE_ARGS if like_claude else ()
+    args = usual if entry is None or entry.args is None else entry.args
+    return Program(command, args, like_claude, folder, environ)

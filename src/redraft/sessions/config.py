@@ -1,0 +1,74 @@
+"""`agent-doc/config.toml`, the person's own: which agent answers, and how each is started. Pure.
+
+Keys that are not known here are left alone: the file may be shared with another program of the same name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.errors import RedraftError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_AGENT = "claude"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEntry:
+    """How an agent is started. The two paths are reserved: they are read, and mean nothing yet."""
+
+    command: str = ""
+    args: tuple[str, ...] | None = None
+    result_path: str = ""
+    session_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDocConfig:
+    """What the person has set up."""
+
+    default_agent: str = ""
+    agents: dict[str, AgentEntry] = field(default_factory=dict[str, AgentEntry])
+
+    def agent(self, flag: str | None, in_document: str | None) -> str:
+        """Who answers: as the flag says, else the document, else this file, else `claude`."""
+        return flag or in_document or self.default_agent or DEFAULT_AGENT
+
+
+def parse_config(table: Mapping[str, Any], source: str) -> AgentDocConfig:
+    """The settings in a parsed file."""
+    agents = table.get("agents", {})
+    if not isinstance(agents, dict):
+        raise _invalid(source, "agents", "a table")
+    entries = cast("dict[str, object]", agents)
+    return AgentDocConfig(
+        _text(table, "default_agent", "default_agent", source),
+        {name: _entry(name, entry, source) for name, entry in entries.items()},
+    )
+
+
+def _entry(name: str, given: object, source: str) -> AgentEntry:
+    if not isinstance(given, dict):
+        raise _invalid(source, f"agents.{name}", "a table")
+    table = cast("dict[str, Any]", given)
+    args = table.get("args")
+    if args is not None and not (isinstance(args, list) and all(isinstance(word, str) for word in cast("Any", args))):
+        raise _invalid(source, f"agents.{name}.args", "a list of texts")
+    texts = {
+        key: _text(table, key, f"agents.{name}.{key}", source) for key in ("command", "result_path", "session_path")
+    }
+    return AgentEntry(args=None if args is None else tuple(cast("list[str]", args)), **texts)
+
+
+def _text(table: Mapping[str, Any], key: str, shown: str, source: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise _invalid(source, shown, "a text")
+    return value
+
+
+def _invalid(source: str, name: str, what: str) -> RedraftError:
+    return RedraftError(f"{source}: {name} has to be {what}.", code="invalid_settings", path=source)

@@ -1,0 +1,74 @@
+"""What is not as it should be in a project's `.agent-doc`, and how to mend it. Looks, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from redraft.errors import RedraftError
+from redraft.formats.components import components
+from redraft.sessions import registry
+from redraft.sessions.doors import FileDoor
+from redraft.sessions.fields import session_fields
+from redraft.sessions.project import ANSWERS, PATCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from redraft.sessions.project import Shelf
+    from redraft.sessions.registry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong, where, and what to do about it."""
+
+    place: str
+    what: str
+    advice: str
+
+
+def examine(shelf: Shelf, root: str, live: Collection[str] | None) -> list[Finding]:
+    """All findings; `live` are the panes that live, None where nobody can know."""
+    found = [*_left_over(shelf)]
+    try:
+        entries = registry.load(shelf)
+    except RedraftError as error:
+        return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Correct it, or remove it.")]
+    for session, entry in entries.items():
+        found += _entry(session, entry, root, live)
+    return found
+
+
+def document_findings(file: str, shown: str) -> Iterator[Finding]:
+    """What keeps one document from being talked about."""
+    try:
+        text = FileDoor(file).read("").text
+        session_fields(text)
+        components(text)
+    except RedraftError as error:
+        yield Finding(shown, error.message, "Correct the document.")
+
+
+def _left_over(shelf: Shelf) -> Iterator[Finding]:
+    for name in shelf.names(ANSWERS):
+        place = f".agent-doc/{ANSWERS}/{name}"
+        yield Finding(place, "This answer never came into its document.", "Send it to `agent-doc write`, or remove it.")
+    for name in shelf.names(PATCHES):
+        place = f".agent-doc/{PATCHES}/{name}"
+        yield Finding(place, "No editor took this answer.", "Open the document in the editor, or remove it.")
+
+
+def _entry(session: str, entry: Entry, root: str, live: Collection[str] | None) -> Iterator[Finding]:
+    file = os.path.join(root, entry.file)
+    shown = entry.file or session
+    if live is not None and entry.pane not in live:
+        yield Finding(shown, f"Its pane {entry.pane} is gone.", "Run `agent-doc resync`.")
+    if not os.path.isfile(file):
+        yield Finding(shown, "It is registered and not there.", "Claim it under its new name.")
+        return
+    wrong = list(document_findings(file, shown))
+    yield from wrong
+    if not wrong and session_fields(FileDoor(file).read("").text).session != session:
+        yield Finding(shown, f"It is registered as {session}, and has another id.", "Claim it again.")

@@ -1,0 +1,64 @@
+"""What a session document says about itself in its frontmatter, old names and old modes included. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from redraft.errors import Refused
+from redraft.formats.frontmatter import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Format = Literal["inline", "template"]
+Strategy = Literal["merge", "crdt"]
+
+SESSION, RESUME = "agent_doc_session", "resume"
+_FORMATS: dict[str, Format] = {"inline": "inline", "append": "inline", "template": "template"}
+# What the one old field meant: a format, and for `stream` how it is written.
+_OLD_MODES: dict[str, tuple[Format, Strategy | None]] = {
+    "append": ("inline", None),
+    "template": ("template", None),
+    "stream": ("template", "crdt"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFields:
+    """The fields of a session document. `resume` is the agent's own conversation; `session` is the document's id."""
+
+    session: str | None = None
+    resume: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    branch: str | None = None
+    format: Format = "template"
+    write: Strategy = "crdt"
+
+
+def session_fields(text: str) -> SessionFields:
+    """The fields of a document; `conflict` where one of them says what it cannot mean."""
+    found = fields(text)
+    old_mode = next((found[name] for name in ("agent_doc_mode", "mode", "response_mode") if found.get(name)), None)
+    form, write = _OLD_MODES.get(old_mode or "", ("template", None))
+    named = found.get("agent_doc_format")
+    if named is not None and named not in _FORMATS:
+        raise _unknown("agent_doc_format", named, _FORMATS)
+    wanted = found.get("agent_doc_write")
+    if wanted not in (None, "merge", "crdt"):
+        raise _unknown("agent_doc_write", wanted, ("merge", "crdt"))
+    return SessionFields(
+        session=found.get(SESSION) or found.get("session"),
+        resume=found.get(RESUME),
+        agent=found.get("agent"),
+        model=found.get("model"),
+        branch=found.get("branch"),
+        format=form if named is None else _FORMATS[named],
+        write=wanted or write or "crdt",
+    )
+
+
+def _unknown(name: str, value: str, known: Iterable[str]) -> Refused:
+    choices = ", ".join(known)
+    return Refused(f"{name} is {value!r} in the document's frontmatter; it can be {choices}.", code="conflict")

@@ -1,0 +1,158 @@
+"""Where a session document lies: the project it belongs to, and the project's `.agent-doc` folder.
+
+`.agent-doc` may have come with the folder, so nothing in it is believed: names are resolved beneath the project without
+following links, and every file is written whole and durably. Documents are never written here; that is the workspace's.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Self
+
+from redraft.errors import Refused
+from redraft.files.faults import told
+from redraft.files.paths import DocPath, parse_path
+from redraft.files.root import Root
+from redraft.files.writing import write_file
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+AGENT_DOC, WORKSPACE = ".agent-doc", ".redraft"
+SNAPSHOTS, ANSWERS, PATCHES = "snapshots", "answers", "patches"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A document (`file`, with links resolved), the folder that holds its `.agent-doc`, and the one that is opened."""
+
+    file: str
+    root: str
+    folder: str
+
+    @property
+    def path(self) -> str:
+        """The document's path in the workspace."""
+        return os.path.relpath(self.file, self.folder)
+
+    @property
+    def name(self) -> str:
+        """By which `.agent-doc` knows the document."""
+        return sha256(os.fsencode(self.file)).hexdigest()
+
+    @staticmethod
+    def of(file: str, here: str) -> Project:
+        """The project of a file that is named from `here`: the nearest folder above it with an `.agent-doc`; else
+        `here`, if the file is beneath it; else the file's own folder. A workspace that holds it is used as it is."""
+        here = os.path.realpath(here)
+        real = os.path.realpath(os.path.join(here, file))
+        own = os.path.dirname(real)
+        beneath = own == here or own.startswith(os.path.join(here, ""))
+        root = _nearest(own, AGENT_DOC) or (here if beneath else own)
+        return Project(real, root, _nearest(own, WORKSPACE) or root)
+
+
+def _nearest(folder: str, name: str) -> str | None:
+    while not os.path.isdir(os.path.join(folder, name)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+class Shelf:
+    """The files in a project's `.agent-doc`. Close it when done; used as a context manager it closes itself."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    @staticmethod
+    def open(folder: str) -> Shelf:
+        return Shelf(Root.open(folder))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._root.close()
+
+    def read(self, name: str) -> bytes | None:
+        """What a file holds; None where there is none."""
+        try:
+            return self._root.read(_path(name)).data
+        except Refused as error:
+            if error.code == "not_found":
+                return None
+            raise
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, durably, in the place of what is there. Several at once are for the caller to keep apart."""
+        old = self.read(name)
+        if old != data:
+            write_file(self._root, _path(name), data, expected=old)
+
+    def remove(self, name: str) -> bool:
+        """Take a file away; False where there is none."""
+        try:
+            with self._root.open_parent(_path(name)) as parent, told("remove", name):
+                os.unlink(parent.name, dir_fd=parent.fd)
+        except Refused as error:
+            if error.code == "not_found":
+                return False
+            raise
+        return True
+
+    def has_folder(self, name: str) -> bool:
+        return self._root.is_folder(_path(name))
+
+    # Snapshots: what the agent knows of a document
+
+    def snapshot(self, project: Project) -> str | None:
+        data = self.read(_snapshot(project))
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def save_snapshot(self, project: Project, text: str) -> None:
+        self.write(_snapshot(project), text.encode())
+
+    def delete_snapshot(self, project: Project) -> bool:
+        return self.remove(_snapshot(project))
+
+    # Answers: kept until they are in their document
+
+    def keep_answer(self, project: Project, stamp: str, token: str, answer: str) -> str:
+        """Store an answer durably; gives its path from the project's folder."""
+        name = f"{ANSWERS}/{os.path.basename(project.file)[:100]}-{stamp.replace(':', '')}-{token}.md"
+        self.write(name, answer.encode("utf-8", "surrogatepass"))
+        return f"{AGENT_DOC}/{name}"
+
+    def drop_answer(self, kept: str) -> None:
+        """Let go of an answer that is in its document, also where an earlier try left it."""
+        name = kept.removeprefix(f"{AGENT_DOC}/")
+        data = self.read(name)
+        same = kept.rpartition("/")[2].rsplit("-", 4)[0]  # before the time and the token
+        for other in self.names(ANSWERS):
+            if other.startswith(f"{same}-") and self.read(f"{ANSWERS}/{other}") == data:
+                self.remove(f"{ANSWERS}/{other}")
+
+    def names(self, folder: str) -> list[str]:
+        """The files in a folder; none where it is not there."""
+        if not self.has_folder(folder):
+            return []
+        fd = self._root.open_folder(_path(folder))
+        try:
+            return sorted(os.listdir(fd))
+        finally:
+            os.close(fd)
+
+
+def _path(name: str) -> DocPath:
+    return parse_path(f"{AGENT_DOC}/{name}")
+
+
+def _snapshot(project: Project) -> str:
+    return f"{SNAPSHOTS}/{project.name}.md"

@@ -1,0 +1,165 @@
+"""A document in a real git repository: its commits alone, squashed or not, and nobody else's work touched."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from redraft.formats.components import component
+
+if TYPE_CHECKING:
+    from sessions.conftest import AgentDoc
+
+DOC = "<!-- agent:exchange mode=append -->\nFirst.\n<!-- /agent:exchange -->\n"
+
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8").stdout.strip()
+
+
+def subjects() -> list[str]:
+    return git("log", "--format=%s").splitlines()
+
+
+@pytest.fixture
+def repository(agent_doc: AgentDoc) -> AgentDoc:
+    """A repository with one commit of a person's, and a document that is not committed yet."""
+    git("init", "-q", "-b", "main")
+    agent_doc.write("other.md", "Other.\n")
+    git("add", "other.md")
+    git("commit", "-q", "-m", "Begin")
+    agent_doc.write("plan.md", DOC)
+    return agent_doc
+
+
+def answer(agent_doc: AgentDoc, *words: str) -> None:
+    """So many answers, each committed."""
+    for word in words:
+        agent_doc.ok("patch", "plan.md", "exchange", word)
+        agent_doc.ok("commit", "plan.md")
+
+
+@pytest.mark.covers("AD-cmd-commit", "AD-commit-only-file", "AD-git-message")
+def test_commit_takes_only_the_document_and_leaves_what_else_is_staged(repository: AgentDoc):
+    repository.write("other.md", "Staged by the person.\n")
+    repository.write("new.md", "New.\n")
+    git("add", "other.md", "new.md")
+    repository.ok("commit", "plan.md")
+    assert git("show", "--format=", "--name-only", "HEAD") == "plan.md"
+    assert git("diff", "--cached", "--name-only").splitlines() == ["new.md", "other.md"]
+    assert subjects()[0].startswith("agent-doc: 2")
+    assert "Nothing to commit" in repository.ok("commit", "plan.md")
+
+
+def test_ignored_files_and_secrets_are_never_added_by_surprise(repository: AgentDoc):
+    repository.write(".gitignore", "plan.md\n")
+    repository.write(".env", "KEY=1\n")
+    ignored = repository.run("commit", "plan.md")
+    secret = repository.run("commit", ".env")
+    assert (ignored.status, "ignored" in ignored.err) == (3, True)
+    assert (secret.status, "secret" in secret.err) == (3, True)
+    assert subjects() == ["Begin"]
+    git("add", "-f", "plan.md")
+    repository.ok("commit", "plan.md")
+    assert subjects()[0].startswith("agent-doc:"), "what the person added themselves is tracked"
+
+
+def test_the_persons_commit_hooks_are_respected(repository: AgentDoc):
+    repository.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'not today' >&2\nexit 1\n")
+    (repository.folder / ".git" / "hooks" / "pre-commit").chmod(0o755)
+    refused = repository.run("commit", "plan.md")
+    assert (refused.status, "not today" in refused.err) == (1, True)
+    assert git("status", "--porcelain", "plan.md") == "?? plan.md"
+
+
+def test_names_that_look_like_options_or_patterns_are_names(repository: AgentDoc):
+    repository.write("-x*.md", DOC)
+    repository.write(":(top)y.md", DOC)
+    repository.write("-xa.md", "no\n")
+    for name in ("-x*.md", ":(top)y.md"):
+        repository.ok("commit", "--", name)
+        assert git("-c", "core.quotePath=off", "show", "--format=", "--name-only", "HEAD") == name
+
+
+def test_outside_a_repository_commit_says_so(agent_doc: AgentDoc):
+    agent_doc.write("plan.md", DOC)
+    assert "no git repository" in agent_doc.run("commit", "plan.md").err
+
+
+@pytest.mark.covers("AD-cmd-clean", "AD-git-squash")
+def test_clean_makes_one_commit_and_leaves_tree_index_and_files(repository: AgentDoc):
+    answer(repository, "a", "b", "c")
+    repository.write("other.md", "Staged.\n")
+    git("add", "other.md")
+    repository.write("plan.md", DOC + "typed\n")
+    tree = git("rev-parse", "HEAD^{tree}")
+    repository.ok("clean", "plan.md")
+    assert [subject.partition(" ")[0] for subject in subjects()] == ["agent-doc:", "Begin"]
+    assert git("rev-parse", "HEAD^{tree}") == tree
+    assert git("diff", "--cached", "--name-only") == "other.md"
+    assert repository.read("plan.md") == DOC + "typed\n"
+    assert "no two" in repository.ok("clean", "plan.md")
+
+
+@pytest.mark.parametrize("where", ["between", "after"])
+def test_clean_swallows_no_commit_of_a_person(repository: AgentDoc, where: str):
+    answer(repository, "a")
+    if where == "after":
+        answer(repository, "b")
+    repository.write("plan.md", repository.read("plan.md") + "A person's words.\n")
+    git("commit", "-q", "-am", "By hand: ä")
+    if where == "between":
+        answer(repository, "b")
+    before = git("rev-parse", "HEAD")
+    refused = repository.run("clean", "plan.md")
+    assert (refused.status, "By hand: ä" in refused.err) == (1, True)
+    assert git("rev-parse", "HEAD") == before
+
+
+def test_clean_refuses_where_an_agents_commit_took_others_along_or_was_pushed(repository: AgentDoc):
+    answer(repository, "a", "b")
+    git("init", "-q", "--bare", "../far.git")
+    git("remote", "add", "far", "../far.git")
+    git("push", "-q", "-u", "far", "main")
+    assert "pushed already" in repository.run("clean", "plan.md").err
+    git("branch", "--unset-upstream")
+    repository.write("other.md", "Swept in.\n")
+    repository.write("plan.md", DOC)
+    git("commit", "-q", "-a", "-m", "agent-doc: by the original")
+    assert "other files too" in repository.run("clean", "plan.md").err
+
+
+@pytest.mark.covers("AD-git-squash")
+def test_clean_works_from_the_root_commit_on(agent_doc: AgentDoc):
+    git("init", "-q", "-b", "main")
+    agent_doc.write("plan.md", DOC)
+    answer(agent_doc, "a", "b")
+    assert len(subjects()) == 2
+    agent_doc.ok("clean", "plan.md")
+    assert len(subjects()) == 1
+    assert git("show", "HEAD:plan.md") + "\n" == agent_doc.read("plan.md")
+
+
+@pytest.mark.covers("AD-history-list", "AD-history-restore")
+def test_history_lists_exchanges_and_restores_one_above_the_present(repository: AgentDoc):
+    assert repository.ok("history", "plan.md").count("\n") == 1
+    answer(repository, "zwölf 日本😀 " + "x" * 99)
+    first = git("rev-parse", "HEAD")
+    repository.write("plan.md", DOC.replace("First.", "Begun anew."))
+    repository.ok("commit", "plan.md")
+    repository.write("plan.md", "No components.\n")
+    repository.ok("commit", "plan.md")
+    table = repository.ok("history", "plan.md").splitlines()
+    assert [line.split(maxsplit=4)[-1] for line in table[1:]] == ["(no exchange component)", "Begun anew.", "First."]
+    assert table[3].startswith(first[:12])
+    assert repository.run("history", "plan.md", "--restore", first).status == 1, "there is nowhere to put it"
+    repository.write("plan.md", DOC.replace("First.", "Begun anew."))
+    repository.ok("history", "plan.md", "--restore", first[:8])
+    text = repository.read("plan.md")
+    place = component(text, "exchange")
+    assert place is not None
+    assert place.inner(text).startswith("\nFirst.\nzwölf 日本😀")
+    assert place.inner(text).endswith("x\nBegun anew.\n")
+    assert repository.run("history", "plan.md", "--restore", "beef").status == 4
