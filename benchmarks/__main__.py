@@ -20,6 +20,7 @@ from benchmarks import (
     of_server,
     of_start,
     of_text,
+    of_typing,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Line]]] = {
     "agent": of_agent.results,
     "server": of_server.results,
     "live": of_live.results,
+    "typing": of_typing.results,
     "behaviour": of_behaviour.results,
 }
 IN_MEMORY = {"tmpfs", "ramfs"}

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
@@ -120,6 +120,9 @@ def test_any_blocks_put_into_any_text_are_read_back_and_the_others_keep_their_by
     at = data.draw(st.integers(0, len(parsed.blocks)))
     kept = [block.node for block in parsed.blocks]
     added = content_of(representable(new))[:1]
+    # Markdown has two signs for numbers: of three such lists in a row two must be written as one, or one anew.
+    beside = {each["type"] for each in (*kept[max(0, at - 1) : at], *added, *kept[at : at + 1])}
+    assume(len(beside) > 1 or not added or not added[0]["type"].endswith("List") or at in (0, len(kept)))
     saved = save(node("doc", [*kept[:at], *added, *kept[at:]]), parsed)
     for block in parsed.blocks:
         assert "".join(parsed.lines[block.start : block.end]).rstrip("\n") in saved or len(parsed.blocks) < 2

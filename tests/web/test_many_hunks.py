@@ -1,0 +1,33 @@
+"""A review of thousands of hunks: all of it can be reached, and only what is in sight is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import TORTURE
+
+if TYPE_CHECKING:
+    from web.conftest import Room
+
+pytestmark = pytest.mark.slow
+
+
+def test_of_many_hunks_only_those_in_sight_are_drawn_and_the_last_can_be_decided(room: Room):
+    count = 2000 if TORTURE else 500
+    lines = [f"Paragraph {number} of the old text, which goes on for a while.\n\n" for number in range(2 * count)]
+    changes = [line if at % 2 else line.replace("old", "very new") for at, line in enumerate(lines)]
+    room.write("hunks.md", "".join(lines))
+    version = room.server.get("/api/documents", path="hunks.md")["version"]
+    arguments = {"path": "hunks.md", "content": "".join(changes), "version": version}
+    room.server.post("/api/tools/write_document", arguments, mode="propose", author="Agent")
+    window = room.window("hunks.md")
+    window.page.get_by_text(f"AI changed {count} places here").wait_for()
+    window.bars.first.wait_for()
+    assert window.bars.count() < 60
+    window.text.click()
+    window.page.keyboard.press("Control+End")
+    window.expect(lambda: f"Paragraph {2 * count - 1} " in window.lines[-3])
+    window.bars.first.get_by_role("button", name="Accept").click()
+    window.page.get_by_text(f"AI changed {count - 1} places here").wait_for()
