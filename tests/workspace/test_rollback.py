@@ -335,3 +335,18 @@ def test_a_scoped_rollback_loses_and_doubles_no_words_that_the_turn_left_standin
         assert folder.text("a.md") == after
     assert not workspace.rollback(number, "scoped_selected", ids).conflicts
     assert folder.text("a.md") == before
+
+
+def test_a_creation_that_is_rolled_back_leaves_what_was_typed_though_an_agent_would_delete_it(folder: Folder) -> None:
+    workspace = folder.open()
+    with workspace.turn(AGENT, "Make it", mode="apply") as making:
+        making.create("a.md", POEM)
+    assert making.outcome is not None
+    number = turn_of(making.outcome).id
+    type_at_end(workspace, "a.md", "TYPED\n")
+    with workspace.turn(AGENT, "Delete it", mode="propose") as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    ids = [hunk.id for hunk in workspace.turn_hunks(number)]
+    workspace.rollback(number, "scoped_selected", ids)
+    assert "TYPED" in draft_of(workspace, "a.md").review.to_save
+    assert folder.tree() == {}

@@ -96,11 +96,14 @@ class Draft:
             return self
         if data is None:
             mine = self.review
+            if self.path is None and mine.to_save != self.saved_text:
+                # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place, so
+                # all that the person has stays, as theirs.
+                review = Review(tidy(mine.recut("", "", mine.to_save)))
+                return replace(self, path=self.base_path, base_path=None, saved=None, review=review)
             proposed = "" if mine.proposed == mine.base else mine.proposed
             review = Review(tidy(mine.recut("", proposed, mine.working)))
-            # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place.
-            path = self.base_path if self.path is None and mine.to_save != self.saved_text else self.path
-            return replace(self, path=path, base_path=None, saved=None, review=review)
+            return replace(self, base_path=None, saved=None, review=review)
         found = decode(data)
         review = outside_change(self.review, self.saved_text, found.text)
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)
