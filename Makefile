@@ -54,7 +54,7 @@ check: .venv/ready  ## format, lint, types, import direction, documentation
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pyright
 	@$(BIN)/python hatch_build.py check
-	@$(BIN)/python -m pytest -q tests/house
+	@$(BIN)/python -m pytest -q tests/house -m "not slow"
 
 format:  ## rewrite the sources in the house format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
