@@ -184,8 +184,9 @@ def test_every_answer_has_the_headers_that_guard_a_page(standing: Server):
     assert "*" not in policy
 
 
-def test_the_page_for_a_browser_that_is_not_let_in_loads_nothing_and_only_its_own_style_counts(standing: Server):
-    answer = Client(standing.port).request("GET", "/", headers={"Accept": "text/html"})
+def test_the_page_for_a_browser_that_is_not_let_in_loads_nothing_and_only_its_own_style_counts(server: Server):
+    # A server of its own: after too many requests without a token no page is shown for a while.
+    answer = Client(server.port).request("GET", "/", headers={"Accept": "text/html"})
     [style] = re.findall(r"<style>(.*?)</style>", answer.body.decode(), re.DOTALL)
     digest = b64encode(sha256(style.encode()).digest()).decode()
     allowed = dict(each.strip().split(" ", 1) for each in answer.headers["content-security-policy"].split(";"))

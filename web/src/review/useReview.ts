@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { Failure, server, told } from "@/api/client";
+import { server, told } from "@/api/client";
 import { client } from "@/api/queries";
 import type { About } from "@/live/session";
 import type { Draft } from "./placing";
@@ -15,20 +15,16 @@ const AFTER_MS = 200;
 export const draftQuery = (path: string) =>
   queryOptions({
     queryKey: ["draft", path],
+    // From the list of all, which is there always: a browser complains aloud of an answer that there is nothing.
     queryFn: async (): Promise<Draft | null> => {
-      try {
-        return await told(server.GET("/api/review/document", { params: { query: { path } } }));
-      } catch (error) {
-        if (error instanceof Failure && error.status === 404) return null;
-        throw error;
-      }
+      const { documents } = await told(server.GET("/api/review"));
+      return documents.find((draft) => draft.path === path) ?? null;
     },
     refetchOnWindowFocus: false,
   });
 
 /** The review of a document, asked for again whenever its text or what is pending is another. */
 export function useReview(path: string, { version, pending, saved }: About, wanted: boolean): Draft | null {
-  // Where there is nothing, nothing is asked for: a browser complains of every answer that says so.
   const enabled = pending > 0 || (wanted && !saved);
   const { data } = useQuery({ ...draftQuery(path), enabled });
   const known = enabled ? `${version} ${pending}` : "";
