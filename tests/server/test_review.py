@@ -145,3 +145,12 @@ def test_turns_are_listed_by_pages(server: Server):
     assert rest["next_before"] is None
     assert [turn["turn"] for turn in server.get("/api/turns", path="2.md")["turns"]] == [3]
     assert "2.md" in server.get("/api/turns/3")["documents"][0]["patch"]
+
+
+def test_one_documents_review_is_asked_for_alone_and_may_be_empty(server: Server, folder: Path):
+    (folder / "calm.md").write_text("Calm.\n", encoding="utf-8")
+    server.tool("edit_text", path="story.md", old_text="eleven", new_text="twelve")
+    server.tool("edit_text", path="calm.md", old_text="Calm", new_text="Quiet")
+    assert [draft["path"] for draft in server.get("/api/review", path="story.md")["documents"]] == ["story.md"]
+    server.post("/api/review/accept", {"hunks": {"story.md": None}})
+    assert server.get("/api/review", path="story.md") == {"documents": []}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.tools.catalogue import registry
-from server.serving import begun, ended
+from server.serving import Client, begun, ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,3 +78,12 @@ def test_a_folders_settings_narrow_the_mode_that_a_call_wishes_for(folder: Path)
 def test_the_author_is_named_in_the_turn(server: Server):
     server.post("/api/tools/create_document", {"title": "a.md"}, mode="apply", author="Copy editor")
     assert server.get("/api/turns")["turns"][0]["author"] == {"kind": "agent", "name": "Copy editor"}
+
+
+def test_a_browser_calls_a_tool_as_the_person_and_nobody_else_does(server: Server, folder: Path):
+    edit = {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}
+    assert server.refused("POST", "/api/tools/edit_text", edit, 403, by="person")["error"] == "not_allowed"
+    browser = Client(server.port, sent={"Cookie": server.cookie(), "Origin": server.url})
+    assert browser.post("/api/tools/edit_text", edit, by="person")["state"] == "applied"
+    assert "twelve" in (folder / "story.md").read_text(encoding="utf-8")
+    assert server.get("/api/turns")["turns"][0]["author"] == {"kind": "person", "name": "you"}

@@ -84,7 +84,8 @@ def test_what_the_search_finds_is_gone_to_and_replaced_as_one_turn(room: Room):
     page.get_by_role("dialog").locator("ins").first.wait_for()
     assert page.get_by_role("dialog").locator("ins").all_inner_texts() == ["A teapot.", "The teapot sang."]
     page.get_by_role("button", name="Replace 2").click()
-    window.expect(lambda: room.working("one.md") == "A teapot.\nThe teapot sang.\n")
+    window.expect(lambda: room.disk("one.md") == "A teapot.\nThe teapot sang.\n")
+    assert room.server.get("/api/turns")["turns"][0]["author"]["kind"] == "person"
     assert room.disk("two.md") == "No Kettle here, and no kettles.\n"
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pycrdt import Doc, Map, Text, UndoManager
 from websockets.asyncio.client import ClientConnection, connect
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from server.serving import Client, Server
 
+T = TypeVar("T")
 ME = "me"
 
 
@@ -230,6 +231,6 @@ def elsewhere(server: Server) -> Workspace:
     return Workspace.open(server.folder, state_home=str(server.folder.parent / "state"))
 
 
-def story(told: Coroutine[Any, Any, None]) -> None:
+def story(told: Coroutine[Any, Any, T]) -> T:
     """Run a story to its end."""
-    asyncio.run(told)
+    return asyncio.run(told)

@@ -84,7 +84,7 @@ def test_what_others_do_comes_into_the_room(standing: Server, page: str):
 
 
 def test_another_process_is_seen_too(standing: Server, page: str):
-    async def told() -> None:
+    async def told() -> str:
         anna = await Person(standing, page).join()
         edit(standing, page, "eleven", "twelve")
         await expect_same(anna, on=STORY.replace("eleven", "twelve"))
@@ -94,8 +94,9 @@ def test_another_process_is_seen_too(standing: Server, page: str):
             workspace.type(page, Change((Edit(0, "", "Typed elsewhere. "),)))
             await expect_same(anna, on="Typed elsewhere. " + STORY)
         await anna.leave()
+        return str(anna.text)
 
-    story(told())
+    assert story(told()) == "Typed elsewhere. " + STORY
 
 
 def test_an_agents_text_is_not_undone_with_the_persons_nor_the_persons_with_it(standing: Server, page: str):

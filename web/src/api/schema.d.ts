@@ -542,7 +542,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Review */
+        /**
+         * Review
+         * @description What waits everywhere, or in one document alone.
+         */
         get: operations["review"];
         put?: never;
         post?: never;
@@ -864,8 +867,8 @@ export interface paths {
         put?: never;
         /**
          * Call Tool
-         * @description Call a tool as an agent: the body is its arguments, the answer is its answer. The mode may be narrower or wider
-         *     than the settings', never wider than the folder's own settings allow.
+         * @description Call a tool, as an agent does: the body is its arguments, the answer is its answer. The mode may be narrower or
+         *     wider than the settings', never wider than the folder's own settings allow.
          */
         post: operations["call_tool"];
         delete?: never;
@@ -5828,7 +5831,10 @@ export interface operations {
     };
     review: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only this document. */
+                path?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5855,6 +5861,24 @@ export interface operations {
             };
             /** @description A foreign page or host, a role or a rule does not allow it. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7949,6 +7973,8 @@ export interface operations {
                 tab?: string | null;
                 /** @description The person has agreed to what the call asks about. */
                 agree?: boolean;
+                /** @description On whose behalf; the person's own acts are done at once, and only their browser speaks for them. */
+                by?: "agent" | "person";
             };
             header?: never;
             path: {

@@ -3,6 +3,9 @@
 import { server, told } from "./client";
 
 export async function call<T>(name: string, given: Record<string, unknown>, agree = false): Promise<T> {
-  const asked = server.POST("/api/tools/{name}", { params: { path: { name }, query: { agree } }, body: given });
+  const asked = server.POST("/api/tools/{name}", {
+    params: { path: { name }, query: { agree, by: "person" } },
+    body: given,
+  });
   return (await told(asked)) as T;
 }

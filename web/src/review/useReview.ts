@@ -15,11 +15,9 @@ const AFTER_MS = 200;
 export const draftQuery = (path: string) =>
   queryOptions({
     queryKey: ["draft", path],
-    // From the list of all, which is there always: a browser complains aloud of an answer that there is nothing.
-    queryFn: async (): Promise<Draft | null> => {
-      const { documents } = await told(server.GET("/api/review"));
-      return documents.find((draft) => draft.path === path) ?? null;
-    },
+    // As a list, which may be empty: a browser complains aloud of an answer that there is nothing.
+    queryFn: async (): Promise<Draft | null> =>
+      (await told(server.GET("/api/review", { params: { query: { path } } }))).documents[0] ?? null,
     refetchOnWindowFocus: false,
   });
 

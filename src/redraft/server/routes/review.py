@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -15,6 +15,7 @@ from redraft.workspace.shapes import draft_shape, proposals
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/review", tags=["review"])
+MaybePath = Annotated[str | None, Query(min_length=1, max_length=4096, description="Only this document.")]
 Act = Annotated[Literal["accept", "reject"], Path()]
 
 
@@ -24,11 +25,14 @@ class Review(TypedDict):
     documents: list[DraftShape]
 
 
-@router.get("", **gives(Review))
-async def review(desk: Here) -> Response:
+@router.get("", **gives(Review, 404, 415))
+async def review(desk: Here, path: MaybePath = None) -> Response:
+    """What waits everywhere, or in one document alone."""
+
     def act(workspace: Workspace) -> list[DraftShape]:
         turns = proposals(workspace)
-        return [draft_shape(draft, turns) for draft in workspace.drafts()]
+        drafts = workspace.drafts() if path is None else [workspace.draft(path)]
+        return [draft_shape(draft, turns) for draft in drafts if draft is not None and not draft.settled]
 
     return answer({"documents": await desk.work(act)})
 

@@ -22,6 +22,12 @@ Profile = Literal["tabs", "workspace", "project", "editor", "default", "all"]
 ToolName = Annotated[str, Path(min_length=1, max_length=100)]
 AuthorName = Annotated[str, Query(min_length=1, max_length=64, description="Who calls, as turns and the log name it.")]
 Agreed = Annotated[bool, Query(description="The person has agreed to what the call asks about.")]
+By = Annotated[
+    Literal["agent", "person"],
+    Query(
+        description="On whose behalf; the person's own acts are done at once, and only their browser speaks for them."
+    ),
+]
 TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
 MAX_CALLS = 100
 SEARCHES = (search_documents.name, search_project.name)
@@ -63,13 +69,15 @@ async def call_tool(
     author: AuthorName = "agent",
     tab: TabName = None,
     agree: Agreed = False,
+    by: By = "agent",
 ) -> Response:
-    """Call a tool as an agent: the body is its arguments, the answer is its answer. The mode may be narrower or wider
-    than the settings', never wider than the folder's own settings allow."""
+    """Call a tool, as an agent does: the body is its arguments, the answer is its answer. The mode may be narrower or
+    wider than the settings', never wider than the folder's own settings allow."""
     _check_role(desk, name)
+    who = _author(desk, by, author)
 
     def act(_: Any) -> dict[str, Any]:
-        with _Context(desk, mode, author, tab, agree, alone=name in LONG) as context:
+        with _Context(desk, mode, who, tab, agree, alone=name in LONG) as context:
             return _equipped(desk, name, context).call(name, arguments, context)
 
     return answer(await desk.work(act))
@@ -136,7 +144,7 @@ async def execute_tools(
     def act(_: Any) -> list[dict[str, Any]]:
         names = [call.name for call in calls]
         long = next((name for name in names if name in LONG), "")
-        with _Context(desk, mode, author, tab, agree, alone=bool(long)) as context:
+        with _Context(desk, mode, Author("agent", author), tab, agree, alone=bool(long)) as context:
             _equipped(desk, long, context)
             return execute(calls, _equipped(desk, names[0] if names else "", context), context)
 
@@ -151,11 +159,10 @@ class _Context:
     """
 
     def __init__(
-        self, desk: Desk, mode: str | None, author: str, tab: str | None, agree: bool, *, alone: bool = False
+        self, desk: Desk, mode: str | None, author: Author, tab: str | None, agree: bool, *, alone: bool = False
     ) -> None:
-        by = Author("agent", author)
         served = desk.served
-        self._context = ToolContext(served.workspace, by) if alone else served.context_of(desk.caller, by)
+        self._context = ToolContext(served.workspace, author) if alone else served.context_of(desk.caller, author)
         self._mode = desk.served.mode(mode)
         self._tab = tab
         self._agree = agree
@@ -184,6 +191,14 @@ def _equipped(desk: Desk, name: str, context: ToolContext) -> Registry:
     if name in LONG:
         context.long = desk.served.long_work()
     return desk.served.tools
+
+
+def _author(desk: Desk, by: str, name: str) -> Author:
+    if by == "agent":
+        return Author("agent", name)
+    if not desk.caller.by_cookie:
+        raise Refused("Only a person's browser calls tools as that person.", code="not_allowed", field="by")
+    return desk.author
 
 
 def _check_role(desk: Desk, name: str) -> None:
