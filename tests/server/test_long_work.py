@@ -48,4 +48,5 @@ def test_a_model_is_asked_while_others_go_on_and_what_it_makes_waits_for_the_per
     assert sorted(path.name for path in folder.glob("*.md")) == ["other.md", "story.md"]
     [draft] = server.get("/api/review")["documents"]
     assert draft["hunks"][0]["working"] == LETTER.replace("London", "Tokyo")
+    assert [spent["name"] for spent in server.get("/api/usage", by="document")["usage"]] == ["story.md"]
     assert ended(server) == ""

@@ -7,24 +7,21 @@ Where no model is set up there is nothing to ask, and the tools do what can be c
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from redraft.agent.budget import Budget
 from redraft.agent.choosing import OFFLINE, Models
-from redraft.agent.long.answers import Answers
-from redraft.agent.long.crew import Means
-from redraft.agent.long.documents import LongDocuments
+from redraft.agent.long.wiring import by_model
 from redraft.agent.store import AgentStore
-from redraft.errors import Refused
 from redraft.providers.contract import Cancel
 from redraft.runtime import models
 
 if TYPE_CHECKING:
     from redraft.agent.long.crew import Progress
+    from redraft.agent.long.documents import LongDocuments
     from redraft.mcp_server.call import Call
     from redraft.providers.choosing import Choice
-    from redraft.providers.contract import Provider, ProviderStepResult
+    from redraft.providers.contract import Provider
     from redraft.tools.long import Analysis, Ask, Source, Task, Transformation, Wish
 
 ABOUT = "answers of subagents"
@@ -65,32 +62,24 @@ class Subagents:
         return AgentStore(engine.journal.state, engine.clock)
 
     def _documents(self, store: AgentStore, source: Source) -> LongDocuments:
-        def spent(result: ProviderStepResult) -> None:
-            store.usage.add("", source.path, result)
-            self._budget.used_tokens += result.usage.input_tokens + result.usage.output_tokens
-            self._budget.used_usd += result.price_usd or Decimal(0)
-
         cancel = Cancel()
         self._call.when_called_off(cancel.set)
-        limits = self._endpoint.workspace.engine.settings.limits
-        return LongDocuments(
-            Means(self._provider, Answers(store.database, store.clock), spent, self._told, self._may_ask, cancel),
-            chunk_tokens=limits.chunk_tokens,
-            response_tokens=limits.response_tokens,
-            concurrency=limits.subagents,
-            guard=self._endpoint.guard,
+        return by_model(
+            store,
+            self._endpoint.workspace.engine.settings.limits,
+            self._provider,
+            source.path,
+            self._endpoint.guard,
+            self._budget,
+            told=self._told,
+            check=self._call.check,
+            cancel=cancel,
         )
 
     def _told(self, progress: Progress) -> None:
         """Answers are counted through all rounds, so that the number only grows; of how many is known of this round."""
         self._answers += 1
         self._call.progress(self._answers, self._answers + progress.total - progress.done, ABOUT)
-
-    def _may_ask(self) -> None:
-        self._call.check()
-        if reached := self._budget.spent:
-            message = f"What one call may spend is spent ({reached}), and the document is as it was."
-            raise Refused(message, code="limit_exceeded", budget=reached)
 
 
 def _untold(choice: Choice) -> None:

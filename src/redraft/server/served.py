@@ -128,7 +128,7 @@ class Served:
             self._index.start()
         return self._index
 
-    def long_work(self) -> LongDocuments | None:
+    def long_work(self, document: str) -> LongDocuments | None:
         """Whoever works on a whole document for one call, within what one job may spend; None without a model."""
         from redraft.agent.budget import Budget
         from redraft.agent.choosing import Models
@@ -138,7 +138,7 @@ class Served:
         # The person's environment, and the settings as the folder narrows them: it may keep its documents here.
         provider = Models.of(settings, self.models.environ).provider("", lambda _choice: None)
         budget = Budget.of(settings.agent, {})
-        return for_call(self.agent.store, settings.limits, provider, guard=self.guard, budget=budget)
+        return for_call(self.agent.store, settings.limits, provider, document, self.guard, budget)
 
     def context_of(self, caller: Caller, author: Author) -> ToolContext:
         """Where a caller's tools work; it remembers what they have read."""

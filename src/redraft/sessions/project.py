@@ -6,7 +6,9 @@ following links, and every file is written whole and durably. Documents are neve
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
@@ -55,12 +57,15 @@ class Project:
 
 
 def _nearest(folder: str, name: str) -> str | None:
-    while not os.path.isdir(os.path.join(folder, name)):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
+    """The nearest folder, from this one upwards, that holds such a folder of the person's own. What somebody else has
+    put above, in a folder for everybody or at the top of the disk, makes nothing ours."""
+    while (above := os.path.dirname(folder)) != folder:
+        with contextlib.suppress(OSError):
+            found = os.lstat(os.path.join(folder, name))
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+                return folder
         folder = above
-    return folder
+    return None
 
 
 class Shelf:

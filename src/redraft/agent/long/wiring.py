@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from redraft.agent.choosing import OFFLINE
 from redraft.agent.long.answers import Answers
 from redraft.agent.long.crew import Means
 from redraft.agent.long.documents import LongDocuments
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 # A round of many chunks tells so often how far it is, so that it does not fill the job's log.
 TELLINGS = 50
-OFFLINE = "offline"
 
 
 def for_job(
@@ -80,6 +80,23 @@ def for_call(
     """The `long` of a context outside of any job; what it spends is still written down, and bounded by a `budget`."""
     if provider.provider_name == OFFLINE:
         return None
+    return by_model(store, limits, provider, document, guard, budget)
+
+
+def by_model(
+    store: AgentStore,
+    limits: Limits,
+    provider: Provider,
+    document: str,
+    guard: AbstractContextManager[Any] | None,
+    budget: Budget | None,
+    *,
+    told: Callable[[Progress], None] = lambda _: None,
+    check: Callable[[], None] = lambda: None,
+    cancel: Cancel | None = None,
+) -> LongDocuments:
+    """The same of a provider that is a model. `check` raises where whoever called does not want the answer any more,
+    and `cancel` ends what is under way."""
 
     def spent(result: ProviderStepResult) -> None:
         store.usage.add("", document, result)
@@ -87,11 +104,12 @@ def for_call(
             budget.step(result)
 
     def may_ask() -> None:
+        check()
         if budget is not None and (reached := _reached(budget)):
             message = f"What one call may spend is spent ({reached}), and the document is as it was."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
-    means = Means(provider, Answers(store.database, store.clock), spent, may_ask=may_ask)
+    means = Means(provider, Answers(store.database, store.clock), spent, told, may_ask, cancel)
     return _made(means, limits, guard, None)
 
 

@@ -1,5 +1,6 @@
 """The tools, over HTTP: the one registry, with the answers that every other surface gives."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -78,7 +79,7 @@ async def call_tool(
 
     def act(_: Any) -> dict[str, Any]:
         with _Context(desk, mode, who, tab, agree, alone=name in LONG) as context:
-            return _equipped(desk, name, context).call(name, arguments, context)
+            return _equipped(desk, name, context, arguments).call(name, arguments, context)
 
     return answer(await desk.work(act))
 
@@ -143,9 +144,10 @@ async def execute_tools(
 
     def act(_: Any) -> list[dict[str, Any]]:
         names = [call.name for call in calls]
-        long = next((name for name in names if name in LONG), "")
-        with _Context(desk, mode, Author("agent", author), tab, agree, alone=bool(long)) as context:
-            _equipped(desk, long, context)
+        long = next((call for call in calls if call.name in LONG), None)
+        with _Context(desk, mode, Author("agent", author), tab, agree, alone=long is not None) as context:
+            if long is not None:
+                _equipped(desk, long.name, context, long.arguments)
             return execute(calls, _equipped(desk, names[0] if names else "", context), context)
 
     return answer({"results": await desk.work(act)})
@@ -183,13 +185,13 @@ class _Context:
         )
 
 
-def _equipped(desk: Desk, name: str, context: ToolContext) -> Registry:
+def _equipped(desk: Desk, name: str, context: ToolContext, arguments: Mapping[str, Any] | None = None) -> Registry:
     """The tools, with the folder's index at hand where a search will use it, and the person's model where one is asked
     about a whole document."""
     if name in SEARCHES:
         context.index = desk.served.index()
     if name in LONG:
-        context.long = desk.served.long_work()
+        context.long = desk.served.long_work(str((arguments or {}).get("path", "")))
     return desk.served.tools
 
 
