@@ -268,3 +268,60 @@ def test_undo_of_a_move_keeps_a_document_that_was_proposed_in_the_old_place(fold
     assert "another document stands at a.md by now" in [clash.reason for clash in taken.conflicts]
     assert working(workspace, "a.md") == "new\nTYPED here too\n"
     assert working(workspace, "b.md") == replaced(POEM, Amber="Amber TYPED")
+
+
+@pytest.mark.covers("P1", "P5")
+def test_undo_of_a_move_takes_what_waits_in_the_document_along(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    move(workspace)
+    agent_writes(workspace, {"b/c.md": replaced(POEM, Amber="Agate")})
+    type_over(workspace, "b/c.md", "Ember", "Emerald")
+    assert workspace.undo(1).conflicts == []
+    assert folder.text("a.md") == POEM
+    [draft] = workspace.drafts()
+    assert (draft.path, draft.base_path, draft.kind) == ("a.md", "a.md", "modified")
+    assert draft.review.to_save == replaced(POEM, Ember="Emerald")
+    assert working(workspace, "a.md") == replaced(POEM, Amber="Agate", Ember="Emerald")
+
+
+@pytest.mark.covers("P1", "P5")
+def test_undo_of_a_move_that_a_proposal_would_take_back_leaves_nothing_of_the_move_to_decide(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    move(workspace)
+    with workspace.turn(AGENT, "Back again") as turn:
+        turn.move("b/c.md", "a.md", turn.read("b/c.md").version)
+    type_over(workspace, "a.md", "Ember", "Emerald")
+    assert workspace.undo(1).conflicts == []
+    [draft] = workspace.drafts()
+    assert (draft.path, draft.kind, draft.review.pending) == ("a.md", "modified", False)
+    assert draft.review.to_save == replaced(POEM, Ember="Emerald")
+    assert [turn.state for turn in workspace.turns() if turn.id == 2] == [State.DISCARDED]
+
+
+def test_undo_of_a_move_is_refused_where_another_document_is_to_be_made_in_the_old_place(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    move(workspace)
+    type_over(workspace, "b/c.md", "Ember", "Emerald")
+    with workspace.turn(AGENT, "Another") as turn:
+        turn.create("a.md", "Another.\n")
+    refused = workspace.undo(1)
+    assert refused.turn is None
+    assert [clash.reason for clash in refused.conflicts] == ["another document stands at a.md by now"]
+    assert working(workspace, "b/c.md") == replaced(POEM, Ember="Emerald")
+
+
+def test_undo_of_a_decision_is_refused_where_the_document_went_elsewhere_since(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    move(workspace)
+    type_over(workspace, "b/c.md", "Ember", "Emerald")
+    with workspace.turn(AGENT, "Away") as turn:
+        turn.delete("b/c.md", turn.read("b/c.md").version)
+    decided = workspace.reject({"b/c.md": ["file"]}).turn
+    assert workspace.undo(1).conflicts == []
+    refused = workspace.undo(decided.id if decided else None)
+    assert [clash.reason for clash in refused.conflicts] == ["the document was deleted or moved since"]
+    assert [draft.path for draft in workspace.drafts()] == ["a.md"]

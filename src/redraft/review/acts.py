@@ -101,6 +101,24 @@ def outside_change(review: Review, saved: str, disk: str) -> Review:
     return after
 
 
+def without_file(review: Review, saved: str) -> Review:
+    """The file, which held `saved`, was taken away: what an agent proposed is to be made anew. Where the person has
+    typed what is not in the file, all that they have is theirs from now on, and a proposal to change it stands beside.
+    """
+    if review.proposed == review.base:
+        return Review(tidy(review.recut("", "", review.working)))
+    if review.to_save == saved:
+        return Review(tidy(review.recut("", review.proposed, review.working)))
+    parts: list[Part] = []
+    for part in review.parts:
+        own, _ = part.persons_own()
+        if not part.is_hunk or part.proposed in (part.base, ""):
+            parts.append(Part("", "", own))
+        else:
+            parts.append(replace(part, base="", working=own or part.working, conflict=bool(own)))
+    return Review(tidy(parts))
+
+
 def _widened(parts: Sequence[Part], clashes: list[Touch]) -> list[tuple[int, int]]:
     """The runs of parts on which a clash falls, with every changed part beside them: they are judged together."""
     runs: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.files.textfile import decode, encode
-from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all
+from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all, without_file
 from redraft.review.review import Review, tidy
 from redraft.text.diff import apply, diff
 from redraft.text.merge import merge
@@ -101,9 +101,7 @@ class Draft:
                 # all that the person has stays, as theirs.
                 review = Review(tidy(mine.recut("", "", mine.to_save)))
                 return replace(self, path=self.base_path, base_path=None, saved=None, review=review)
-            proposed = "" if mine.proposed == mine.base else mine.proposed
-            review = Review(tidy(mine.recut("", proposed, mine.working)))
-            return replace(self, base_path=None, saved=None, review=review)
+            return replace(self, base_path=None, saved=None, review=without_file(mine, self.saved_text))
         found = decode(data)
         review = outside_change(self.review, self.saved_text, found.text)
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)

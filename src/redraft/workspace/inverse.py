@@ -59,7 +59,7 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
             _inverse_review(engine, plan, turn, step, sources.get(step.path), disk_after)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
-    _let_others_follow(engine, plan, disk_after)
+    clashes += _let_others_follow(engine, plan, disk_after, {place: source for source, place in moved.items()})
     clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
 
@@ -137,6 +137,8 @@ def _inverse_review(
     elif (proposal := _proposal_to_withdraw(engine, turn, current)) is not None:
         left = set[str]() if current is None else set(left_of_turn(current, proposal))
         restored = current.rejected(left) if current is not None and left else current
+    elif current is None and after is not None and after.saved and _disk_then(engine, after, disk_after) is None:
+        raise NotClean("the document was deleted or moved since")
     else:
         restored = _merged_review(engine, turn, step.path, current, before, after)
     plan.drafts[step.path] = None
@@ -217,15 +219,28 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
     return plan
 
 
-def _let_others_follow(engine: Engine, plan: Plan, disk_after: dict[str, bytes | None]) -> None:
-    """Drafts of documents that the turn changed only on disk take the change in."""
+def _let_others_follow(
+    engine: Engine, plan: Plan, disk_after: dict[str, bytes | None], back: dict[str, str]
+) -> list[Clash]:
+    """Drafts of documents that the turn changed only on disk take the change in. Where a document goes `back` to
+    another place its draft goes with it, if none stands there."""
+    clashes: list[Clash] = []
     for path, data in disk_after.items():
-        if path in plan.drafts:
+        draft = None if path in plan.drafts else engine.documents.draft(path)
+        if draft is None:
             continue
-        draft = engine.documents.draft(path)
-        if draft is not None:
-            plan.drafts[path] = None
+        plan.drafts[path] = None
+        home = back.get(draft.base_path or "")
+        if home is None or disk_after.get(home) is None:
             plan.put_draft(draft.with_disk(data))
+            continue
+        path_then = home if draft.path == draft.base_path else draft.path
+        after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
+        if after.key != draft.key and engine.documents.draft(after.key) is not None:
+            clashes.append(Clash(path, "", f"another document stands at {after.key} by now"))
+        plan.drafts[draft.key] = None
+        plan.put_draft(after.with_disk(disk_after[home]))
+    return clashes
 
 
 def file_plan(
