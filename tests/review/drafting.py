@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from redraft.review.acts import accept, agent_turn, reject, type_into
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
+from redraft.text.lines import split_lines
 
 LINES = st.sampled_from(
     [
@@ -102,3 +103,7 @@ def check_invariants(review: Review) -> None:
     assert not any(left.same and right.same for left, right in pairs), "two equal parts lie side by side"
     again = Review.from_cuts(review.base, review.proposed, review.working, review.cuts())
     assert again == review, "the cuts do not give the review back"
+    for hunk in review.hunks:
+        assert review.working.startswith(hunk.working, hunk.working_at), "a hunk is not where it says"
+        *lines, line = split_lines(review.working[: hunk.working_at] + "|")
+        assert (hunk.working_line, hunk.working_column) == (len(lines), len(line) - 1), "its line is another"

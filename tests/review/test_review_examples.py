@@ -20,7 +20,7 @@ from redraft.review.acts import (
     take,
     type_into,
 )
-from redraft.review.review import Review
+from redraft.review.review import Part, Review
 from redraft.text.edits import Change, Edit
 from review.drafting import check_invariants
 
@@ -258,3 +258,11 @@ def test_in_real_sessions_all_edits_at_once_are_accepted_or_rejected_whole(mater
         check_invariants(review)
         assert accept_all(review).base == new
         assert reject_all(review).working == before
+
+
+def test_a_hunk_within_a_line_break_of_two_characters_counts_it_once():
+    parts = (Part("a\r", "a\r", "a\r"), Part("", "x", "x", id="h_1", turn="t"), Part("\nb\n", "\nb\n", "\nb\n"))
+    torn = (Part("a\r", "a\r", "a\r"), Part("\nb", "\nc", "\nc", id="h_1", turn="t"), Part("\n", "\n", "\n"))
+    last = Part("", "y", "y", id="h_2", turn="t")
+    assert [(hunk.working_line, hunk.working_column) for hunk in Review((*parts, last)).hunks] == [(1, 0), (3, 0)]
+    assert [(hunk.line, hunk.working_line) for hunk in Review((*torn, last)).hunks] == [(1, 1), (2, 2)]

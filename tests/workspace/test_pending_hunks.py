@@ -289,3 +289,16 @@ def test_what_was_typed_into_a_document_to_be_deleted_stays_when_its_file_goes(f
     (folder.path / "a.md").unlink()
     assert working(workspace, "a.md") == LINES.replace("two", "two TYPED")
     assert draft_of(workspace, "a.md").kind == "created"
+
+
+def test_a_proposal_that_an_outside_edit_swallowed_does_not_come_back_when_it_is_undone(folder: Folder) -> None:
+    before = "# Title\n\nfirst\nsecond\n\n- a\n- b\n"
+    folder.put("a.md", before)
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": "# Title\n\nfirst\nsecon"}, mode="propose")
+    folder.put("a.md", "# Title\n\nfirst\nsecond\n b\n")
+    assert [hunk.author for hunk in hunks(workspace, "a.md")] == ["none"]
+    assert workspace.undo(1).conflicts == []
+    folder.put("a.md", "# Title\n\nfirst\nse")
+    assert not draft_of(workspace, "a.md").review.pending
+    assert workspace.show(1).state is State.UNDONE

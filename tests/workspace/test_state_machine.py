@@ -253,6 +253,24 @@ class Desk(RuleBasedStateMachine):
         else:
             self._at(program).reject({name: chosen})
 
+    @rule(data=st.data(), program=programs)
+    def person_splits_a_hunk(self, data: st.DataObject, program: int) -> None:
+        drafts = [draft for draft in self._at(program).drafts() if draft.kind in ("modified", "moved")]
+        hunks = {
+            (draft.key, hunk.id): hunk for draft in drafts for hunk in draft.review.hunks if hunk.author == "agent"
+        }
+        if not hunks:
+            return
+        name, hunk_id = data.draw(st.sampled_from(sorted(hunks)))
+        hunk = hunks[name, hunk_id]
+        at, base_at = (data.draw(st.integers(0, len(text))) for text in (hunk.working, hunk.base))
+        shown = str(self._at(program).read(name).text)
+        try:
+            self._at(program).split(name, hunk.id, at, base_at)
+        except Refused as refusal:
+            expect(refusal, "invalid_argument")
+        assert str(self._at(program).read(name).text) == shown
+
     @rule(program=programs)
     def person_accepts_all_that_is_shown(self, program: int) -> None:
         shown = {name: str(self._at(program).read(name).text) for name in self.watched.documents()}

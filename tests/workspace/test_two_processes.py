@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import pytest
 
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files.locks import folder_lock
+from redraft.history import database as module
+from redraft.history.salvage import lost_its_tail
 from redraft.text.edits import Change, Edit
 from workspace.folder import (
     AGENT,
@@ -185,18 +188,46 @@ def test_an_outside_change_found_by_one_is_the_same_for_the_other(folder: Folder
     assert working(one, "a.md") == replaced(POEM, Amber="Agate", Ember="Emerald", Jetty="Quay")
 
 
+def locks_on(path: str) -> int:
+    """How many locks the kernel holds for this process on a file."""
+    inode = os.stat(path).st_ino
+    with open("/proc/locks", encoding="ascii") as table:
+        return sum(f":{inode} " in line and f" {os.getpid()} " in line for line in table)
+
+
 def test_a_second_opening_in_one_process_leaves_the_first_ones_locks(folder: Folder) -> None:
     folder.put("a.md", "text\n")
-    first = folder.open()
-    history = first.engine.database.path
-    inode = os.stat(history).st_ino
-
-    def locks() -> int:
-        with open("/proc/locks", encoding="ascii") as table:
-            return sum(f":{inode} " in line and f" {os.getpid()} " in line for line in table)
-
-    with first.engine.database.transaction():
-        held = locks()
+    database = folder.open().engine.database
+    with database.transaction():
+        held = locks_on(database.path)
         assert held
         folder.open()
-        assert locks() >= held
+        assert locks_on(database.path) >= held
+
+
+def test_two_openings_at_once_in_one_process_leave_each_other_their_locks(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One looks at the file before it connects, just as the other has connected."""
+    folder.open().close()
+    looking = threading.Event()
+    look = lost_its_tail
+
+    def slowly(path: str) -> bool:
+        looking.set()
+        opened.wait(0.3)  # as long as the other one is not held up
+        return look(path)
+
+    def second() -> Workspace:
+        looking.wait()
+        found = folder.open()
+        opened.set()
+        return found
+
+    opened = threading.Event()
+    monkeypatch.setattr(module, "lost_its_tail", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        other = threads.submit(second)
+        database = threads.submit(folder.open).result().engine.database
+        other.result()
+    assert locks_on(database.path), "else another process that closes takes itself for the last, and deletes the log"

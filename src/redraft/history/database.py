@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +51,12 @@ INDEXES = (
 )
 
 
-# The histories that this process has open. Such a file must not be opened and closed beside SQLite: the kernel would
-# end SQLite's locks on it, which belong to the process.
+# The histories that this process has open, or is opening. Such a file must not be opened and closed beside SQLite: the
+# kernel would end SQLite's locks on it, which belong to the process, and another process that closes the history would
+# take itself for the last one and delete the log, with all that is written to it from then on. So nobody is counted in
+# while somebody looks, and nobody looks who is not alone.
 _in_use: Counter[str] = Counter()
+_counting = threading.Lock()
 
 
 class Database(SqliteFile):
@@ -66,15 +70,28 @@ class Database(SqliteFile):
         self._newest_fd = -1
         self._closed = False
         expected = os.path.exists(os.path.join(state, "workspace.json"))
-        super().__init__(os.path.join(state, "history.db"))
-        _in_use[self.path] += 1
+        path = os.path.join(state, "history.db")
+        self._name = os.path.realpath(path)
+        self._count(+1)
+        try:
+            super().__init__(path)
+        except BaseException:
+            self._count(-1)
+            raise
         if expected and self._created and not self.losses:
             self.losses.append("The history of this folder was missing; a new one was started.")
         self._look_for_lost_turns()
 
+    def _count(self, by: int) -> None:
+        with _counting:
+            _in_use[self._name] += by
+            if not _in_use[self._name]:
+                del _in_use[self._name]
+
     def _connect(self) -> sqlite3.Connection:
-        with told("open", self.what):
-            self._unsure = (not _in_use[self.path] and lost_its_tail(self.path)) or os.path.exists(self._suspect)
+        with told("open", self.what), _counting:
+            alone = _in_use[self._name] == 1
+            self._unsure = (alone and lost_its_tail(self.path)) or os.path.exists(self._suspect)
         return super()._connect()
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -138,10 +155,10 @@ class Database(SqliteFile):
 
     def close(self) -> None:
         with self.lock:
+            super().close()
             if not self._closed:
                 self._closed = True
-                _in_use[self.path] -= 1
-            super().close()
+                self._count(-1)
             if self._newest_fd >= 0:
                 fd, self._newest_fd = self._newest_fd, -1
                 with contextlib.suppress(OSError):

@@ -213,6 +213,11 @@ class Turns:
         turn = self._read(row) if row else None
         return turn if turn and turn.kind == "undo" and not turn.pruned else None
 
+    def tally(self, author: AuthorKind, *, since: float = 0.0) -> dict[State, int]:
+        """How many turns of such authors stand in which state."""
+        query = "SELECT state, count(*) FROM turns WHERE author_kind = ? AND created >= ? GROUP BY state"
+        return {State(state): count for state, count in self._db.rows(query, (author, since))}
+
     def newest(self) -> int:
         row = self._db.row("SELECT max(id) FROM turns")
         return (row[0] or 0) if row else 0

@@ -69,7 +69,9 @@ def _to_bring_back(old: Sequence[str], kept: dict[int, int], typed: Sequence[str
 
 def _append(own: list[tuple[str, Origin]], word: str, origin: Origin) -> None:
     """Put a word after what stands there, never joining two words into one."""
-    if own and own[-1][0][-1].isalnum() and word[0].isalnum():
+    before = own[-1][0] if own else ""
+    # Many scripts put nothing between words: there two that stand side by side are still two.
+    if before and before[-1].isalnum() and word[0].isalnum() and len(tokens(before + word)) == 1:
         own.append((" ", origin))
     own.append((word, origin))
 

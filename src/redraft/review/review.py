@@ -80,6 +80,7 @@ class ReviewHunk:
     line: int
     working_at: int
     working_line: int
+    working_column: int
 
     @property
     def oversized(self) -> bool:
@@ -97,6 +98,8 @@ class ReviewHunk:
             "working": self.working,
             "start_line": self.line + 1,
             "working_start_line": self.working_line + 1,
+            "working_column": self.working_column,
+            "working_at": self.working_at,
         }
 
 
@@ -166,7 +169,7 @@ class Review:
         return tuple(self._hunks())
 
     def _hunks(self) -> Iterator[ReviewHunk]:
-        at = line = working_at = working_line = 0
+        at = line = working_at = working_line = line_at = 0
         for part in self.parts:
             if part.is_hunk:
                 yield ReviewHunk(
@@ -181,11 +184,15 @@ class Review:
                     line,
                     working_at,
                     working_line,
+                    working_at - line_at,
                 )
+            if breaks := count_breaks(part.base):
+                line += breaks - _tears_a_break(self.base, at)
             at += len(part.base)
-            line += count_breaks(part.base)
+            if breaks := count_breaks(part.working):
+                working_line += breaks - _tears_a_break(self.working, working_at)
+                line_at = working_at + max(part.working.rfind("\n"), part.working.rfind("\r")) + 1
             working_at += len(part.working)
-            working_line += count_breaks(part.working)
 
     def chosen(self, ids: Iterable[str]) -> set[str]:
         """The ids, all of which must name a hunk that is there."""
@@ -222,6 +229,11 @@ class Review:
         if (b, p, w) != (len(base), len(proposed), len(working)):
             return Review.between(base, proposed, working)
         return Review(tuple(parts))
+
+
+def _tears_a_break(text: str, at: int) -> bool:
+    """Whether this place lies within a line break of two characters, which would be counted on either side."""
+    return at > 0 and text.startswith("\r\n", at - 1)
 
 
 def cut_parts(base: str, proposed: str, working: str, turn: str = "") -> list[Part]:

@@ -11,6 +11,7 @@ from redraft.files.textfile import decode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.turns import Author, State
 from redraft.review.acts import resolve, take
+from redraft.review.splitting import split as split_hunk
 from redraft.text.text import Text
 from redraft.workspace.document import content_hash
 from redraft.workspace.draft import FILE_HUNK
@@ -82,6 +83,19 @@ def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Au
             after = replace(after, saved=data)
         _replace_draft(plan, draft, after)
         return _carry_out(engine, plan, "accept", [(draft, ids)], author, verb="Settle")
+
+
+def split(
+    engine: Engine, path: str, hunk: str, at: int, base_at: int | None = None, *, author: Author = PERSON
+) -> Decided:
+    """Cut a hunk in two, each to be decided by itself. A document that is new or to be deleted is decided whole."""
+    with engine.journal.locked():
+        draft, ids = _chosen(engine, {path: [hunk]}, of_agents=False)[0]
+        if draft.kind in ("created", "deleted") or hunk == FILE_HUNK:
+            raise Refused(f"{path} is taken or refused whole.", path=path, hunk_id=hunk)
+        plan = Plan()
+        _replace_draft(plan, draft, replace(draft, review=split_hunk(draft.review, hunk, at, base_at)))
+        return _carry_out(engine, plan, "split", [(draft, ids)], author)
 
 
 def _chosen(engine: Engine, choice: Choice, *, of_agents: bool) -> list[tuple[Draft, set[str]]]:
@@ -208,10 +222,15 @@ def close_decided(engine: Engine) -> None:
     waiting = {part.turn for draft in standing for part in draft.review.parts}
     waiting |= {draft.turn for draft in standing if draft.kind != "modified"}
     with engine.database.transaction(durable=False):
-        # A draft of which nothing is left must not come to life again with a turn that is closed by then.
+        # What is not left of a draft must not come to life again with a turn that is closed by then.
         for path, draft in drafts.items():
-            if (draft is None or draft.settled) and engine.documents.stored(path) is not None:
+            stored = engine.documents.stored(path)
+            if stored is None:
+                continue
+            if draft is None or draft.settled:
                 engine.reviews.set(path, None)
+            elif any(part.turn and part.turn not in waiting for part in stored.review.parts):
+                engine.reviews.set(path, engine.documents.to_image(draft))
         for turn in engine.turns.proposed():
             if turn.token not in waiting:
                 engine.turns.mark(turn.id, State.APPLIED if was_taken(engine, turn) else State.DISCARDED)

@@ -19,7 +19,6 @@ from redraft.files.secrets import is_secret_content, is_secret_name, mask
 from redraft.files.textfile import decode
 from redraft.files.trusting import proves_content
 from redraft.history.journal import Content
-from redraft.history.recovery import read_or_none
 from redraft.history.reviews import Image
 from redraft.review.acts import type_into
 from redraft.review.review import Review
@@ -29,13 +28,14 @@ from redraft.workspace.document import Document
 from redraft.workspace.draft import Draft
 
 if TYPE_CHECKING:
-    from redraft.files.images import Stamp, Standing
+    from redraft.files.images import FileImage, Stamp, Standing
     from redraft.files.root import Root
     from redraft.history.reviews import Reviews
     from redraft.history.store import Store
 
 KEPT_BYTES = 64 * 1024 * 1024
 SECRET_HEAD = 4096
+SETTLE_NS, LOOKS, LOOK_SECONDS = 50_000_000, 20, 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,10 @@ class Documents:
         if kept is not None and (again or kept.proven) and kept.stamp and kept.stamp == self._root.stamp(path):
             return kept
         now = time.time_ns()
-        try:
-            image = self._root.read(path)
-        except Refused as error:
-            if error.code == "not_found":
-                self._texts.pop(path, None)
-                return None
-            raise
+        image = self._read(path, None if kept is None else kept.data)
+        if image is None:
+            self._texts.pop(path, None)
+            return None
         proven = proves_content(image.stamp, now)
         if kept is None or kept.data != image.data:
             found = decode(image.data)
@@ -106,6 +103,23 @@ class Documents:
             kept = OnDisk(kept.data, kept.text, kept.bom, image.mode, image.stamp, proven)
         self._keep(path, kept)
         return kept
+
+    def _read(self, path: DocPath, before: bytes | None) -> FileImage | None:
+        """The file, if there is one, once nobody seems to be writing it: many programs empty a file before they write
+        it, and who looks too soon sees how the content `before` began, and no more."""
+        try:
+            image = self._root.read(path)
+            for _ in range(LOOKS):
+                cut_off = before is not None and before != image.data and before.startswith(image.data)
+                if not cut_off or not 0 <= time.time_ns() - image.stamp.mtime_ns < SETTLE_NS:
+                    break
+                time.sleep(LOOK_SECONDS)
+                image = self._root.read(path)
+            return image
+        except Refused as error:
+            if error.code == "not_found":
+                return None
+            raise
 
     def occupied(self, path: DocPath) -> bool:
         """Whether anything at all lies here on disk (a folder, a picture, what waits to be moved elsewhere).
@@ -136,7 +150,8 @@ class Documents:
         if stored is None:
             return None
         where = stored.base_path or stored.path or path
-        draft = stored.with_disk(read_or_none(self._root, DocPath(where)))
+        image = self._read(DocPath(where), stored.saved)
+        draft = stored.with_disk(None if image is None else image.data)
         return draft if draft.key else None  # to be deleted, and somebody else did it: nothing is left of it
 
     def stored(self, path: str) -> Draft | None:

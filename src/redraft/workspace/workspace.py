@@ -225,6 +225,9 @@ class Workspace:
     def settle(self, path: str, hunk: str, text: str | None = None) -> decisions.Decided:
         return decisions.settle(self.engine, path, hunk, text)
 
+    def split(self, path: str, hunk: str, at: int, base_at: int | None = None) -> decisions.Decided:
+        return decisions.split(self.engine, path, hunk, at, base_at)
+
     # Tabs
 
     def open_tab(self, path: str) -> tabs.Tab:
