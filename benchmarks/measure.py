@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import statistics
+import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 
 class Line(Protocol):
@@ -87,3 +91,19 @@ def once(act: Callable[[], object]) -> float:
     start = time.perf_counter()
     act()
     return time.perf_counter() - start
+
+
+def processor_time(
+    words: list[str], folder: Path, environ: Mapping[str, str] | None = None, given: bytes = b""
+) -> float:
+    """The processor time that a program takes for one call, its threads and the children that it waits for included."""
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as said:
+        stdin.write(given)
+        stdin.seek(0)
+        program = subprocess.Popen(words, stdin=stdin, stdout=subprocess.DEVNULL, stderr=said, cwd=folder, env=environ)
+        _, status, usage = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        if program.returncode:
+            said.seek(0)
+            raise subprocess.CalledProcessError(program.returncode, words, stderr=said.read())
+    return usage.ru_utime + usage.ru_stime

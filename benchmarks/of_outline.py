@@ -6,19 +6,19 @@ import os
 import random
 import subprocess
 import sys
-import venv
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import Result, side_by_side
+from benchmarks.measure import Note, Result, side_by_side
+from benchmarks.peers import OutOfReach, agent_doc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchmarks.measure import Line
+
 BYTES = 10_000_000
 ROUNDS = 9
-PEER = "agent-doc==0.35.342"
-INSTALLING_SECONDS = 120
 
 WORDS = "the of and a lantern river harbour morning under without letter window quiet voice never since".split()  # noqa: SIM905
 
@@ -33,13 +33,14 @@ sys.stdout.write("".join(lines))
 """
 
 
-def results(folder: Path) -> Iterator[Result]:
-    peer = _peer(folder / "peer")
-    if peer is None:
-        print(f"     outline: left out, {PEER} cannot be installed here")
+def results(folder: Path) -> Iterator[Line]:
+    try:
+        peer = str(agent_doc())
+    except (OutOfReach, OSError) as reason:
+        yield Note(f"     outline: left out, {reason}")
         return
     document = folder / "large.md"
-    document.write_text(_markdown(), encoding="utf-8")
+    document.write_text(markdown(), encoding="utf-8")
     # It keeps what it likes in the home folder, and finds nothing of the person's there.
     home = {**os.environ, "HOME": str(folder)}
 
@@ -53,22 +54,7 @@ def results(folder: Path) -> Iterator[Result]:
     yield Result("outline of 10 MB of markdown, with start-up", mine, "agent-doc", other, 1.0)
 
 
-def _peer(place: Path) -> str | None:
-    """The peer's program, in an environment of its own."""
-    try:
-        venv.create(place, with_pip=True)
-        subprocess.run(
-            [str(place / "bin" / "pip"), "install", "--quiet", PEER],
-            capture_output=True,
-            check=True,
-            timeout=INSTALLING_SECONDS,
-        )
-    except (subprocess.SubprocessError, OSError):
-        return None
-    return str(place / "bin" / "agent-doc")
-
-
-def _markdown() -> str:
+def markdown() -> str:
     """Sections of paragraphs, with some lists, code and quotations, as notes have them."""
     chance = random.Random(3)
     parts: list[str] = []

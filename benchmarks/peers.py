@@ -28,6 +28,7 @@ TEXT_EDITOR = "1.0.2"
 # Its own requirement is open at the top, but it does not start with version 2 of the SDK.
 TEXT_EDITOR_NEEDS = (f"mcp-text-editor=={TEXT_EDITOR}", "mcp==1.30.0", "chardet==7.7.0")
 FILESYSTEM = "2026.8.31"
+AGENT_DOC = "0.35.342"
 
 
 class OutOfReach(Exception):
@@ -220,11 +221,20 @@ def cache() -> Path:
 
 
 def text_editor() -> Path:
-    """The program, installed at first use."""
-    home = cache() / f"mcp-text-editor-{TEXT_EDITOR}"
+    return _from_pip("mcp-text-editor", TEXT_EDITOR, *TEXT_EDITOR_NEEDS)
+
+
+def agent_doc() -> Path:
+    """The original of our `agent-doc`. It may start a background process: see `of_agent_doc`."""
+    return _from_pip("agent-doc", AGENT_DOC, f"agent-doc=={AGENT_DOC}")
+
+
+def _from_pip(name: str, version: str, *needs: str) -> Path:
+    """A program in an environment of its own, installed at first use."""
+    home = cache() / f"{name}-{version}"
     pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _installed(home, lambda: venv.create(home, with_pip=True), [*pip, *TEXT_EDITOR_NEEDS])
-    return home / "bin" / "mcp-text-editor"
+    _installed(home, lambda: venv.create(home, with_pip=True), [*pip, *needs])
+    return home / "bin" / name
 
 
 def filesystem() -> list[str]:

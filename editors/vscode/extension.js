@@ -1,5 +1,6 @@
 // Session documents in VS Code. Everything is done by the program agent-doc, which merges, keeps history and goes
 // through a Redraft server where one runs; this only calls it, with words and never by a shell, and shows what it says.
+// @ts-check
 "use strict";
 
 const { execFile } = require("node:child_process");
@@ -8,7 +9,15 @@ const vscode = require("vscode");
 
 const SECONDS = 30;
 
-/** Run agent-doc for a document, with something on its standard input perhaps. */
+/** @typedef {{ status: number, out: string, complaint: string }} Done */
+/** @typedef {{ active: boolean, question?: string, options?: { index: number, label: string }[] }} Asked */
+
+/**
+ * Run agent-doc for a document, with something on its standard input perhaps.
+ * @param {string} file
+ * @param {string[]} words
+ * @returns {Promise<Done>}
+ */
 function agentDoc(file, words, given = "") {
   const program = vscode.workspace.getConfiguration("redraft").get("program") || "agent-doc";
   const options = { cwd: path.dirname(file), timeout: SECONDS * 1000, maxBuffer: 64 * 1024 * 1024 };
@@ -17,8 +26,8 @@ function agentDoc(file, words, given = "") {
       const status = error ? (typeof error.code === "number" ? error.code : 127) : 0;
       resolve({ status, out, complaint: complaint.trim() || (error ? error.message : "") });
     });
-    child.stdin.on("error", () => {}); // a program that cannot be started reads nothing
-    child.stdin.end(given);
+    child.stdin?.on("error", () => {}); // a program that cannot be started reads nothing
+    child.stdin?.end(given);
   });
 }
 
@@ -36,6 +45,7 @@ async function savedDocument() {
   return editor;
 }
 
+/** @param {Done} done */
 function tell(done) {
   if (done.status === 0) {
     vscode.window.setStatusBarMessage(`Redraft: ${done.out.trim().split("\n").pop()}`, 5000);
@@ -71,7 +81,11 @@ async function apply() {
   return tell(done);
 }
 
-/** What the document's session asks just now, null where it is in no session that lives. */
+/**
+ * What the document's session asks just now, null where it is in no session that lives.
+ * @param {string} file
+ * @returns {Promise<Asked | null>}
+ */
 async function question(file) {
   const done = await agentDoc(file, ["prompt", "--", file]);
   if (done.status !== 0) return null;
@@ -88,12 +102,16 @@ async function answer() {
   const file = editor.document.fileName;
   const asked = await question(file);
   if (!asked || !asked.active) return tell({ status: 0, out: "The session asks nothing.", complaint: "" });
-  const items = asked.options.map((option) => ({ label: `${option.index}. ${option.label}`, index: option.index }));
+  const options = asked.options ?? [];
+  const items = options.map((option) => ({ label: `${option.index}. ${option.label}`, index: option.index }));
   const chosen = await vscode.window.showQuickPick(items, { placeHolder: asked.question });
-  return Boolean(chosen) && tell(await agentDoc(file, ["prompt", "--answer", String(chosen.index), "--", file]));
+  return chosen !== undefined && tell(await agentDoc(file, ["prompt", "--answer", String(chosen.index), "--", file]));
 }
 
-/** The state of the document's session, in the status bar. */
+/**
+ * The state of the document's session, in the status bar.
+ * @param {vscode.StatusBarItem} item
+ */
 async function show(item) {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.document.languageId !== "markdown" || editor.document.uri.scheme !== "file") {
@@ -107,6 +125,7 @@ async function show(item) {
   item.show();
 }
 
+/** @param {vscode.ExtensionContext} context */
 function activate(context) {
   const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left);
   const commands = { submit, claim, answer, apply };

@@ -51,7 +51,7 @@ def test_write_with_a_baseline_and_a_concurrent_edit_doubles_and_drops_nothing(a
     typed = DOC.replace("# Plan", "# The plan").replace("A question?", "A question?\nAnd one more, typed meanwhile.")
     agent_doc.write("plan.md", typed)
     agent_doc.ok("write", "plan.md", "--baseline-file", "before.md", stdin=block("exchange", "The answer."))
-    assert agent_doc.read("plan.md") == typed.replace("meanwhile.\n", "meanwhile.\nThe answer.\n")
+    assert agent_doc.read("plan.md") == typed.replace("And one more", "The answer.\n\nAnd one more")
     assert agent_doc.answers() == []
 
 
@@ -60,7 +60,7 @@ def test_two_agents_on_one_baseline_lose_no_side(agent_doc: AgentDoc):
     agent_doc.write("before.md", DOC)
     for name in ("Ann", "Ben"):
         agent_doc.ok("write", "plan.md", "--baseline-file", "before.md", stdin=block("exchange", f"{name} answers."))
-    assert inner(agent_doc.read("plan.md"), "exchange") == "\nA question?\nAnn answers.\nBen answers.\n"
+    assert inner(agent_doc.read("plan.md"), "exchange") == "\nA question?\nBen answers.\n\nAnn answers.\n"
 
 
 @pytest.mark.covers("AD-write-kept")

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.formats.components import component, components
-from redraft.formats.patch_blocks import parse_answer
-from redraft.sessions.applying import apply_answer
 from redraft.sessions.merging import keep_both, merge_answer
 from redraft.text.merge import merge
 from sessions.drafting import Answered, answers, applied, bases, typed_into
@@ -82,7 +80,7 @@ def test_two_agents_on_one_baseline_both_arrive():
     for name in ("Ann", "Ben"):
         made = applied(EXCHANGE, Answered(f"<!-- patch:exchange -->\n{name} answers.\n<!-- /patch:exchange -->", ()))
         text = merge_answer(EXCHANGE, text, made, "crdt").text
-    assert said(text, "exchange") == "\nFirst question?\nAnn answers.\nBen answers.\n"
+    assert said(text, "exchange") == "\nFirst question?\nBen answers.\n\nAnn answers.\n", "each below what it answers"
 
 
 def test_an_edit_beside_the_answer_doubles_nothing():
@@ -121,13 +119,6 @@ def test_many_conflicts_are_conflicts_and_no_failure():
 def test_what_both_only_added_stands_in_one_line():
     found = merge("Hello", "Hello world", "Hello\n\n## Assistant\n")
     assert keep_both(found) == "Hello world\n\n## Assistant\n"
-
-
-def test_what_the_person_types_at_the_end_of_a_conversation_stays_in_its_block():
-    base = "## User\n\nHello"
-    made = apply_answer(base, parse_answer("Hi."), {}, "", inline=True)
-    merged = merge_answer(base, base + " again,\nand more", made, "crdt")
-    assert merged.text == "## User\n\nHello again,\nand more\n\n## Assistant\n\nHi.\n\n## User\n\n"
 
 
 def test_a_component_that_the_person_took_away_is_a_conflict_and_not_a_loss():

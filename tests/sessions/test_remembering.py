@@ -53,6 +53,7 @@ def test_diff_compares_two_states_of_the_history(plan: AgentDoc):
     newest, middle, oldest = turns(plan)
     found = plan.ok("diff", "plan.md", "--from", str(oldest), "--to", str(middle))
     assert "-One ä.\n+Two ä.\n" in found
+    assert found.startswith(f"--- turn {oldest}\n+++ turn {middle}\n")
     assert "-One ä.\n+Three ä.\n" in plan.ok("diff", "plan.md", "--from", str(oldest))
     assert plan.ok("diff", "plan.md", "--from", str(newest)) == ""
     assert plan.run("diff", "plan.md", "--from", "999").status == 4
@@ -100,9 +101,34 @@ def test_rename_takes_snapshot_registry_and_history_along(plan: AgentDoc):
     stored = json.loads(plan.read(".agent-doc/sessions.json"))
     assert {name: each["file"] for name, each in stored.items()} == {"d-1": "later/new name.md", "d-2": "other.md"}
     assert plan.ok("show", "later/new name.md", "--back", "2") == DOC.replace("Begun.", "Two ä.")
+    assert plan.ok("log", "later/new name.md").count("Patch status in plan.md") == 3, "the log goes back beyond it"
     plan.write("taken.md", "Mine.\n")
     assert plan.run("rename", "later/new name.md", "taken.md").status == 1
     assert plan.read("taken.md") == "Mine.\n"
+
+
+def test_undo_of_a_rename_takes_all_that_is_known_back_to_the_old_name(plan: AgentDoc):
+    plan.write("plan.archive.md", "Older.\n")
+    known = plan.snapshot("plan.md")
+    plan.ok("rename", "plan.md", "new.md")
+    assert plan.read("new.archive.md") == "Older.\n"
+    assert not (plan.folder / "plan.archive.md").exists()
+    plan.ok("undo", "new.md")
+    assert (plan.snapshot("plan.md"), plan.snapshot("new.md")) == (known, None)
+    assert plan.ok("diff", "plan.md") == ""
+    assert plan.read("plan.archive.md") == "Older.\n"
+
+
+def test_blame_says_which_turn_every_line_is_from(plan: AgentDoc):
+    newest = turns(plan)[0]
+    plan.write("plan.md", "Typed.\n" + plan.read("plan.md"))
+    shown = plan.ok("blame", "plan.md").splitlines()
+    text = plan.read("plan.md").splitlines()
+    assert [line.split(None, 3)[3:] for line in shown] == [[line] if line else [] for line in text]
+    owners = [line.split(None, 3)[:3] for line in shown]
+    assert owners[0] == ["-", "-", "1"], "what another program wrote is nobody's"
+    assert owners[text.index("Three ä.")] == [str(newest), "agent", str(text.index("Three ä.") + 1)]
+    assert {number for number, *_ in owners} == {"-", str(newest)}
 
 
 ROUNDS = "".join(f"### Re: question {number}\n\nAnswer {number}.\n\n" for number in range(5))
@@ -121,10 +147,25 @@ def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(ag
     assert "no more rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
     agent_doc.ok("compact", "plan.md", "--keep", "1")
     assert agent_doc.read("plan.archive.md") == ROUNDS, "the archive grows in order"
+    assert agent_doc.ok("search", "plan.md", "ANSWER 0") == "plan.archive.md:3: Answer 0.\n"
+    assert agent_doc.ok("search", "plan.md", "re: (last|question 4)", "--regex").count("\n") == 2
+    assert agent_doc.run("search", "plan.md", "Answer 9").status == 1
     for _ in range(2):
         agent_doc.ok("undo", "plan.md")
     assert agent_doc.read("plan.md") == before
+    assert agent_doc.ok("diff", "plan.md") == "", "and so is what came back"
     assert not (agent_doc.folder / "plan.archive.md").exists()
+
+
+def test_compact_takes_the_same_rounds_out_of_the_snapshot(agent_doc: AgentDoc):
+    agent_doc.write("plan.md", "## User\n\n")
+    for number in range(4):
+        agent_doc.write("plan.md", agent_doc.read("plan.md") + f"Q{number}\n")
+        agent_doc.ok("write", "plan.md", stdin=f"Answer {number}.\n")
+    agent_doc.ok("undo", "plan.md")
+    news = [line for line in agent_doc.ok("diff", "plan.md").splitlines() if line[0] in "+-"]
+    agent_doc.ok("compact", "plan.md", "--keep", "1")
+    assert [line for line in agent_doc.ok("diff", "plan.md").splitlines() if line[0] in "+-"] == news
 
 
 def test_compact_keeps_the_block_that_nobody_has_answered_yet():

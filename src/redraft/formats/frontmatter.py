@@ -8,7 +8,7 @@ keys, their order and their spelling) keeps its bytes, because it is never parse
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from redraft.text.lines import adopt_newlines, split_lines
 
@@ -28,8 +28,9 @@ _FIELD = (
     r"""(?P<value>"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|(?!\#)[^\r\n]*?)?"""
     r"[ \t]*(?:(?<=[ \t:])\#[^\r\n]*)?(?:[\r\n]|\Z)"
 )
-_PLAIN = r"[A-Za-z0-9_./@+][\w./@+ -]*(?<! )"
+_PLAIN = r"[A-Za-z0-9_./+][\w./@+ -]*(?<! )"
 _NOT_A_WORD = r"(?i:null|true|false|yes|no|on|off|y|n|~|[-+.\d][\d._eE:+-]*|0[xob][\da-f_]+)"
+_UNREADABLE = object()
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
@@ -53,6 +54,17 @@ def frontmatter_end(text: str) -> int:
 def fields(text: str) -> dict[str, str | None]:
     """The fields of the first level that hold one word or sentence; None for those that are null or hold more."""
     return {field.key: _value(text, field) for field in _fields(text)}
+
+
+def items(text: str, key: str) -> list[str] | None:
+    """The items of a field that is a list, or the one that it holds; None where it holds anything else."""
+    found = next((field for field in _fields(text) if field.key == key), None)
+    if found is None:
+        return []
+    value = _parsed(text, found)
+    listed: list[object] = cast("list[object]", value) if isinstance(value, list) else [] if value is None else [value]
+    words = [item for item in listed if isinstance(item, str) and item.strip()]
+    return words if len(words) == len(listed) else None
 
 
 def with_field(text: str, key: str, value: str) -> str:
@@ -109,13 +121,17 @@ def _value(text: str, field: _Field) -> str | None:
         return None
     if not field.folded and raw[0] not in "\"'&*!|>[{%@`":
         return raw
+    found = _parsed(text, field)
+    return None if found is None or found is _UNREADABLE or isinstance(found, dict | list) else str(found)
+
+
+def _parsed(text: str, field: _Field) -> object:
     import yaml
 
     try:
-        found = yaml.safe_load(text[field.value_start : field.end])
+        return yaml.safe_load(text[field.value_start : field.end])
     except yaml.YAMLError:
-        return None
-    return None if found is None or isinstance(found, dict | list) else str(found)
+        return _UNREADABLE
 
 
 def _replaced(text: str, field: _Field, written: str) -> str:

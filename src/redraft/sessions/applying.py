@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from redraft.formats.components import component, components, harmless
 from redraft.formats.components_filled import Filling, entry_of, filled
 from redraft.sessions.rules import rule_for
-from redraft.text.lines import adopt_newlines
+from redraft.text.lines import adopt_newlines, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,6 +93,12 @@ def filled_with(text: str, fills: list[Fill] | tuple[Fill, ...]) -> str:
         if place is not None:
             text = filled(text, place, fill.content, fill.filling)
     return text
+
+
+def begins_block(text: str) -> bool:
+    """Whether a text begins with a block of a conversation."""
+    first = next((line for line in split_lines(text) if line.strip()), "")
+    return first.strip() in (USER, ASSISTANT)
 
 
 def _added(text: str, fill: Fill) -> Fill:

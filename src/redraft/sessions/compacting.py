@@ -7,6 +7,7 @@ in and nobody has answered yet. Nothing is rewritten: kept and cut text together
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from redraft.formats.marks import Mark
 
 EXCHANGE = "exchange"
+ARCHIVE = ".archive.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,11 @@ class Compacted:
     text: str
     cut: str
     rounds: int
+
+
+def archive_of(path: str) -> str:
+    """Where the older rounds of a document are kept: beside it."""
+    return os.path.splitext(path)[0] + ARCHIVE
 
 
 def compacted(text: str, keep: int) -> Compacted | None:

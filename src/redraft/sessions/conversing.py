@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from redraft.sessions.backends import Backend
     from redraft.sessions.writing import Desk
 
-_SIDES = ("--- snapshot\n", "+++ document\n")
+SIDES = ("snapshot", "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Prompt:
     base: str
 
 
-def difference(old: str | None, new: str) -> str:
-    """The unified difference between a snapshot and a document, "" where there is none."""
+def difference(old: str | None, new: str, sides: tuple[str, str] = SIDES) -> str:
+    """The unified difference between a snapshot and a document, or what they are called; "" where there is none."""
     patch = format_patch("document", old or "", new)
     if not patch:
         return ""
     sections = patch[patch.index("@@") :]
-    return "".join([*_SIDES, sections])
+    return f"--- {sides[0]}\n+++ {sides[1]}\n{sections}"
 
 
 def prompt_for(desk: Desk) -> Prompt | None:
@@ -46,7 +46,17 @@ def prompt_for(desk: Desk) -> Prompt | None:
         said = f"The person has begun this conversation:\n\n{document}\n"
     else:
         said = f"The person has changed the document:\n\n<diff>\n{_ended(changed)}</diff>\n\n{document}\n"
-    return Prompt(said, text)
+    return Prompt(_links(desk, text) + said, text)
+
+
+def _links(desk: Desk, text: str) -> str:
+    """What the document links to, as the prompt shows it."""
+    links = session_fields(text).links
+    if not links:
+        return ""
+    from redraft.sessions.linking import linked  # it loads our own agent's prompts, which few conversations need
+
+    return linked(links, desk.project.path, desk.door.shown)
 
 
 def converse(desk: Desk, prompt: Prompt, backend: Backend, *, model: str | None = None) -> Written:

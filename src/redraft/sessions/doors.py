@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from redraft.errors import Busy, Forbidden, Stale
-from redraft.files.paths import parse_path
+from redraft.files.paths import is_internal, parse_path
 from redraft.files.root import Root
+from redraft.files.secrets import is_secret_content, mask
 from redraft.files.textfile import decode
 from redraft.history.turns import Author
 from redraft.workspace.modes import ASK_BEFORE_DESTROYING, Mode, Writes, mode_named
@@ -52,6 +53,10 @@ class Door(Protocol):
 
     def read(self, path: str) -> Seen: ...
 
+    def shown(self, path: str) -> str:
+        """Another document's text, as an agent may see it."""
+        ...
+
     def check(self) -> None:
         """Refuse where nothing could be written anyway."""
         ...
@@ -72,6 +77,9 @@ class OwnDoor:
         document = self.workspace.read(path, author=self.author)
         return Seen(str(document.text), document.version)
 
+    def shown(self, path: str) -> str:
+        return str(self.workspace.read(path, author=agent_author(self.author.name)).text)
+
     def check(self) -> None:
         if self.workspace.engine.settings.mode == "read":
             raise Forbidden("Agents may only read in this folder.", code="mode_refuses")
@@ -89,14 +97,29 @@ class OwnDoor:
 
 @dataclass(frozen=True, slots=True)
 class FileDoor:
-    """The file as it lies on the disk, for those who only look: it opens no workspace, and so leaves nothing behind."""
+    """The file as it lies on the disk, for those who only look: it opens no workspace, and so leaves nothing behind.
+    `folder` is where other documents are looked for."""
 
     file: str
+    folder: str = ""
 
     def read(self, path: str) -> Seen:
         folder, name = os.path.split(self.file)
         with Root.open(folder) as root:
             return Seen(decode(root.read(parse_path(name)).data).text, "")
+
+    def shown(self, path: str) -> str:
+        from redraft.workspace.documents import SECRET_HEAD, check_name_not_secret  # takes longer than a look
+
+        place = parse_path(path)
+        if is_internal(place):
+            raise Forbidden(f"{place} belongs to version control or to Redraft itself.", path=place)
+        check_name_not_secret(place)
+        with Root.open(self.folder) as root:
+            data = root.read(place).data
+        if is_secret_content(data[:SECRET_HEAD]):
+            raise Forbidden(mask(place), code="secret", path=place)
+        return decode(data).text
 
     def check(self) -> None:
         raise Forbidden("The document is only looked at.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.formats.frontmatter import fields
+from redraft.formats.frontmatter import fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Format = Literal["inline", "template"]
 Strategy = Literal["merge", "crdt"]
 
-SESSION, RESUME = "agent_doc_session", "resume"
+SESSION, RESUME, LINKS = "agent_doc_session", "resume", "links"
 _FORMATS: dict[str, Format] = {"inline": "inline", "append": "inline", "template": "template"}
 # What the one old field meant: a format, and for `stream` how it is written.
 _OLD_MODES: dict[str, tuple[Format, Strategy | None]] = {
@@ -35,6 +35,7 @@ class SessionFields:
     branch: str | None = None
     format: Format = "template"
     write: Strategy = "crdt"
+    links: tuple[str, ...] = ()
 
 
 def session_fields(text: str) -> SessionFields:
@@ -48,6 +49,9 @@ def session_fields(text: str) -> SessionFields:
     wanted = found.get("agent_doc_write")
     if wanted not in (None, "merge", "crdt"):
         raise _unknown("agent_doc_write", wanted, ("merge", "crdt"))
+    links = items(text, LINKS) if LINKS in found else []
+    if links is None:
+        raise Refused(f"{LINKS} in the document's frontmatter has to be a list of paths.", code="conflict")
     return SessionFields(
         session=found.get(SESSION) or found.get("session"),
         resume=found.get(RESUME),
@@ -56,6 +60,7 @@ def session_fields(text: str) -> SessionFields:
         branch=found.get("branch"),
         format=form if named is None else _FORMATS[named],
         write=wanted or write or "crdt",
+        links=tuple(links),
     )
 
 

@@ -3,7 +3,8 @@
 The base is the text that the answer was made for, as its caller names it. An answer changes components and adds to the
 end, so only those are merged, each by itself; all other bytes are the person's. Where both changed the same words,
 `merge` marks both versions as git's diff3 does, and `crdt` keeps both, each whole and once, the one that stood there
-first. Nothing that was stored before has a say, so the result is the same whatever was.
+first. What was typed below the prompt stays below the answer (`boundary`). Nothing that was stored before has a say, so
+the result is the same whatever was.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 from redraft.errors import Refused
 from redraft.formats.components import component, components, refenced, undisturbed
 from redraft.formats.components_filled import Filling, filled
+from redraft.sessions.applying import FOR_THE_REST, USER, begins_block
+from redraft.sessions.boundary import joined, parted
 from redraft.text.lines import adopt_newlines
 from redraft.text.markers import Row, whole_lines
 from redraft.text.merge import Clean, merge
@@ -60,11 +63,24 @@ def _merge_tail(text: str, applied: Applied, strategy: Strategy, author: str) ->
     # Only what follows the last component can meet the tail; a conflict must not take markers with it.
     start, base = _last_end(text), applied.filled[_last_end(applied.filled) :]
     for tail in (applied.tail, refenced(applied.tail)):
-        found = merge(base, text[start:], base + tail)
-        result = text[:start] + kept(found, strategy, author)
+        found, result = _with_tail(base, text[start:], tail, strategy, author)
+        result = text[:start] + result
         if _names(result) == [*names, *["exchange"] * bool(applied.new_exchange)]:
             return result, len(found.conflicts)
     raise Refused("With this answer the markers of the document would no longer pair.", code="conflict")
+
+
+def _with_tail(base: str, now: str, tail: str, strategy: Strategy, author: str) -> tuple[Merge, str]:
+    """The end of a document with the tail in it: below what was asked, and above what was typed since."""
+    cut = parted(base, now, base + tail)
+    if cut is None:
+        found = merge(base, now, base + tail)
+        return found, kept(found, strategy, author)
+    own = begins_block(cut.below)
+    if own:  # then it needs no block of the person's to stand in
+        tail = tail.rstrip().removesuffix(USER).rstrip() + adopt_newlines("\n", tail)
+    found = merge(base, cut.above, base + tail)
+    return found, joined(kept(found, strategy, author), cut.below, apart=own)
 
 
 def _last_end(text: str) -> int:
@@ -159,8 +175,13 @@ def _merge_component(
     was, made, now = component(base, name), component(applied.filled, name), component(text, name)
     if was is None or made is None or now is None:
         raise Refused(f"The component {name!r} is no longer in the document.", code="conflict", component=name)
-    found = merge(was.inner(base), now.inner(text), made.inner(applied.filled))
-    result = text[: now.inner_start] + kept(found, strategy, author) + text[now.inner_end :]
+    old, new = was.inner(base), made.inner(applied.filled)
+    cut = parted(old, now.inner(text), new) if _converses(name, applied) else None
+    found = merge(old, now.inner(text) if cut is None else cut.above, new)
+    inner = kept(found, strategy, author)
+    if cut is not None:
+        inner = joined(inner, cut.below, apart=True)
+    result = text[: now.inner_start] + inner + text[now.inner_end :]
     if undisturbed(text, result, now):
         return result, len(found.conflicts)
     # Both versions of a piece of code or of a component within, one after the other, would not parse: so all that the
@@ -171,3 +192,9 @@ def _merge_component(
             mode = "prepend" if fill.filling.mode == "prepend" else "append"
             text = filled(text, place, fill.content, Filling(mode))
     return text, len(found.conflicts)
+
+
+def _converses(name: str, applied: Applied) -> bool:
+    """Whether the answer goes on with a conversation there. Entries of a log stand as they come."""
+    modes = {fill.filling.mode for fill in applied.fills if fill.component == name}
+    return name in FOR_THE_REST and modes == {"append"}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,7 @@ class Version:
     commit: str
     date: str
     text: str | None
+    when: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,7 @@ class Repository:
 
     def commit(self, stamp: str) -> str | None:
         """Commit the document alone; the commit's id, None where nothing changed."""
-        reason = self.why_not()
-        if reason is not None:
-            raise Forbidden(reason, path=self.file)
+        self._check_may()
         if not self._told("status", "--porcelain", "--", self.file):
             return None
         new = not self._tracked()
@@ -85,6 +86,34 @@ class Repository:
                 self._asked("rm", "--cached", "--quiet", "--", self.file)
             raise
         return self._told("rev-parse", "HEAD")
+
+    def commit_text(self, text: str, stamp: str) -> str | None:
+        """Commit the document as if it held this text; None where it does in the last commit. The file keeps what it
+        holds, and what else is staged stays so."""
+        self._check_may()
+        mode, _, old, _ = self._told("ls-tree", "HEAD", "--", self.file).split(maxsplit=3)
+        if not self._asked("diff", "--cached", "--quiet", "--", self.file):
+            raise Refused(f"{self.file} is staged; commit that first, or `git restore --staged` it.", code="conflict")
+        if self._asked("rev-parse", "-q", "--verify", "MERGE_HEAD"):
+            raise Refused("A merge is under way; end it first.", code="conflict")
+        bom = _git(self.top, "cat-file", "blob", old).stdout[: len(BOM_UTF8)] == BOM_UTF8
+        data = BOM_UTF8 * bom + text.encode()
+        new = self._told("hash-object", "-w", f"--path={self.file}", "--stdin", given=data)
+        if new == old:
+            return None
+        entry = f"{mode},{new},{self.file}"
+        with tempfile.TemporaryDirectory(prefix="agent-doc-", dir=self._told("rev-parse", "--absolute-git-dir")) as own:
+            index = os.path.join(own, "index")
+            self._told("read-tree", "HEAD", index=index)
+            self._told("update-index", "--cacheinfo", entry, index=index)
+            self._told("commit", "--quiet", "-m", f"{PREFIX} {stamp}", index=index)
+        self._told("update-index", "--cacheinfo", entry)
+        return self._told("rev-parse", "HEAD")
+
+    def _check_may(self) -> None:
+        reason = self.why_not()
+        if reason is not None:
+            raise Forbidden(reason, path=self.file)
 
     def branch(self) -> str:
         """Go to a new branch for the document, or stay there; refused where it exists and we are elsewhere."""
@@ -150,20 +179,20 @@ class Repository:
         """The document in every commit that changed it, the newest first."""
         if not self._asked("rev-parse", "-q", "--verify", "HEAD"):
             return
-        lines = self._told("log", "--format=%H %ci", "--", self.file).splitlines()
-        commits = [line.split(" ", 1) for line in lines]
-        wanted = b"".join(f"{commit}:".encode() + os.fsencode(self.file) + b"\n" for commit, _ in commits)
+        lines = self._told("log", "--format=%H %ct %ci", "--", self.file).splitlines()
+        commits = [line.split(" ", 2) for line in lines]
+        wanted = b"".join(f"{commit}:".encode() + os.fsencode(self.file) + b"\n" for commit, _, _ in commits)
         data = _git(self.top, "cat-file", "--batch", given=wanted).stdout
         at = 0
-        for commit, date in commits:
+        for commit, when, date in commits:
             end = data.index(b"\n", at)
             words = data[at:end].split()
             at = end + 1
             if words[-1:] == [b"missing"] or words[-2:-1] != [b"blob"]:
-                yield Version(commit, date, None)
+                yield Version(commit, date, None, int(when))
                 continue
             size = int(words[-1])
-            yield Version(commit, date, _text(data[at : at + size]))
+            yield Version(commit, date, _text(data[at : at + size]), int(when))
             at += size + 1
 
     def version(self, commit: str) -> str:
@@ -176,8 +205,8 @@ class Repository:
             raise Refused(f"{self.file} is not in the commit {commit}, or is no text there.", code="not_found")
         return text
 
-    def _told(self, *words: str) -> str:
-        done = _git(self.top, *words)
+    def _told(self, *words: str, given: bytes | None = None, index: str | None = None) -> str:
+        done = _git(self.top, *words, given=given, index=index)
         if done.returncode:
             said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
             raise Refused(f"git {words[0]} failed: {said}", code="conflict", command=words[0])
@@ -188,10 +217,12 @@ class Repository:
 
 
 def _git(
-    folder: str, *words: str, given: bytes | None = None, literal: bool = True
+    folder: str, *words: str, given: bytes | None = None, literal: bool = True, index: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     names = "1" if literal else "0"
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": names, "LC_ALL": "C.UTF-8"}
+    if index is not None:
+        environ["GIT_INDEX_FILE"] = index
     try:
         return subprocess.run(  # noqa: S603 - words, never a shell's line
             ["git", "-C", folder, *words],  # noqa: S607 - the person's own git, wherever it is

@@ -14,6 +14,7 @@ from typing import cast
 from redraft.errors import Damaged
 from redraft.files.faults import told
 from redraft.files.locks import folder_lock
+from redraft.files.writing import write_private
 
 FILE = "agent-doc-trusted.json"
 LOCK = "agent-doc-trust"
@@ -59,11 +60,5 @@ def _known(state: str) -> list[str]:
 
 
 def _write(state: str, known: list[str]) -> None:
-    path = os.path.join(state, FILE)
-    temporary = f"{path}.{os.getpid()}"
     with told("write", FILE):
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(known, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_private(os.path.join(state, FILE), json.dumps(known))

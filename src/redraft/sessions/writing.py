@@ -88,13 +88,13 @@ class Plan:
 
 def plan(desk: Desk, answer: str, baseline: str | None, current: str, *, strategy: Strategy | None = None) -> Plan:
     """Bring an answer into the text that it was made for: the named baseline, else the document as it is."""
-    base = current if baseline is None else _like(current, baseline)
+    base = current if baseline is None else like(current, baseline)
     said = session_fields(base)
     applied = apply_answer(base, parse_answer(answer), desk.rules, desk.stamp, inline=said.format == "inline")
     return Plan(base, applied, strategy or said.write)
 
 
-def _like(text: str, baseline: str) -> str:
+def like(text: str, baseline: str) -> str:
     """A baseline that lost the document's line ends on the way, with them: else every line would differ."""
     both = newline_style(text) in _UNIFORM and newline_style(baseline) in _UNIFORM
     return adopt_newlines(baseline, text) if both else baseline

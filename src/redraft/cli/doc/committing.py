@@ -21,9 +21,33 @@ SHOWN = 60
 
 def commit(call: Call) -> int:
     file = call.arguments.file
-    made = _repository(call).commit(_now())
-    say(call, f"Nothing to commit in {file}." if made is None else f"Committed {file} as {made[:12]}", commit=made)
+    if call.arguments.agent_only:
+        made, what = _commit_agents_part(call), f"the agents' part of {file}"
+    else:
+        made, what = _repository(call).commit(_now()), file
+    say(call, f"Nothing to commit in {file}." if made is None else f"Committed {what} as {made[:12]}", commit=made)
     return 0
+
+
+def _commit_agents_part(call: Call) -> str | None:
+    from redraft.sessions.parting import Commit, changes, since
+    from redraft.sessions.writing import like
+
+    git, project = _repository(call), project_of(call, call.arguments.file)
+    with working(call, project) as opened, opened.desk.alone():
+        now = str(opened.workspace.read(project.path).text)
+        found = ((version.text, version.when) for version in git.versions())
+        versions = [Commit(like(now, text), when) for text, when in found if text is not None]
+        if not versions:
+            raise Refused("git does not have this document yet. Commit it whole once.", code="conflict")
+        part = since(versions, changes(opened.workspace, project.path, now))
+        if part is None:
+            raise Refused(
+                "The history does not know the text that git has, so nobody can say what was added by whom since. "
+                "Commit the document whole once.",
+                code="conflict",
+            )
+        return git.commit_text(part, _now())
 
 
 def clean(call: Call) -> int:
@@ -104,6 +128,11 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def configure_commit(parser: ArgumentParser) -> None:
+    add_file(parser)
+    parser.add_argument("--agent-only", action="store_true", help="only what agents wrote since the last commit")
+
+
 def configure_history(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("--restore", metavar="COMMIT", help="put that version's exchange above the present one")
@@ -114,10 +143,11 @@ COMMANDS = {
         "doc commit",
         "Commit a session document alone",
         commit,
-        add_file,
-        ("doc commit plan.md",),
+        configure_commit,
+        ("doc commit plan.md", "doc commit plan.md --agent-only"),
         "Commit this document and nothing else that is staged, with the time as its message. Ignored files and\n"
-        "secrets are refused, and your commit hooks run.",
+        "secrets are refused, and your commit hooks run. With --agent-only your own new lines stay uncommitted;\n"
+        "refused where an agent rewrote them.",
     ),
     "doc clean": Command(
         "doc clean",

@@ -53,7 +53,7 @@ def looking(call: Call, file: str) -> Generator[Desk]:
     """A desk at which nothing is written."""
     project = project_of(call, file)
     with Shelf.open(project.root) as shelf:
-        yield Desk(project, shelf, FileDoor(project.file), state="")
+        yield Desk(project, shelf, FileDoor(project.file, project.folder), state="")
 
 
 @contextmanager

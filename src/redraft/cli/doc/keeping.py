@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,14 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from redraft.cli.doc.desk import Opened
+    from redraft.workspace.document import Document
     from redraft.workspace.turn import Turn
 
 FOUND = 1
-ARCHIVE = ".archive.md"
 
 
 def rename(call: Call) -> int:
+    from redraft.sessions.compacting import archive_of
     from redraft.sessions.project import Project
     from redraft.sessions.renaming import carry_over
     from redraft.workspace.engine import PERSON
@@ -33,55 +33,59 @@ def rename(call: Call) -> int:
         workspace = opened.workspace
         with workspace.turn(PERSON, f"Rename {old.path} to {new.path}") as turn:
             turn.move(old.path, new.path, workspace.read(old.path).version)
+            archive = _document(opened, archive_of(old.path))
+            if archive is not None:
+                turn.move(archive.path, archive_of(new.path), archive.version)
         carry_over(opened.desk.shelf, old, new)
     say(call, f"Renamed {call.arguments.file} to {call.arguments.new}", old=old.path, new=new.path)
     return 0
 
 
 def compact(call: Call) -> int:
-    from redraft.sessions.compacting import compacted
+    from redraft.sessions.compacting import archive_of, compacted
     from redraft.workspace.engine import PERSON
 
     project = project_of(call, call.arguments.file)
-    archive = os.path.splitext(project.path)[0] + ARCHIVE
+    archive = archive_of(project.path)
     with working(call, project, PERSON) as opened, opened.desk.alone():
         document = opened.workspace.read(project.path)
-        before = str(document.text)
-        made = compacted(before, call.arguments.keep)
+        made = compacted(str(document.text), call.arguments.keep)
         if made is None:
             say(call, "There are no more rounds than those.", rounds=0, archive=None)
             return 0
         with opened.workspace.turn(PERSON, f"Compact {project.path}") as turn:
             turn.write(project.path, made.text, document.version)
             _archive(opened, turn, archive, made.cut)
-        _carry(opened, before, made.text, call.arguments.keep)
-    shown = os.path.splitext(call.arguments.file)[0] + ARCHIVE
+        _carry(opened, made.cut)
+    shown = archive_of(call.arguments.file)
     say(call, f"Moved {counted(made.rounds, 'round')} to {shown}", rounds=made.rounds, archive=shown)
     return 0
 
 
 def _archive(opened: Opened, turn: Turn, archive: str, cut: str) -> None:
     """Add the rounds to the archive, in the same turn."""
+    known = _document(opened, archive)
+    if known is None:
+        turn.create(archive, cut)
+    else:
+        turn.write(archive, str(known.text) + cut, known.version)
+
+
+def _document(opened: Opened, path: str) -> Document | None:
     try:
-        known = opened.workspace.read(archive)
+        return opened.workspace.read(path)
     except Refused as error:
         if error.code != "not_found":
             raise
-        turn.create(archive, cut)
-        return
-    turn.write(archive, str(known.text) + cut, known.version)
+        return None
 
 
-def _carry(opened: Opened, before: str, after: str, keep: int) -> None:
-    """The snapshot made as short as the document: what the person did not change is no news."""
-    from redraft.sessions.compacting import compacted
-
+def _carry(opened: Opened, cut: str) -> None:
+    """The same rounds taken out of the snapshot: that they are gone is no news."""
     desk = opened.desk
     known = desk.shelf.snapshot(desk.project)
-    if known is None:
-        return
-    made = None if known == before else compacted(known, keep)
-    desk.shelf.save_snapshot(desk.project, after if known == before else known if made is None else made.text)
+    if known is not None:
+        desk.shelf.save_snapshot(desk.project, known.replace(cut, "", 1))
 
 
 def doctor(call: Call) -> int:
@@ -141,7 +145,8 @@ COMMANDS = {
         rename,
         configure_rename,
         ("doc rename plan.md plans/next.md",),
-        "Move the document, and its snapshot and its place in the registry with it. It is one turn of the history.",
+        "Move the document, and with it its archive, its snapshot and its place in the registry. It is one turn, and\n"
+        "`log`, `show` and `blame` go back beyond it.",
     ),
     "doc compact": Command(
         "doc compact",
@@ -150,7 +155,7 @@ COMMANDS = {
         configure_compact,
         ("doc compact plan.md --keep 10",),
         "Keep the last rounds in the document; the others go to NAME.archive.md beside it, in one turn that can be\n"
-        "undone.",
+        "undone. `agent-doc search` looks into both.",
     ),
     "doc doctor": Command(
         "doc doctor",

@@ -1,23 +1,28 @@
-"""`log`, `show`, `undo` and `read`: a session document's own past, on the folder's one history, and its parts."""
+"""`log`, `show`, `blame`, `undo` and `read`: a session document's past, on the folder's one history, and its parts."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Call, Command, positive_number, turn_number
 from redraft.cli.doc.desk import add_file, looking, project_of, say
+from redraft.cli.screen import CYAN, DIM, GREEN, Styled
 from redraft.errors import Refused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from redraft.history.turns import TurnRecord
     from redraft.workspace.workspace import Workspace
 
 USUAL_LIMIT = 20
 CONFLICTS = 1
+WHO = 12
+_STYLES = {"agent": CYAN, "person": GREEN, "system": DIM}
 
 
 @contextmanager
@@ -35,7 +40,7 @@ def log(call: Call) -> int:
     from redraft.workspace.shapes import turn_shape
 
     with _opened(call) as (workspace, path):
-        found = workspace.turns(limit=call.arguments.limit, path=path)
+        found = list(islice(_past(workspace, path), call.arguments.limit))
         if call.screen.json:
             call.screen.emit({"turns": [turn_shape(turn) for turn in found]})
             return 0
@@ -63,6 +68,31 @@ def show(call: Call) -> int:
     return 0
 
 
+def blame(call: Call) -> int:
+    from redraft.text.lines import split_lines
+    from redraft.workspace.blame import blame as blamed
+    from redraft.workspace.shapes import turn_shape
+
+    with _opened(call) as (workspace, path):
+        text = str(workspace.read(path).text)
+        found = blamed(workspace.engine, path, text)
+        turns = {each.turn: workspace.show(each.turn) for each in found if each.turn is not None}
+    if call.screen.json:
+        stretches = [{"start_line": each.start + 1, "lines": each.lines, "turn": each.turn} for each in found]
+        call.screen.emit({"blame": stretches, "turns": [turn_shape(turns[number]) for number in sorted(turns)]})
+        return 0
+    lines = split_lines(text)
+    for each in found:
+        turn = turns.get(each.turn or 0)
+        number, who, style = (
+            ("-", "-", DIM) if turn is None else (str(turn.id), turn.author.name, _STYLES[turn.author.kind])
+        )
+        for at in range(each.start, each.start + each.lines):
+            place = f"{number:>5}  ", Styled(f"{who[:WHO]:<{WHO}}", style), f"  {at + 1:>4}  "
+            call.screen.line(*place, lines[at].rstrip("\r\n"))
+    return 0
+
+
 def between(call: Call) -> str:
     """What changed in the document from one turn's text to another's, or to the text as it is."""
     from redraft.sessions.conversing import difference
@@ -71,41 +101,81 @@ def between(call: Call) -> str:
     with _opened(call) as (workspace, path):
         now = str(workspace.read(path).text)
         known = {revision.turn: revision.text for revision in revisions(workspace.engine, path, now)}
-    sides: list[str] = []
-    for number, text in ((call.arguments.from_turn, ""), (call.arguments.to_turn, now)):
+    texts: list[str] = []
+    names: list[str] = []
+    for number, text, name in ((call.arguments.from_turn, "", "nothing"), (call.arguments.to_turn, now, "document")):
         if number is not None and number not in known:
             raise Refused(f"Turn {number} did not write this document.", code="turn_not_found")
-        sides.append(text if number is None else known[number])
-    return difference(sides[0], sides[1])
+        texts.append(text if number is None else known[number])
+        names.append(name if number is None else f"turn {number}")
+    return difference(texts[0], texts[1], (names[0], names[1]))
 
 
 def undo(call: Call) -> int:
-    with _opened(call) as (workspace, path):
-        turn = call.arguments.turn
-        if turn is None:
-            turn = _last(workspace, path).id
-        elif path not in workspace.show(turn).paths:
-            raise Refused(f"Turn {turn} did not touch {call.arguments.file}.", code="turn_not_found")
-        taken = workspace.undo(turn)
+    from redraft.sessions.writing import alone
+
+    with _opened(call) as (workspace, path), alone(workspace.engine.state):
+        turn = _named(workspace, path, call) if call.arguments.turn else _last(workspace, path)
+        before = str(workspace.read(path).text)
+        taken = workspace.undo(turn.id)
+        if taken.turn is not None:
+            _carry_back(call, workspace, turn, before)
     if taken.turn is None:
         for clash in taken.conflicts:
             call.screen.remark(f"conflict: {clash.path}: {clash.reason}")
         say(call, "Nothing was changed: the same words were changed again since.", turn=None)
         return CONFLICTS
-    say(call, f"Took back turn {turn} (by turn {taken.turn.id}, which can be undone too)", turn=taken.turn.id)
+    say(call, f"Took back turn {turn.id} (by turn {taken.turn.id}, which can be undone too)", turn=taken.turn.id)
     return 0
+
+
+def _named(workspace: Workspace, path: str, call: Call) -> TurnRecord:
+    wanted = call.arguments.turn
+    found = next((turn for turn in _past(workspace, path) if turn.id == wanted), None)
+    if found is None:
+        raise Refused(f"Turn {wanted} did not touch {call.arguments.file}.", code="turn_not_found")
+    return found
+
+
+def _carry_back(call: Call, workspace: Workspace, turn: TurnRecord, before: str) -> None:
+    """What is known of the document goes back with it: under its old name, or to its old text where nothing in it was
+    news. That an agent's words are gone is news."""
+    from redraft.sessions.project import Project, Shelf
+    from redraft.sessions.renaming import carry_over
+
+    project = Project.of(call.arguments.file, call.folder)
+    origin = _origin(turn, project.path)
+    with Shelf.open(project.root) as shelf:
+        if origin is not None:
+            carry_over(shelf, project, Project.of(os.path.join(project.folder, origin), call.folder))
+        elif not turn.author.is_agent and shelf.snapshot(project) == before:
+            shelf.save_snapshot(project, str(workspace.read(project.path).text))
+
+
+def _origin(turn: TurnRecord, path: str) -> str | None:
+    """The name that a turn took from the document, if it gave it another."""
+    return next((step.moved_from for step in turn.files if step.path == path and step.moved_from), None)
 
 
 def _last(workspace: Workspace, path: str) -> TurnRecord:
     """The newest turn in the document that still stands and is not itself an undo."""
-    before: int | None = None
-    while page := workspace.turns(path=path, before=before):
-        for turn in page:
-            accepted = turn.kind == "propose" and turn.state == "applied"
-            if turn.state in ("applied", "proposed") and turn.kind != "undo" and not accepted and not turn.pruned:
-                return turn
-        before = page[-1].id
+    for turn in _past(workspace, path):
+        accepted = turn.kind == "propose" and turn.state == "applied"
+        if turn.state in ("applied", "proposed") and turn.kind != "undo" and not accepted and not turn.pruned:
+            return turn
     raise Refused("There is nothing to undo in this document.", code="nothing_to_undo")
+
+
+def _past(workspace: Workspace, path: str) -> Iterator[TurnRecord]:
+    """What happened to the document, the newest first, under whichever name it had."""
+    where, before = path, None
+    while page := workspace.turns(path=where, before=before):
+        for turn in page:
+            yield turn
+            before = turn.id
+            if (origin := _origin(turn, where)) is not None:
+                where = origin
+                break
 
 
 def read(call: Call) -> int:
@@ -162,6 +232,15 @@ COMMANDS = {
     ),
     "doc show": Command(
         "doc show", "Show a document as it was", show, configure_show, ("doc show plan.md", "doc show plan.md --back 3")
+    ),
+    "doc blame": Command(
+        "doc blame",
+        "Show who wrote which line of a document",
+        blame,
+        add_file,
+        ("doc blame plan.md",),
+        "Each line with the turn that it is from and that turn's author. A line with - is older than the history, or\n"
+        "was written by another program.",
     ),
     "doc undo": Command(
         "doc undo",
