@@ -140,6 +140,7 @@ class Settings:
     confirm_files: int = 10
     retention_days: int = 90
     retention_turns: int = 10_000
+    lock: bool = False
     embeddings: Literal["wordllama", "minilm", "off"] = "wordllama"
     limits: Limits = field(default_factory=Limits)
     agent: AgentLimits = field(default_factory=AgentLimits)
@@ -154,6 +155,7 @@ class Settings:
             mode=mode,
             review="turn" if "turn" in (self.review, folder.review) else "hunk",
             confirm_files=min(self.confirm_files, folder.confirm_files),
+            lock=self.lock or folder.lock,
             limits=self.limits.narrowed(folder.limits),
             agent=self.agent.narrowed(folder.agent),
             routing=self.routing.narrowed(folder.routing),
@@ -162,7 +164,7 @@ class Settings:
 
 # What the app and `redraft settings` may change in the person's own file; models and routes are for an editor.
 WRITABLE = (
-    *("mode", "review", "confirm_files", "retention_days", "retention_turns", "embeddings"),
+    *("mode", "review", "confirm_files", "retention_days", "retention_turns", "lock", "embeddings"),
     *(f"agent.{entry.name}" for entry in fields(AgentLimits)),
 )
 
@@ -224,10 +226,16 @@ def _named(start: Settings | Limits | AgentLimits, prefix: str, environment: Map
     for entry in fields(start):
         told = environment.get(prefix + entry.name.upper(), "")
         if told and entry.name not in TABLES:
-            # What should be a number and is none stays as it is, for `checked` to refuse it by name.
-            is_number = isinstance(getattr(start, entry.name), int) and _NUMBER.fullmatch(told)
-            found[entry.name] = int(told) if is_number else told
+            found[entry.name] = value_in_words(told, getattr(start, entry.name))
     return found
+
+
+def value_in_words(told: str, now: object) -> str | int | bool:
+    """A setting's value as it is written outside of a file, by what it is now. What should be a number or a truth and
+    is none stays as it is, for `checked` to refuse it by name."""
+    if isinstance(now, bool):
+        return {"true": True, "false": False}.get(told, told)
+    return int(told) if isinstance(now, int) and _NUMBER.fullmatch(told) else told
 
 
 def checked(

@@ -28,7 +28,7 @@ def main() -> None:
         with Path(log).open("a", encoding="utf-8") as file:
             file.write(json.dumps(number) + "\n")
 
-    workspace = Workspace.open(folder, state_home=state_home, settings=Settings(mode=mode))
+    workspace = Workspace.open(folder, state_home=state_home, settings=Settings(mode=mode, lock=True))
     store = AgentStore(workspace.engine.journal.state)
     agent = Agent(workspace, store, registry(), Playing(STEPS, bought))
     job = agent.start(store.sessions.create().id, "Shout")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.desk import call, edit, says
+from redraft.agent.budget import usual_tokens
+from redraft.agent.long.estimating import reading_tokens
+from redraft.agent.opening import opening_of
 from redraft.agent.rules import Remembered, Rules, ruled, verdict_of
 from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
@@ -91,7 +94,7 @@ def test_deleting_many_documents_waits_for_one_consent_that_names_them_all(desk:
     names = numbered_names(4)
     for name in names:
         folder.put(name, "x\n")
-    here = desk(delete(*names), says("Deleted."), settings=APPLY)
+    here = desk(delete(*names), says("Deleted."), settings=Settings(mode="apply", confirm_files=3))
     job = here.until(here.begin(), "waiting_for_user")
     assert job.question is not None
     assert (job.question.kind, list(job.question.paths)) == ("confirmation", names)
@@ -100,6 +103,22 @@ def test_deleting_many_documents_waits_for_one_consent_that_names_them_all(desk:
     assert here.agent.wait(job.id).status == "completed"
     assert not any((folder.path / name).exists() for name in names)
     assert here.types(job).count("confirmation.requested") == 1
+
+
+def test_a_large_turn_is_asked_about_where_it_does_more_than_was_agreed_to(desk: Callable[..., Desk], folder: Folder):
+    names = numbered_names(3)
+    for name in names:
+        folder.put(name, "x\n")
+    more = says("", edit("poem.md", "Amber", "Agate"))
+    here = desk(delete(*names), more, says("Done."), settings=Settings(mode="apply", confirm_files=3))
+    job = here.until(here.begin(), "waiting_for_user")
+    here.agent.confirm(job.id, "q_1", allow=True)
+    job = here.when(job, lambda: (here.store.jobs.get(job.id).question or job.question) != job.question)
+    assert job.question is not None
+    assert list(job.question.paths) == [*names, "poem.md"]
+    here.agent.confirm(job.id, "q_2", allow=False)
+    assert here.agent.wait(job.id).status == "cancelled"
+    assert all((folder.path / name).exists() for name in names)
 
 
 @pytest.mark.covers("ML-loop-refused")
@@ -220,6 +239,34 @@ def test_what_subagents_would_take_is_asked_about_before_any_is_asked(desk: Call
     assert (job.question.kind, len(here.model.asked)) == ("estimate", 1)
     here.agent.confirm(job.id, "q_1", allow=False)
     assert (here.agent.wait(job.id).status, len(here.model.asked)) == ("cancelled", 1)
+
+
+@pytest.mark.parametrize(
+    ("request_", "readings"),
+    [("Summarise poem.md", 1), ("Please rewrite poem.md in verse", 2), ("Fix a comma in poem.md", 0)],
+)
+def test_an_estimate_before_a_job_counts_the_subagents_that_its_request_means(
+    desk: Callable[..., Desk], folder: Folder, request_: str, readings: int
+):
+    folder.put("poem.md", POEM * 400)
+    here = desk(ANALYSE, says("Done."), settings=Settings(agent=AgentLimits(ask_above_tokens=1)))
+    job = here.until(here.begin(request_), "waiting_for_user")
+    assert here.model.asked == []
+    plain = usual_tokens(opening_of(here.agent.room, job, MODES["propose"]))
+    ahead = readings * reading_tokens(len(POEM * 400), here.agent.room.settings.limits)
+    assert here.event(job, "estimate.made")["tokens"] == plain + ahead
+    assert job.question is not None
+    assert (f"{ahead} of them" in job.question.text) is bool(readings)
+    here.agent.cancel(job.id)
+
+
+def test_what_was_agreed_to_before_a_job_is_not_asked_about_again(desk: Callable[..., Desk], folder: Folder):
+    folder.put("poem.md", POEM * 400)
+    here = desk(ANALYSE, says("Done."), settings=Settings(agent=AgentLimits(ask_above_tokens=5000)))
+    job = here.until(here.begin("Sum it up", document="poem.md"), "waiting_for_user")
+    here.agent.confirm(job.id, "q_1", allow=True)
+    here.agent.wait(job.id)
+    assert here.types(job).count("estimate.made") == 1
 
 
 def test_what_subagents_take_for_a_short_document_is_not_worth_a_question(desk: Callable[..., Desk]):

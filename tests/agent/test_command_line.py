@@ -15,6 +15,8 @@ import pytest
 
 from agent.desk import call, edit, says
 from cli.running import COMMAND, PATIENCE, Program
+from redraft.agent.rules import Remembered, Rules
+from redraft.workspace.modes import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,6 +198,20 @@ def test_what_a_job_did_can_be_saved_and_run_again(redraft: Program):
     redraft.ok("jobs", job["id"], "--save", "page")
     redraft.ok("ask", "--macro", "page", "--value", "title=One", "--mode", "apply")
     assert len(list(redraft.folder.glob("20*/One.md"))) == 1
+    [saved] = redraft.json("macros", "page")["macros"]
+    assert (saved["saved"], saved["values"]) == (True, ["title"])
+    assert "redraft ask --macro page --value title=..." in redraft.ok("macros")
+    left = redraft.json("macros", "page", "--forget")["macros"]
+    assert [macro["name"] for macro in left if macro["saved"]] == []
+
+
+def test_what_was_remembered_is_listed_and_forgotten(redraft: Program):
+    with redraft.open() as workspace:
+        Rules(workspace.engine.state).remember(Remembered("destroy", "drafts/*", Verdict.ALLOW))
+    assert "allow destroy" in redraft.ok("rules")
+    assert redraft.json("rules", "destroy", "drafts/*", "--forget")["rules"] == []
+    assert redraft.run("rules", "destroy", "drafts/*", "--forget").status == 4
+    assert redraft.run("rules", "--forget").status == 2
 
 
 def test_a_daily_note_is_at_hand(redraft: Program):

@@ -101,11 +101,11 @@ def test_a_macro_is_one_turn_or_nothing(desk: Callable[..., Desk], folder: Folde
     here = desk(settings=Settings(mode="apply"))
     macros = Macros(here.store.state)
     new = call("create_document", path="{{name}}.md", content="On {{date}}\n")
-    macros.save("both", [new, call("edit_text", path="{{name}}.md", old_text="On", new_text="At")])
+    macros.save("both", [new, call("edit_text", path="{{name}}.md", old_text="On", new_text="At")], registry())
     answer = macros.run("both", here.workspace, registry(), {"name": "page"})
     assert (answer["state"], folder.text("page.md")) == ("applied", "At 2023-11-14\n")
     before = folder.tree()
-    macros.save("broken", [call("create_document", path="x.md"), call("edit_text", path="no.md")])
+    macros.save("broken", [call("create_document", path="x.md"), call("edit_text", path="no.md")], registry())
     with pytest.raises(Refused):
         macros.run("broken", here.workspace, registry(), {})
     assert folder.tree() == before

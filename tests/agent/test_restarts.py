@@ -160,6 +160,7 @@ def test_a_program_that_is_killed_leaves_nothing_half_done_and_its_job_goes_on(f
         assert folder.text("poem.md") in (POEM, whole), "half of a turn is on disk"
         here = Desk.at(folder, Playing(STEPS, _bought(log)), Settings(mode=mode))
         try:
+            assert not here.store.leases.held
             for job in here.agent.resume():
                 here.agent.wait(job.id, 60)
             _check_ended(here, mode, whole)

@@ -16,6 +16,7 @@ from redraft.agent.budget import Budget
 from redraft.agent.driving import CANCELLED, Driver, cancelled_error
 from redraft.agent.ending import ended
 from redraft.agent.jobs import BUSY, NO_ANSWER, Status
+from redraft.agent.leases import wants_lease
 from redraft.agent.offering import offered
 from redraft.agent.room import Room
 from redraft.agent.sessions import ContextRow
@@ -96,6 +97,8 @@ class Agent:
         config, allowed = dict(tool_config or {}), self._mode(mode)
         Budget.of(self.room.limits, config)
         offered(self.room.registry, config, allowed)
+        if wants_lease(config, self.room.settings.lock):
+            config["lock"] = True
         rows = [ContextRow.from_dict(dict(row)) for row in context_rows]
         for row in rows:
             if row.pinned:

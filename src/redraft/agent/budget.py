@@ -99,9 +99,10 @@ class Estimate:
         dear = self.usd is not None and self.usd * 100 > limits.ask_above_cents
         return dear or self.tokens > limits.ask_above_tokens
 
-    def in_words(self) -> str:
+    def in_words(self, by_subagents: int = 0) -> str:
         money = "" if self.usd is None else f", about ${self.usd:.2f}"
-        return f"about {self.tokens} tokens{money}"
+        read = f", {by_subagents} of them if subagents read the whole of a long document" if by_subagents else ""
+        return f"about {self.tokens} tokens{money}{read}"
 
 
 def usual_tokens(messages: list[Message]) -> int:

@@ -24,7 +24,7 @@ from redraft.tools.arguments import parse
 from redraft.workspace.modes import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from redraft.agent.context import JobContext
@@ -50,7 +50,7 @@ class DocumentsChanged(Stale):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Something that the person has to agree to."""
+    """Something that the person has to agree to. `tool` is empty where it is about the turn as a whole."""
 
     tool: str
     what: str
@@ -87,9 +87,13 @@ class Consent:
     granted: set[Wanted] = field(default_factory=set["Wanted"])
 
     def covers(self, wanted: Wanted) -> bool:
-        if wanted in self.granted:
+        if wanted in self.granted or (not wanted.tool and self._seen(wanted.paths)):
             return True
         return verdict_of(self.rules, wanted.tool, wanted.action, wanted.paths) is Verdict.ALLOW
+
+    def _seen(self, paths: Iterable[str]) -> bool:
+        """Whether the person has agreed to something about each of these: then the sum of it is nothing new to them."""
+        return {path for each in self.granted for path in each.paths}.issuperset(paths)
 
 
 class Caller:

@@ -12,9 +12,10 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from redraft.agent.agreeing import Refusal
 from redraft.agent.ending import Overtaken, carried_out, conclude, ended
 from redraft.agent.jobs import BUSY, Status
-from redraft.agent.loop import Refusal, Run
+from redraft.agent.loop import Run
 from redraft.errors import Busy, RedraftError
 from redraft.providers.contract import Cancel, ProviderError
 
@@ -116,6 +117,8 @@ class Driver:
         try:
             job = self._begun(job)
             if not self._was_done(job):
+                if job.locks:
+                    self._room.store.hold(job.id)
                 driven.run = self._made(job, driven.cancel)
                 async with self._watching(driven):
                     await conclude(driven.run, await driven.run.converse())
@@ -129,6 +132,7 @@ class Driver:
         finally:
             if driven.run is not None:
                 await _let_go(driven.run)
+            self._room.store.release(job.id)  # where the job is only left, to be resumed
 
     def _begun(self, job: Job) -> Job:
         store = self._room.store

@@ -64,7 +64,7 @@ async def _committed(run: Run) -> TurnRecord | None:
             with run.room.guard:
                 outcome = run.turn.commit()
         except ConfirmationRequired as error:
-            await _agreed(run, error)
+            await run.agreeing.to_turn(error)
         except Busy:
             patience -= 1
             if not patience:
@@ -77,18 +77,6 @@ async def _committed(run: Run) -> TurnRecord | None:
         else:
             run.room.store.jobs.update(run.job.id, conflicts=tuple(outcome.conflicts))
             return outcome.turn
-
-
-async def _agreed(run: Run, error: ConfirmationRequired) -> None:
-    from redraft.agent.calls import Wanted
-    from redraft.agent.loop import Refusal
-
-    what = str(error.details["action"])
-    paths = tuple(str(path) for path in error.details["paths"])
-    wanted = Wanted("", what, paths)
-    if not await run.asking.agree(f"The agent wants to {what}: {', '.join(paths)}.", wanted.action, paths):
-        raise Refusal("The person cancelled the action.", action=what, paths=list(paths))
-    run.caller.consent.granted.add(wanted)
 
 
 def carried_out(room: Room, job: Job, record: TurnRecord, text: str) -> Job:

@@ -54,6 +54,8 @@ OWN = (
     "estimate.made",
     "budget.exhausted",
     "documents.changed",
+    "documents.locked",
+    "documents.released",
     "conflict.found",
     "rerun.started",
     "subagents.progress",

@@ -101,6 +101,11 @@ class Job:
     def ended(self) -> bool:
         return self.status in ENDED
 
+    @property
+    def locks(self) -> bool:
+        """Whether nobody else is to type while it runs."""
+        return self.tool_config.get("lock") is True
+
     def as_dict(self) -> dict[str, Any]:
         """The job as the interface shows it; `diff_bundle` is added by whoever can see the review."""
         shape = {name: getattr(self, name) for name in _SHOWN}
@@ -123,6 +128,7 @@ _SHOWN = (
     "conflicts",
     "error",
     "rerun_of",
+    "locks",
 )
 _IN_COLUMNS = ("id", "session_id", "status", "created_at", "cursor")
 

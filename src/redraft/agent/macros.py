@@ -7,28 +7,34 @@ person's state, is run by the person and in the mode that holds, and can do noth
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from redraft.agent.records import actions_of
 from redraft.agent.room import AUTHOR
+from redraft.agent.state_file import StateFile
 from redraft.errors import Refused
+from redraft.tools.batching import MAX_CALLS
 from redraft.tools.context import ToolContext
+from redraft.workspace.document import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from redraft.agent.store import AgentStore
     from redraft.tools.registry import Registry
+    from redraft.workspace.modes import Mode
     from redraft.workspace.turn import Confirm
     from redraft.workspace.workspace import Workspace
 
 Call = dict[str, Any]
 FILE = "agent-macros.json"
 NAME = re.compile(r"[\w][\w .-]{0,60}\Z")
+MAX_MACROS = 200
 MARK = re.compile(r"\{\{(\w+)\}\}")
+# What is filled in by itself.
+KNOWN = ("date", "time")
 # What is at hand without having been saved.
 QUICK: dict[str, list[Call]] = {
     "daily-note": [
@@ -45,29 +51,59 @@ class Macros:
     """The macros of one folder."""
 
     def __init__(self, state: str) -> None:
-        self.path = os.path.join(state, FILE)
+        self._file = StateFile(state, FILE)
 
     def all(self) -> dict[str, list[Call]]:
-        return {**QUICK, **self._saved()}
+        return {**QUICK, **self.saved()}
 
-    def _saved(self) -> dict[str, list[Call]]:
+    def saved(self) -> dict[str, list[Call]]:
+        """Those that the person saved."""
         try:
-            with open(self.path, encoding="utf-8") as file:
-                found = json.load(file)
-        except FileNotFoundError:
-            return {}
+            found = self._file.read()
         except (OSError, ValueError) as error:
-            raise Refused(f"The macros cannot be read: {error}.", code="invalid_settings", path=self.path) from error
+            path = self._file.path
+            raise Refused(f"The macros cannot be read: {error}.", code="invalid_settings", path=path) from error
         return cast("dict[str, list[Call]]", found) if isinstance(found, dict) else {}
 
-    def save(self, name: str, calls: Sequence[Call]) -> None:
+    def shapes(self) -> list[dict[str, Any]]:
+        """All of them as surfaces tell them: whether each was saved, and which values a run may fill in."""
+        saved = self.saved()
+        return [
+            {"name": name, "saved": name in saved, "values": values_of(calls), "calls": calls}
+            for name, calls in self.all().items()
+        ]
+
+    def get(self, name: str) -> list[Call]:
+        """The calls of a macro."""
+        calls = self.all().get(name)
+        if calls is None:
+            raise Refused(f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found")
+        return calls
+
+    def save(self, name: str, calls: Sequence[Call], registry: Registry) -> None:
         """Keep a sequence under a name, in the place of what had it before."""
-        if NAME.match(name) is None or not calls:
-            raise Refused("A macro has a plain name and at least one call.", field="name")
-        new = f"{self.path}.new"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump({**self._saved(), name: list(calls)}, file, indent=2, ensure_ascii=False)
-        os.replace(new, self.path)
+        if NAME.match(name) is None:
+            raise Refused("A macro has a plain name: letters, digits, blanks, dots, dashes.", field="name")
+        if not 1 <= len(calls) <= MAX_CALLS:
+            raise Refused(f"A macro has 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls")
+        for call in calls:
+            if registry.get(call["tool"]).alone:
+                raise Refused(f"`{call['tool']}` acts at once and has no place in a macro.", field="calls")
+        check_text(json.dumps(list(calls), ensure_ascii=False))
+        with self._file.changing():
+            kept = {**self.saved(), name: list(calls)}
+            if len(kept) > MAX_MACROS:
+                raise Refused(f"There are {MAX_MACROS} macros already.", code="limit_exceeded", field="name")
+            self._file.write(kept)
+
+    def remove(self, name: str) -> None:
+        """Forget a macro that was saved; one of the same name that is there from the start comes back."""
+        with self._file.changing():
+            kept = self.saved()
+            if name not in kept:
+                raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found")
+            del kept[name]
+            self._file.write(kept)
 
     def run(
         self,
@@ -76,14 +112,14 @@ class Macros:
         registry: Registry,
         values: Mapping[str, str],
         confirm: Confirm | None = None,
+        *,
+        mode: Mode | None = None,
     ) -> dict[str, Any]:
-        """Run a macro as one turn: all of its calls, or nothing."""
-        calls = self.all().get(name)
-        if calls is None:
-            raise Refused(f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found")
+        """Run a macro as one turn: all of its calls, or nothing. Without a mode, in that of the settings."""
+        calls = self.get(name)
         now = datetime.fromtimestamp(workspace.engine.clock(), UTC).astimezone()
         known = {"date": f"{now:%Y-%m-%d}", "time": f"{now:%H:%M}", "title": name, **values}
-        context = ToolContext(workspace, AUTHOR, confirm=confirm)
+        context = ToolContext(workspace, AUTHOR, mode=mode, confirm=confirm)
         return registry.call("batch", {"calls": _filled(calls, known), "title": f"Macro {name}"}, context)
 
 
@@ -95,6 +131,12 @@ def calls_of_job(store: AgentStore, job_id: str, registry: Registry) -> list[Cal
         for action in actions_of(store, job_id)
         if action["result"] == "success" and action["tool"] in writing
     ]
+
+
+def values_of(calls: Sequence[Call]) -> list[str]:
+    """The names that a macro has to be given a value for, in their order."""
+    found = MARK.findall(json.dumps(calls, ensure_ascii=False))
+    return [name for name in dict.fromkeys(found) if name not in KNOWN]
 
 
 def _filled(value: Any, known: Mapping[str, str]) -> Any:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from redraft.files.writing import write_private
+
 Kind = Literal["preferences", "corrections", "workspace"]
 KINDS: tuple[Kind, ...] = ("preferences", "corrections", "workspace")
 MAX_NOTES = 50
@@ -46,9 +48,7 @@ class Memory:
         kept = [each for each in self.notes(kind) if each != said][-(MAX_NOTES - 1) :]
         path = self.paths[kind]
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(f"# {kind.capitalize()}\n\n" + "".join(f"- {each}\n" for each in [*kept, said]))
-        os.replace(f"{path}.new", path)
+        write_private(path, f"# {kind.capitalize()}\n\n" + "".join(f"- {each}\n" for each in [*kept, said]))
 
     def rejected(self, path: str, proposed: str, kept: str) -> None:
         """Learn from a rejection: what was proposed, and what the person has instead."""

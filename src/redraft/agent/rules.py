@@ -7,12 +7,11 @@ asked; what a mode forbids stays forbidden, and when the disk is written stays t
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
+from redraft.agent.state_file import StateFile
 from redraft.errors import RedraftError, Refused
 from redraft.workspace.document import check_text
 from redraft.workspace.modes import STRICTNESS, Mode, Verdict
@@ -55,32 +54,37 @@ class Rules:
     """The rules of one folder, in a file of the state directory that the person may read and edit."""
 
     def __init__(self, state: str) -> None:
-        self.path = os.path.join(state, FILE)
+        self._file = StateFile(state, FILE)
+        self.path = self._file.path
 
     def all(self) -> list[Remembered]:
         """The newest first. A file that cannot be read counts as a rule that asks about everything."""
         try:
-            with open(self.path, encoding="utf-8") as file:
-                found = json.load(file)
-            return [Remembered.from_dict(entry) for entry in cast("list[object]", found)]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, TypeError, RedraftError):
+            found = self._file.read()
+            if not isinstance(found, list | None):
+                raise Refused("The rules are a list.", field="rule")
+            return [Remembered.from_dict(entry) for entry in cast("list[object]", found or [])]
+        except (OSError, ValueError, RedraftError):
             return [Remembered("*", "*", Verdict.ASK)]
 
     def remember(self, rule: Remembered) -> None:
         """Put a rule before the others; one for the same tool and path gives way to it."""
-        others = [each for each in self.all() if (each.tool, each.path) != (rule.tool, rule.path)]
-        self._write([rule, *others][:MAX_RULES])
+        with self._file.changing():
+            self._write([rule, *self._without(rule.tool, rule.path)][:MAX_RULES])
 
     def forget(self, tool: str, path: str) -> None:
-        self._write([each for each in self.all() if (each.tool, each.path) != (tool, path)])
+        """Drop the rule for this tool and path."""
+        with self._file.changing():
+            left = self._without(tool, path)
+            if len(left) == len(self.all()):
+                raise Refused("There is no such rule.", code="not_found", tool=tool, path=path)
+            self._write(left)
+
+    def _without(self, tool: str, path: str) -> list[Remembered]:
+        return [each for each in self.all() if (each.tool, each.path) != (tool, path)]
 
     def _write(self, rules: Sequence[Remembered]) -> None:
-        new = f"{self.path}.new"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump([rule.as_dict() for rule in rules], file, indent=2, ensure_ascii=False)
-        os.replace(new, self.path)
+        self._file.write([rule.as_dict() for rule in rules])
 
 
 def verdict_of(rules: Iterable[Remembered], tool: str, action: str, paths: Iterable[str]) -> Verdict | None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redraft.agent.database import AgentDatabase
 from redraft.agent.events import EventLog
-from redraft.agent.jobs import ENDED, Jobs
+from redraft.agent.jobs import BUSY, ENDED, Jobs
+from redraft.agent.leases import Leases
 from redraft.agent.sessions import Sessions
 from redraft.agent.steps import Steps
 from redraft.agent.usage import UsageLog
@@ -43,6 +44,7 @@ class AgentStore:
         self.jobs = Jobs(self.database, clock)
         self.steps = Steps(self.database)
         self.usage = UsageLog(self.database, clock)
+        self.leases = Leases(state)
         self._locks = os.path.join(state, LOCKS)
         os.makedirs(self._locks, mode=0o700, exist_ok=True)
 
@@ -72,12 +74,24 @@ class AgentStore:
             return True
 
     def move(self, job_id: str, status: Status, event: str, told: dict[str, Any], **changes: Any) -> Job:
-        """Bring a job into another state and say so, as one: nobody sees the one without the other."""
+        """Bring a job into another state and say so, as one: nobody sees the one without the other. One that is over,
+        or under review, has let go of the documents by then."""
+        if status not in BUSY:
+            self.release(job_id)
         with self.database.transaction():
             job = self.jobs.move(job_id, status, **changes)
             stored = self.events.store(job_id, event, told)
         self.events.tell(stored)
         return replace(job, cursor=stored.cursor)
+
+    def hold(self, job_id: str) -> None:
+        """Let a job have the documents to itself, until it ends or lets go of them."""
+        self.leases.begin(job_id)
+        self.events.append(job_id, "documents.locked")
+
+    def release(self, job_id: str) -> None:
+        if self.leases.end(job_id):
+            self.events.append(job_id, "documents.released")
 
     def collect(self, limits: AgentLimits) -> list[str]:
         """Forget what is over, by age and by number; gives the ids. What is active, waiting or under review stays,

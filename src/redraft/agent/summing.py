@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from redraft.agent.budget import CHARACTERS_A_TOKEN
 from redraft.text.matching import changed_lines
 from redraft.workspace.document import content_hash
 
@@ -26,12 +27,17 @@ def action_line(call: ToolCall, result: ToolResult) -> dict[str, Any]:
     """What an event and the chat tell of a call."""
     place = next((call.arguments[name] for name in ("path", "file_path", "tab_id") if name in call.arguments), "")
     said = f"{call.name} {place}".strip()[:300]
+    told_back = result.result if result.ok else result.error
+    tokens = round((len(str(call.arguments)) + len(str(told_back))) / CHARACTERS_A_TOKEN)
     if not result.ok:
         error = result.error or {}
-        return {"ok": False, "error": error.get("error"), "summary": f"{said}: {error.get('message', 'failed')}"[:500]}
+        words = f"{said}: {error.get('message', 'failed')}"[:500]
+        return {"ok": False, "error": error.get("error"), "summary": words, "tokens": tokens}
     told = cast("dict[str, Any]", result.result)
+    if told.get("success") is False:  # the editor's tool tells a failure in its answer
+        return {"ok": False, "summary": f"{said}: {told.get('error', 'failed')}"[:500], "tokens": tokens}
     counts = {f"{name[:-1]}_count": len(told[name]) for name in COUNTED if isinstance(told.get(name), list)}
-    return {"ok": True, "summary": said, **counts}
+    return {"ok": True, "summary": said, "tokens": tokens, **counts}
 
 
 def changes_of(turn: Turn) -> list[dict[str, str]]:

@@ -22,17 +22,22 @@ def windowed(result: dict[str, Any], limit: int) -> dict[str, Any]:
     total = size_of(result)
     if total <= limit:
         return result
-    text, items = limit, 1000
-    cut = result
-    while size_of(cut) > limit and (text > SMALLEST_TEXT or items > SMALLEST_LIST):
-        text, items = max(text // 2, SMALLEST_TEXT), max(items // 2, SMALLEST_LIST)
-        cut = cast("dict[str, Any]", _cut(result, text, items))
     return {
-        **cut,
+        **cast("dict[str, Any]", shortened(result, limit)),
         "truncated": True,
         "total_characters": total,
         "advice": "This is only the beginning of each part. Ask for less at a time: fewer lines, a narrower search.",
     }
+
+
+def shortened(value: Any, limit: int, *, text: int | None = None, items: int = 1000) -> Any:
+    """A value in at most about `limit` characters, each of its texts in `text` and each of its lists in `items`."""
+    text = limit if text is None else text
+    cut = _cut(value, text, items)
+    while size_of(cut) > limit and (text > SMALLEST_TEXT or items > SMALLEST_LIST):
+        text, items = max(text // 2, SMALLEST_TEXT), max(items // 2, SMALLEST_LIST)
+        cut = _cut(value, text, items)
+    return cut
 
 
 def _cut(value: Any, text: int, items: int) -> Any:

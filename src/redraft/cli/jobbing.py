@@ -57,7 +57,8 @@ def _one(call: Call, agent: Agent, job: Job) -> int:
     if arguments.save is not None:
         from redraft.agent.macros import Macros, calls_of_job
 
-        Macros(agent.store.state).save(arguments.save, calls_of_job(agent.store, job.id, agent.room.registry))
+        tools = agent.room.registry
+        Macros(agent.store.state).save(arguments.save, calls_of_job(agent.store, job.id, tools), tools)
     if arguments.cancel:
         agent.cancel(job.id)
     if job.question is not None and arguments.answer is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.cli.command import Call, Command
 from redraft.cli.screen import BOLD, DIM, Styled
-from redraft.config import WRITABLE, Settings
+from redraft.config import WRITABLE, Settings, value_in_words
 from redraft.errors import Refused
 
 if TYPE_CHECKING:
@@ -35,12 +35,11 @@ def show_or_set(call: Call) -> int:
     return 0
 
 
-def _parsed(change: str) -> tuple[str, str | int]:
+def _parsed(change: str) -> tuple[str, str | int | bool]:
     name, sign, value = change.partition("=")
     if not sign or name not in WRITABLE:
         raise Refused(f"{change!a} is no change such as mode=propose; the settings are {', '.join(WRITABLE)}.")
-    is_number = isinstance(_value(Settings(), name), int)
-    return name, int(value) if is_number and value.isascii() and value.isdigit() and len(value) < 19 else value
+    return name, value_in_words(value, _value(Settings(), name))
 
 
 def _value(settings: Settings, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""`redraft models` and `redraft usage`: which models there are, and what they have cost."""
+"""`redraft models`, `usage` and `figures`: which models there are, what they have cost, and how their work went."""
 
 from __future__ import annotations
 
@@ -45,8 +45,7 @@ def usage(call: Call) -> int:
     from redraft.runtime import open_agent
 
     with call.workspace() as workspace, open_agent(workspace) as agent:
-        since = 0.0 if call.arguments.days is None else time.time() - call.arguments.days * DAY_SECONDS
-        found = agent.store.usage.by(call.arguments.by, since=since)
+        found = agent.store.usage.by(call.arguments.by, since=_since(call))
         if call.screen.json:
             call.emit({"by": call.arguments.by, "usage": [spent.as_dict() for spent in found]})
             return 0
@@ -62,10 +61,61 @@ def usage(call: Call) -> int:
     return 0
 
 
+def figures(call: Call) -> int:
+    from redraft.agent.figures import figures as counted
+    from redraft.runtime import open_agent
+
+    with call.workspace() as workspace, open_agent(workspace) as agent:
+        found = counted(agent.store, workspace.engine.turns, since=_since(call))
+    if call.screen.json:
+        call.emit(found.as_dict())
+        return 0
+    if not found.jobs and found.accepted is None:
+        call.screen.line("No agent has worked here yet.")
+        return 0
+    for words, value in (
+        ("conversations", str(found.conversations)),
+        ("requests", str(found.jobs)),
+        ("tool calls", f"{found.actions}{_each(found.actions_per_conversation)}"),
+        ("calls that succeeded", _percent(found.succeeded)),
+        ("turns that stand", _percent(found.accepted)),
+        ("turns taken back", _percent(found.undone)),
+        ("a request took", _seconds(found.p50_seconds, found.p95_seconds)),
+    ):
+        call.screen.line(f"{words:<24}", Styled(value, BOLD))
+    for tool in found.tools:
+        failed = f", {tool.failed} failed" if tool.failed else ""
+        call.screen.line(
+            Styled(f"  {tool.tool:<22}", DIM),
+            f"{tool.calls} call{'s' if tool.calls != 1 else ''}{failed}, {tool.seconds:.1f} s, {tool.tokens} tokens",
+        )
+    return 0
+
+
+def _each(value: float | None) -> str:
+    return "" if value is None else f" ({value:.1f} a conversation)"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def _seconds(p50: float | None, p95: float | None) -> str:
+    return "-" if p50 is None or p95 is None else f"{p50:.1f} s (the slowest of twenty {p95:.1f} s)"
+
+
+def _since(call: Call) -> float:
+    return 0.0 if call.arguments.days is None else time.time() - call.arguments.days * DAY_SECONDS
+
+
 def configure_usage(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=("day", "model", "document"), default="day", help="what to add up by (default: day)"
     )
+    configure_days(parser)
+
+
+def configure_days(parser: ArgumentParser) -> None:
     parser.add_argument("--days", metavar="N", type=positive_number, help="only the last so many days")
 
 
@@ -77,5 +127,12 @@ COMMANDS = {
         usage,
         configure_usage,
         ("usage", "usage --by model", "usage --by document --days 7"),
+    ),
+    "figures": Command(
+        "figures",
+        "Show how the agents' work has gone: calls, what became of their turns, and how long requests took",
+        figures,
+        configure_days,
+        ("figures", "figures --days 7", "figures --json"),
     ),
 }

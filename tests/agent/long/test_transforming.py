@@ -105,6 +105,38 @@ def test_the_result_is_a_new_tab_unless_told_otherwise(writing: Writing):
     assert again["path"] == "notes/story - custom.md"
 
 
+@pytest.mark.covers("ML-future-translate")
+def test_a_document_is_translated_chapter_by_chapter_beside_the_original(writing: Writing):
+    """A model that knows one sentence of German, and how the road goes on."""
+    german = (
+        (
+            r"The road of chapter (\d+) went on past milestone (\d+), and nobody spoke a word\.",
+            r"Der Weg in Kapitel \1 ging an Meilenstein \2 vorbei, und niemand sprach ein Wort.",
+        ),
+        (r"^# Chapter (\d+)$", r"# Kapitel \1"),
+    )
+
+    def says(asked: Asked) -> dict[str, Any] | None:
+        if asked.what != "change":
+            return None
+        lines = [line for line in asked.passage.splitlines() if any(re.search(old, line) for old, _ in german)]
+        translated = lines
+        for old, new in german:
+            translated = [re.sub(old, new, line) for line in translated]
+        edits = [{"old": old, "new": new} for old, new in zip(lines, translated, strict=True)]
+        return {"edits": edits, "doubts": []}
+
+    text = "".join(chapter(at, "```\nkept as it is\n```") for at in range(1, 9))
+    writing.caller.folder.put("novel.md", text)
+    model = writing.with_model(says)
+    answer = writing.transform("novel.md", "custom", custom_prompt="Translate into German.")
+    new: str = writing.caller.text(answer["path"])
+    assert (new.count("Meilenstein"), new.count("milestone"), new.count("# Kapitel")) == (320, 0, 8)
+    assert new.count("```\nkept as it is\n```") == 8
+    assert writing.caller.text("novel.md") == text
+    assert len([asked for asked in model.asked if asked.what == "change"]) > 1
+
+
 @pytest.mark.covers("TK-transform-in-place", "TK-transform-version")
 def test_in_place_is_proposed_for_review_and_demands_the_current_version(folder: Folder):
     writing = Writing.at(folder, "propose")

@@ -1,0 +1,106 @@
+"""How the agents' work has gone in a folder: what tools were called and how that ended, what became of the changes.
+
+Everything is counted from what is kept anyway: the events of jobs, for as long as there are any (see the settings of
+retention), and the history's turns. Nothing is sent anywhere. A share of nothing is unknown, not zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from statistics import quantiles
+from typing import TYPE_CHECKING, Any
+
+from redraft.history.turns import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from redraft.agent.events import Event
+    from redraft.agent.store import AgentStore
+    from redraft.history.turns import Turns
+
+# With which a person's waiting is over: what comes after a proposal is their own time.
+ENDS = frozenset({"edits.proposed", "job.completed", "job.failed", "job.cancelled"})
+
+
+@dataclass(slots=True)
+class ToolFigures:
+    """The calls of one tool: how many, how many of them failed, and what they took in seconds and tokens."""
+
+    tool: str
+    calls: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was counted. Shares are from 0 to 1; seconds are those from a request to its end or its proposal."""
+
+    conversations: int
+    jobs: int
+    actions: int
+    actions_per_conversation: float | None
+    succeeded: float | None
+    accepted: float | None
+    undone: float | None
+    p50_seconds: float | None
+    p95_seconds: float | None
+    tools: tuple[ToolFigures, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def figures(store: AgentStore, turns: Turns, *, since: float = 0.0) -> Figures:
+    """Count everything that began at that time or later."""
+    jobs = [job for name in store.sessions.all() for job in store.jobs.of_session(name) if job.created_at >= since]
+    events = {job.id: store.events.after(job.id) for job in jobs}
+    tools = _tools(events.values())
+    calls = sum(each.calls for each in tools)
+    conversations = len({job.session_id for job in jobs})
+    ends = [(job, next((event.ts for event in events[job.id] if event.type in ENDS), None)) for job in jobs]
+    p50, p95 = _quantiles([end - job.created_at for job, end in ends if end is not None])
+    became = turns.tally("agent", since=since)
+    decided = sum(became.get(state, 0) for state in (State.APPLIED, State.DISCARDED, State.UNDONE))
+    return Figures(
+        conversations=conversations,
+        jobs=len(jobs),
+        actions=calls,
+        actions_per_conversation=_share(calls, conversations),
+        succeeded=_share(calls - sum(each.failed for each in tools), calls),
+        accepted=_share(became.get(State.APPLIED, 0), decided),
+        undone=_share(became.get(State.UNDONE, 0), decided),
+        p50_seconds=p50,
+        p95_seconds=p95,
+        tools=tuple(tools),
+    )
+
+
+def _tools(jobs: Iterable[Sequence[Event]]) -> list[ToolFigures]:
+    """The tools that were called, the most called first."""
+    found: dict[str, ToolFigures] = {}
+    for events in jobs:
+        asked: dict[str, float] = {}
+        for event in events:
+            if event.type == "tool.call.requested":
+                asked[event.data["tool_call_id"]] = event.ts
+            elif event.type == "tool.call.completed":
+                tool = found.setdefault(event.data["tool"], ToolFigures(event.data["tool"]))
+                tool.calls += 1
+                tool.failed += not event.data["ok"]
+                tool.seconds += event.ts - asked.get(event.data["tool_call_id"], event.ts)
+                tool.tokens += event.data.get("tokens", 0)
+    return sorted(found.values(), key=lambda each: (-each.calls, each.tool))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _quantiles(seconds: Sequence[float]) -> tuple[float | None, float | None]:
+    if len(seconds) < 2:
+        return (seconds[0], seconds[0]) if seconds else (None, None)
+    cuts = quantiles(seconds, n=20, method="inclusive")
+    return cuts[9], cuts[18]
