@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import (
     of_agent,
+    of_agent_doc,
     of_behaviour,
     of_disk,
     of_live,
@@ -18,6 +21,7 @@ from benchmarks import (
     of_outline,
     of_search,
     of_server,
+    of_soak,
     of_start,
     of_text,
     of_typing,
@@ -34,11 +38,13 @@ GROUPS: dict[str, Callable[[Path], Iterator[Line]]] = {
     "start": of_start.results,
     "search": of_search.results,
     "outline": of_outline.results,
+    "agent-doc": of_agent_doc.results,
     "long": of_long.results,
     "mcp": of_mcp.results,
     "agent": of_agent.results,
     "server": of_server.results,
     "live": of_live.results,
+    "soak": of_soak.results,
     "typing": of_typing.results,
     "behaviour": of_behaviour.results,
 }
@@ -72,11 +78,15 @@ def file_system(path: Path) -> str:
 
 
 def main() -> int:
-    unknown = set(sys.argv[1:]) - set(GROUPS)
-    if unknown:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(GROUPS))
+    parser.add_argument("--minutes", type=float, default=1.0, help="how long the soak takes")
+    given = parser.parse_args()
+    if unknown := set(given.parts) - set(GROUPS):
         print(f"There is no part {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}.", file=sys.stderr)
         return 2
-    chosen = [name for name in GROUPS if name in sys.argv[1:]] or list(GROUPS)
+    GROUPS["soak"] = partial(of_soak.results, minutes=given.minutes)
+    chosen = [name for name in GROUPS if name in given.parts] or list(GROUPS)
     git = subprocess.run(["git", "--version"], capture_output=True, encoding="utf-8", check=True).stdout.strip()
     print(f"Python {sys.version.split()[0]}, {git}. Median of each, ours and the peer taken in turns.\n")
     missed = 0

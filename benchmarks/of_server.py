@@ -63,17 +63,28 @@ class Caller:
         self.headers = {"Content-Type": "application/json"}
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
+        self.told: Any = None
 
-    def post(self, path: str, body: Any = None) -> Any:
-        self._connection.request("POST", path, json.dumps(body or {}), self.headers)
+    def request(self, method: str, path: str, body: Any = None, **headers: str) -> http.client.HTTPMessage:
+        """The headers of the answer; `told` is what it says."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        self._connection.request(method, path, None if body is None else json.dumps(body), self.headers | given)
         response = self._connection.getresponse()
         data = response.read()
         assert response.status < 300, data
-        return json.loads(data)
+        self.told = json.loads(data) if data else None
+        return response.headers
+
+    def post(self, path: str, body: Any = None) -> Any:
+        self.request("POST", path, body or {})
+        return self.told
 
     def get(self, path: str) -> Any:
-        self._connection.request("GET", path, headers=self.headers)
-        return json.loads(self._connection.getresponse().read())
+        self.request("GET", path)
+        return self.told
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 @contextmanager

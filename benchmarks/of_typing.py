@@ -1,7 +1,8 @@
-"""How long a key takes in the app, in a real browser: in long documents, and over two thousand hunks.
+"""How long the app takes in a real browser: to be seen, and for a key in long documents and over two thousand hunks.
 
-Measured is what the page's main thread does from a key to the frame that shows it, in the thread's own time; the best
-of some rounds counts, because a browser has other things to do.
+Of a key is measured what the page's main thread does from it to the frame that shows it, in the thread's own time. Of
+the opening, what the browser says: from the request to the first words on the screen, and to the text of the document,
+with nothing in its cache. The best of some rounds counts, because a browser has other things to do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import Note, Result
+from benchmarks.measure import Note, Result, shown
 from benchmarks.of_server import Caller, serving
 from benchmarks.texts import prose
 
@@ -28,6 +29,12 @@ CHROMIUM = Path("/usr/bin/chromium")
 ROUNDS, KEYS, PAUSE_MS = 5, 30, 40
 SIZES = {"1 MB": (1_000_000, 0.016), "10 MB": (10_000_000, 0.050)}
 HUNKS, HUNKS_WITHIN = 2000, 0.016
+PAINT_WITHIN = 1.0
+WRITTEN = """new MutationObserver((_, observer) => {
+  if (!document.querySelector(".cm-line")) return;
+  window.writtenAt = performance.now();
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });"""
 TASK, FRAME = "ThreadControllerImpl::RunTask", "WebFrameWidgetImpl::BeginMainFrame"
 CATEGORIES = ["devtools.timeline", "toplevel", "blink"]
 
@@ -37,6 +44,7 @@ def results(folder: Path) -> Iterator[Line]:
         yield Note("     typing in the app: there is no chromium here")
         return
     with serving(folder) as server, _browser() as browser:
+        yield from _painting(browser, server, folder)
         for name, (size, bound) in SIZES.items():
             (folder / "notes" / f"{size}.md").write_text(prose(size), encoding="utf-8")
             page = _opened(browser, server, f"{size}.md")
@@ -47,6 +55,19 @@ def results(folder: Path) -> Iterator[Line]:
         page = _opened(browser, server, _reviewed(folder, server))
         page.get_by_text(f"AI changed {HUNKS} places here").wait_for()
         yield Result(f"a key over {HUNKS} hunks, p95", _p95(browser, page), "16 ms", HUNKS_WITHIN, 1.0)
+
+
+def _painting(browser: Browser, server: Caller, folder: Path) -> Iterator[Line]:
+    (folder / "notes" / "first.md").write_text(prose(10_000), encoding="utf-8")
+    painted: list[float] = []
+    written: list[float] = []
+    for _ in range(ROUNDS):
+        page = _opened(browser, server, "first.md")
+        painted.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        written.append(page.evaluate("window.writtenAt"))
+        page.context.close()
+    yield Result("the app's first paint", min(painted) / 1000, "1 s", PAINT_WITHIN, 1.0)
+    yield Note(f"     until the document's text is there                {shown(min(written) / 1000):>9}")
 
 
 @contextmanager
@@ -66,6 +87,7 @@ def _opened(browser: Browser, server: Caller, path: str) -> Page:
     page.set_default_timeout(60_000)
     kept = {"welcomed": True, "agentOpen": False, "side": None, "active": path, "order": [path]}
     page.add_init_script(f"localStorage.redraft ??= {json.dumps(json.dumps({'state': kept, 'version': 0}))}")
+    page.add_init_script(WRITTEN)
     page.goto(f"http://127.0.0.1:{server.port}{server.post('/api/visit')['path']}")
     page.get_by_role("textbox", name=f"Text of {path}").click()
     page.wait_for_timeout(1500)

@@ -24,6 +24,7 @@ from redraft.mcp_server.protocol import (
 )
 from redraft.tools.across import search_documents, search_project
 from redraft.tools.analysing import analyze_document
+from redraft.tools.editor import IN_EDITORS
 from redraft.tools.registry import Registry
 from redraft.tools.transforming import transform_document
 
@@ -179,4 +180,6 @@ class Steps(Registry):
             from redraft.mcp_server.subagents import work_for
 
             context.long = work_for(self._call)
+        if name in IN_EDITORS:
+            context = context.apart(self._call.connection.endpoint.editors)
         return super().call(name, arguments, context)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from redraft.config import MODE_WIDTH
 from redraft.errors import Refused
@@ -18,12 +18,14 @@ from redraft.tools.context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from redraft.mcp_server.call import Call
     from redraft.mcp_server.client import Client, Form
     from redraft.mcp_server.following import Following
     from redraft.search.index import Index
+    from redraft.tools.live import LiveEditors
     from redraft.tools.registry import Registry
     from redraft.workspace.workspace import Workspace
 
@@ -35,7 +37,8 @@ class Endpoint:
     """One folder, served. Close it before the workspace; used as a context manager it closes itself.
 
     `form` says how answers are written, whatever the client; `guard` is the lock of whoever shares the workspace;
-    `most` is the widest mode for these clients, where the workspace's own is wider.
+    `most` is the widest mode for these clients, where the workspace's own is wider; `editors` are the rich editors that
+    are open in browsers, where there are any.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class Endpoint:
         tools: Registry,
         *,
         form: Form | None = None,
-        guard: threading.Lock | None = None,
+        guard: AbstractContextManager[Any] | None = None,
         most: str | None = None,
     ) -> None:
         if not tools.tools:
@@ -52,9 +55,10 @@ class Endpoint:
         self.workspace = workspace
         self.tools = tools
         self.form: Form | None = form
-        self.guard = guard or threading.Lock()
+        self.guard: AbstractContextManager[Any] = guard or threading.Lock()
         self.questions = Questions()
         self.most = most
+        self.editors: LiveEditors | None = None
         self._whole: Endpoint | None = None
         self._callers: OrderedDict[str, ToolContext] = OrderedDict()
         self._index: Index | None = None
@@ -75,6 +79,7 @@ class Endpoint:
         made = Endpoint(self.workspace, tools, form=form, guard=self.guard, most=most)
         made._whole = self
         made.questions = self.questions
+        made.editors = self.editors
         return made
 
     def close(self) -> None:
@@ -95,11 +100,11 @@ class Endpoint:
     @contextmanager
     def aside(self) -> Generator[None]:
         """Let others work while this call waits for a person. To be used by whoever holds the guard."""
-        self.guard.release()
+        self.guard.__exit__(None, None, None)
         try:
             yield
         finally:
-            self.guard.acquire()
+            self.guard.__enter__()
 
     def context_of(self, client: Client, *, shared: bool) -> ToolContext:
         """Where a caller's tools work. A `shared` one is that of all callers of this name: it is better to remember

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.errors import RedraftError
 from redraft.history.turns import Author
@@ -20,6 +20,7 @@ from redraft.workspace.present import Present
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from redraft.mcp_server.protocol import Message
     from redraft.workspace.events import Event
@@ -65,7 +66,7 @@ class Follower:
 class Following:
     """Keeps an eye on one folder from its making until it is closed."""
 
-    def __init__(self, workspace: Workspace, guard: threading.Lock) -> None:
+    def __init__(self, workspace: Workspace, guard: AbstractContextManager[Any]) -> None:
         self._workspace = workspace
         self._guard = guard
         self._present = Present(workspace.engine)

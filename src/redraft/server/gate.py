@@ -11,10 +11,7 @@ key.
 
 from __future__ import annotations
 
-import re
 import secrets
-from base64 import b64encode
-from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,7 +19,7 @@ from redraft.errors import RedraftError, Refused
 from redraft.mcp_server.headers import Headers
 from redraft.server.keys import COOKIE_SECONDS
 from redraft.server.pace import Pace
-from redraft.server.replies import HTML, guarded, refuse, reply
+from redraft.server.replies import HTML, guarded, policy_of, refuse, reply
 
 if TYPE_CHECKING:
     from redraft.server.callers import Caller
@@ -35,7 +32,6 @@ OWN_SITES = ("", "same-origin", "none")
 REQUESTS_A_SECOND, REQUESTS_AT_ONCE = 1000.0, 3000.0
 FAILURES_A_SECOND, FAILURES_AT_ONCE = 0.5, 30.0
 MAX_FORM = 4096
-STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 
 
 def loopback_origins(port: int) -> dict[str, str]:
@@ -187,13 +183,10 @@ class Gate:
 
 
 def _page_headers(page: bytes) -> list[tuple[bytes, bytes]]:
-    """Those of the one page that anybody may see: it loads nothing, and its own style is known by its hash."""
-    styles = [b64encode(sha256(style).digest()).decode() for style in STYLE.findall(page)]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in styles) or "'none'"
-    policy = f"default-src 'none'; style-src {allowed}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    """Those of the one page that anybody may see."""
     # Under `no-referrer` a browser tells no origin with a form, and the form on this page has to tell it.
     referrer = (b"referrer-policy", b"same-origin")
-    return [(b"www-authenticate", b"Bearer"), referrer, (b"content-security-policy", policy.encode())]
+    return [(b"www-authenticate", b"Bearer"), referrer, (b"content-security-policy", policy_of(page).encode())]
 
 
 def _cookie(headers: Headers, name: str) -> str | None:

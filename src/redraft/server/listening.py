@@ -121,5 +121,7 @@ def _run(app: logs.Logged, front: Front, served: Served, listener: socket.socket
     def end_streams() -> None:
         front.mcp.close()
         served.streams.end()
+        served.change_streams.end()
+        served.live.end()
 
     run(config, listener, end_streams)

@@ -15,7 +15,7 @@ from fastapi import Request, Response
 from starlette.routing import Route
 
 from redraft.errors import Refused
-from redraft.server.replies import HTML, POLICY
+from redraft.server.replies import HTML, POLICY, policy_of
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -23,18 +23,21 @@ if TYPE_CHECKING:
 KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "woff2": "font/woff2"}
 FOR_GOOD = "private, max-age=31536000, immutable"
 NONCE = "NONCE"
+SAID = b"<!-- what the page says -->"
 
 
-def page_file(name: str) -> bytes:
-    """A page of the gate's, for a browser that is not let in."""
-    return files("redraft.server").joinpath("page", name).read_bytes()
+def plain_page(name: str) -> bytes:
+    """A page without the app: what it says, in the frame and with the style of all of them."""
+    pages = files("redraft.server").joinpath("page")
+    return (pages / "frame.html").read_bytes().replace(SAID, (pages / name).read_bytes().rstrip())
 
 
 async def app_page(_: Request) -> Response:
     """The app; where it was not built, a page that says how to build it."""
     built = static_files() / "index.html"
     if not built.is_file():
-        return Response(page_file("unbuilt.html"), 503, media_type=HTML)
+        page = plain_page("unbuilt.html")
+        return Response(page, 503, media_type=HTML, headers={"content-security-policy": policy_of(page)})
     nonce = secrets.token_urlsafe(16)
     policy = POLICY.replace("style-src 'self'", f"style-src 'self' 'nonce-{nonce}'")
     headers = {"content-security-policy": policy, "cache-control": "no-cache"}

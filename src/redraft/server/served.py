@@ -3,14 +3,14 @@
 The workspace is used by one thread at a time. Its database has a lock of its own, but the texts that it keeps at hand,
 the drafts, and the memory of a tool's caller have none: two threads at once could lose an entry or see half a change.
 So whoever touches the workspace holds `guard`: routes here, the agent's jobs, MCP; nobody holds it while a model or a
-person is waited for. Routes work in a few threads of their own, and only so many may wait for one.
+person is waited for. Routes work in a few threads of their own, and only so many may wait for one. What is typed live
+comes to the workspace by one more thread: the others may all be waiting for just that.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,6 +21,7 @@ from redraft.errors import Busy, Refused
 from redraft.mcp_server import Endpoint
 from redraft.runtime import folder_settings, models, open_agent, user_settings
 from redraft.server.changes import Changes
+from redraft.server.guarding import Guard
 from redraft.server.live.rooms import Rooms
 from redraft.server.repeating import Answers
 from redraft.server.streams import Streams
@@ -56,9 +57,10 @@ class Served:
     def __init__(self, workspace: Workspace, *, tools: Registry | None = None) -> None:
         self.workspace = workspace
         self.tools = tools or registry()
-        self.guard = threading.Lock()
+        self.guard = Guard()
         self.state = workspace.engine.state
         self._threads = ThreadPoolExecutor(THREADS, "redraft-server")
+        self._typing = ThreadPoolExecutor(1, "redraft-live")
         self._waiting = 0
         self._contexts: OrderedDict[tuple[str, str, str], ToolContext] = OrderedDict()
         self._index: Index | None = None
@@ -69,8 +71,10 @@ class Served:
         self.agent: Agent = self._opened.enter_context(open_agent(workspace, guard=self.guard))
         self.streams = Streams(self.agent.store.events, self.aside)
         self._opened.callback(self.streams.close)
-        self.live = Rooms(workspace, self._guarded)
+        self.live = Rooms(workspace, self._typed, lambda: self.agent.store.leases.held)
         self._opened.callback(self.live.close)
+        self.guard.settle = self.live.settle
+        self.editors = self.endpoint.editors = self.live.editors(self.guard, most=THREADS // 2)
         self.changes = Changes()
         self.change_streams = Streams(self.changes, self.aside)
         self._opened.callback(self.change_streams.close)
@@ -87,7 +91,8 @@ class Served:
         self.close()
 
     def close(self) -> None:
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        for threads in (self._threads, self._typing):
+            threads.shutdown(wait=True, cancel_futures=True)
         if self._index is not None:
             self._index.close()
         self._opened.close()
@@ -108,14 +113,14 @@ class Served:
         """Do something with the workspace, which nobody else uses meanwhile, and which has heard of all typing."""
         if self.live.waiting:
             await self.live.flush()
-        return await self._guarded(act)
+        return await self.aside(lambda: self._at_once(act))
 
-    async def _guarded(self, act: Callable[[Workspace], T]) -> T:
-        def guarded() -> T:
-            with self.guard:
-                return act(self.workspace)
+    async def _typed(self, act: Callable[[Workspace], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._typing, self._at_once, act)
 
-        return await self.aside(guarded)
+    def _at_once(self, act: Callable[[Workspace], T]) -> T:
+        with self.guard.at_once:
+            return act(self.workspace)
 
     # For those who hold the guard
 

@@ -18,6 +18,7 @@ from redraft.errors import RedraftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
     from redraft.agent.events import Event as JobEvent
@@ -32,7 +33,7 @@ TYPED_SECONDS = 0.25
 MANY = 64
 REMEMBERED = 4096
 # Those of a job's events with which it becomes another job to look at.
-TURNING = ("job.", "clarification.", "confirmation.", "diff.", "apply.", "review.")
+TURNING = ("job.", "clarification.", "confirmation.", "documents.", "diff.", "apply.", "review.")
 
 
 class Watching:
@@ -41,7 +42,7 @@ class Watching:
     def __init__(
         self,
         workspace: Workspace,
-        guard: threading.Lock,
+        guard: AbstractContextManager[Any],
         agent: Agent,
         changes: Changes,
         rooms: Rooms,

@@ -40,6 +40,7 @@ class Person:
         self._socket: ClientConnection | None = None
         self._reading: asyncio.Task[None] | None = None
         self._synced = asyncio.Event()
+        self._answered = asyncio.Event()
 
     def begin_anew(self) -> None:
         """A new replica, which knows nothing."""
@@ -122,6 +123,7 @@ class Person:
         kind, step, carried = wire.read_frame(data)
         if kind == wire.AWARENESS:
             self._meet(carried)
+            self._answered.set()
         elif step == wire.STEP1:
             await self.send(wire.step2(self.doc.get_update(carried)))
         else:
@@ -169,11 +171,18 @@ class Person:
             return self.undoing.undo()
 
     async def sent(self) -> None:
-        """Wait until the server has received all that was typed before."""
+        """Wait until the server has kept all that was typed before."""
         await asyncio.sleep(0)
         self._synced.clear()
         await self.send(wire.step1(self.doc.get_state()))
         await asyncio.wait_for(self._synced.wait(), PATIENCE)
+
+    async def received(self) -> None:
+        """Wait until all that was typed before is in the room; the workspace may not have heard of it."""
+        await asyncio.sleep(0)
+        self._answered.clear()
+        await self.send(bytes((wire.ASK_AWARENESS,)))
+        await asyncio.wait_for(self._answered.wait(), PATIENCE)
 
 
 async def until(true: Callable[[], bool], what: Callable[[], Any] = lambda: "it never came true") -> None:

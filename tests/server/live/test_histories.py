@@ -4,23 +4,18 @@ anybody put in stands exactly once."""
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
 import random
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import TORTURE
-from redraft.text.edits import Change
-from server.live.people import Person, expect_same, story, tab_of, until
+from server.live.people import Person, expect_same, story, tab_of
 from server.serving import begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from server.serving import Server
 
@@ -28,7 +23,6 @@ pytestmark = pytest.mark.slow
 HISTORIES = 1000 if TORTURE else 24
 ACTS = 40
 RESTART_EVERY = 12
-TRACE_PREFIX = None if TORTURE else 1500
 WORD = re.compile("Q[^Q]*Q")
 PARAGRAPHS = 30
 START = "# Of lamps\r\n\n" + "".join(f"Paragraph {n} says that lamp {n} was lit.\n\n" for n in range(PARAGRAPHS))
@@ -121,8 +115,8 @@ class World:
 
     async def look(self) -> None:
         """Whether somebody changed what somebody else was just changing, too."""
-        drafts = (await self.ask(self.server.get, "/api/review"))["documents"]
-        self.conflicts |= any(h["conflict"] for draft in drafts if draft["path"] == self.path for h in draft["hunks"])
+        drafts = (await self.ask(self.server.get, "/api/review", path=self.path))["documents"]
+        self.conflicts |= any(hunk["conflict"] for draft in drafts for hunk in draft["hunks"])
 
     async def restarts(self) -> None:
         process, folder = self.server.process, self.server.folder
@@ -174,6 +168,9 @@ class World:
                 person.client = self.server
                 await person.join()
         text = await expect_same(*self.people)
+        await self.decides("accept")
+        await self.saves()
+        assert self.file.read_bytes().decode() == await expect_same(*self.people) == text
         for person in self.people:
             await person.leave()
         return text
@@ -195,10 +192,6 @@ class World:
         return wrong if text == START else [*wrong, "something else was changed"]
 
 
-def has_length(person: Person, length: int) -> bool:
-    return len(person.text) == length
-
-
 def test_three_people_and_all_the_rest_come_to_one_text(standing: Server):
     async def told() -> dict[int, tuple[list[str], str]]:
         wrong: dict[int, tuple[list[str], str]] = {}
@@ -214,38 +207,3 @@ def test_three_people_and_all_the_rest_come_to_one_text(standing: Server):
         return wrong
 
     assert story(told()) == {}
-
-
-@pytest.mark.parametrize(
-    "name", ["friendsforever_flat", "clownschool_flat", "sveltecomponent"] if TORTURE else ["clownschool_flat"]
-)
-def test_a_real_session_typed_by_two_ends_in_the_recorded_text(standing: Server, material: Path, name: str):
-    """Each types for a while, and the other goes on from what they see."""
-    with gzip.open(material / "editing-traces" / f"{name}.json.gz", "rt", encoding="utf-8") as file:
-        trace = json.load(file)
-    steps = [patch for step in trace["txns"] for patch in step["patches"]][:TRACE_PREFIX]
-    assert standing.folder is not None
-    (standing.folder / f"{name}.md").write_bytes(trace["startContent"].encode())
-    chance = random.Random(7)
-
-    async def told() -> None:
-        typing, waiting = [await Person(standing, f"{name}.md").join() for _ in range(2)]
-        expected: str = trace["startContent"]
-        left = 0
-        for at, taken, new in steps:
-            if left == 0:
-                typing, waiting, left = waiting, typing, chance.randint(1, 250)
-                await until(partial(has_length, typing, len(expected.encode())))
-                assert str(typing) == expected
-            left -= 1
-            typing.type(at, new, taken)
-            expected = Change.between(expected, expected[:at] + new + expected[at + taken :]).apply(expected)
-            if left % 20 == 0:
-                await asyncio.sleep(0)
-        assert await expect_same(typing, waiting) == expected
-        if TRACE_PREFIX is None:
-            assert expected == trace["endContent"]
-        await typing.leave()
-        await waiting.leave()
-
-    story(told())

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pycrdt import Doc, Map, Text
 
 from redraft.errors import Busy, Refused
+from redraft.history.reviews import Reviews
 from redraft.history.turns import Author
 from redraft.server.live import keeper as module
 from redraft.server.live.keeper import EPOCH_SECONDS, Keeper
 from redraft.server.live.kept import Kept
+from redraft.server.live.mirror import Mirror
 from redraft.text.edits import Change, Edit
 from redraft.workspace.workspace import Workspace
 from tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from pathlib import Path
 
     from redraft.server.live.keeper import Exchanged, Opened
 
@@ -88,6 +92,39 @@ def test_a_room_that_remembers_too_much_begins_anew(
     first = keeper.open(workspace, NOW)
     monkeypatch.setattr(module, "MAX_STATE", 0)
     assert again(workspace).open(workspace, NOW).epoch != first.epoch
+
+
+def test_a_replica_that_is_not_used_any_more_is_let_go_of(workspace: Workspace, keeper: Keeper):
+    """After typing and after edits from elsewhere; the library holds on to what anybody still listens to."""
+    anna = Replica(keeper.open(workspace, NOW))
+    mirror = Mirror.begun(workspace.read(PATH))
+    anna.take(keeper.exchange(workspace, anna.type(0, "Typed. ")))
+    mirror.pull(workspace, "typing")
+    mirror.push(workspace, [], lambda: None)
+    left = weakref.ref(mirror)
+    del mirror
+    gc.collect()
+    assert left() is None
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_file_that_is_written_while_typing_is_taken_in_is_seen_by_all(
+    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch, times: int
+):
+    """The workspace merges it in with the typing, at once: the room must not take that for what was typed."""
+    anna = Replica(keeper.open(workspace, NOW))
+    adding, written = Reviews.add_typing, list[str]()
+
+    def writes_first(reviews: Reviews, path: str, change: str) -> int:
+        if len(written) < times:
+            written.append(f"Written {len(written)}, é.\n\n")
+            (Path(workspace.folder) / PATH).write_text("".join(written) + STORY, encoding="utf-8")
+        return adding(reviews, path, change)
+
+    monkeypatch.setattr(Reviews, "add_typing", writes_first)
+    for letter in "Typed. ":
+        anna.take(keeper.exchange(workspace, anna.type(len(anna.text), letter)))
+    assert now(workspace) == str(anna.text) == "".join(written) + STORY + "Typed. "
 
 
 def test_typing_and_its_mark_are_kept_together_or_not_at_all(

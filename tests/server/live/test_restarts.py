@@ -55,6 +55,25 @@ def test_an_epoch_outlives_the_server_and_who_was_away_loses_nothing(folder: Pat
     story(told())
 
 
+def test_typing_that_is_told_to_have_arrived_is_kept_even_if_the_server_is_killed_at_once(folder: Path):
+    """Who was told so may be closed, and never come back."""
+
+    async def told() -> None:
+        server = begun(folder)
+        anna = await Person(server).join()
+        anna.type(0, "Arrived. ")
+        await anna.sent()
+        assert server.process is not None
+        server.process.kill()
+        server.process.communicate()
+        await anna.ended()
+        server = begun(folder)
+        assert server.get("/api/documents", path="story.md")["content"] == "Arrived. " + STORY
+        assert await asyncio.to_thread(ended, server) == ""
+
+    story(told())
+
+
 def test_a_server_that_is_killed_in_mid_typing_loses_nothing(folder: Path):
     async def told() -> None:
         server = begun(folder)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from redraft.server.live import wire
 from redraft.text.edits import Change, Edit
 from server.live.people import Person, edit, elsewhere, expect_same, on_disk, place, story, tab_of, until
+from speaking.lines import ENVELOPE_VERSION, Lines, answer_of, envelope
 from tools.calling import STORY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from contextlib import AbstractContextManager
+
     from server.serving import Server
+
+    Call = Callable[..., Any]
 
 pytestmark = pytest.mark.slow
 
@@ -47,12 +54,70 @@ def test_saving_waits_for_what_was_received(standing: Server, page: str):
         tab = tab_of(standing, page)
         for number in range(20):
             anna.type(0, f"{number} ")
-            await anna.sent()
+            await anna.received()
             standing.post(f"/api/tabs/{tab['tab_id']}/save")
             assert on_disk(standing, page) == str(anna)
         await anna.leave()
 
     story(told())
+
+
+@contextmanager
+def by_tool(server: Server) -> Generator[Call]:
+    yield server.tool
+
+
+@contextmanager
+def by_post(server: Server) -> Generator[Call]:
+    """Over `/mcp`, every request for itself."""
+
+    def call(name: str, **arguments: Any) -> Any:
+        told = {"name": name, "arguments": arguments, "_meta": envelope()}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": told}
+        headers = {"Mcp-Protocol-Version": ENVELOPE_VERSION, "Mcp-Method": "tools/call", "Mcp-Name": name}
+        answer = server.request("POST", "/mcp", message, {"Accept": "application/json, text/event-stream", **headers})
+        return answer_of(answer.json["result"])
+
+    yield call
+
+
+@contextmanager
+def by_joining(server: Server) -> Generator[Call]:
+    """By `redraft mcp`, in another process."""
+    assert server.folder is not None
+    client = Lines.to(server.folder)
+    client.start()
+
+    def call(name: str, **arguments: Any) -> Any:
+        return answer_of(client.call(name, **arguments))
+
+    yield call
+    assert client.close() == ""
+
+
+@pytest.mark.parametrize("way", [by_tool, by_post, by_joining])
+def test_an_agent_reads_and_edits_what_was_typed_just_now(
+    standing: Server, page: str, way: Callable[[Server], AbstractContextManager[Call]]
+):
+    """What has come into the room and not yet to the workspace is neither missed nor a reason to refuse."""
+
+    async def told(call: Call) -> None:
+        anna = await Person(standing, page).join()
+        for number in range(10):
+            word = f"Typed-{number}"
+            anna.type(len(str(anna)), f"{word}\n")
+            await anna.received()
+            found = await asyncio.to_thread(call, "read_document", path=page)
+            assert found["content"].endswith(f"{word}\n")
+            anna.type(0, "!")
+            await anna.received()
+            edited = await asyncio.to_thread(call, "edit_text", path=page, old_text=f"{word}\n", new_text="Edited\n")
+            assert "error" not in edited
+            assert "!" * (number + 1) + STORY + "Edited\n" * (number + 1) == await expect_same(anna)
+        await anna.leave()
+
+    with way(standing) as call:
+        story(told(call))
 
 
 @pytest.mark.covers("ML-open-collaboration")

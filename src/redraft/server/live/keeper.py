@@ -7,6 +7,7 @@ kept, with all that could not be typed then.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,8 @@ EPOCH_SECONDS = 7 * 24 * 3600.0
 # A replica remembers all that ever was in its text. Beyond this it begins anew, and its clients with it.
 MAX_STATE = 64 * 1024 * 1024
 FOLD_AFTER = 1000
+# A program may write the file again and again, each time between our look at it and our typing.
+ATTEMPTS = 8
 DISK = "disk"
 
 
@@ -98,10 +101,11 @@ class Keeper:
         """Bring the room and the workspace together. `origin` says what has happened to the document elsewhere; without
         one, most likely nothing has, and typing goes straight to the workspace."""
         try:
-            try:
-                return self._together(workspace, batch, origin)
-            except Stale:
-                return self._together(workspace, batch, DISK)
+            for _ in range(ATTEMPTS):
+                with contextlib.suppress(Stale):
+                    return self._together(workspace, batch, origin)
+                origin = DISK
+            return self._together(workspace, batch, origin)
         except Exception as error:
             self._kept.add(self._path, batch)
             if isinstance(error, RedraftError) and error.code == "not_found":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pycrdt import Doc, Map, Text
 
-from redraft.errors import Damaged
+from redraft.errors import Damaged, Stale
 from redraft.server.live.indices import byte_length, change_of, growth_of, places_of
 from redraft.text import text as texts
 from redraft.text.edits import Change, Edit
@@ -68,9 +68,6 @@ class Mirror:
         with unharmed(path), self._doc.transaction():
             for update in state:
                 self._doc.apply_update(update)
-        self._heard = _Heard()
-        self._text.observe(lambda event: self._heard.deltas.append(event.delta))
-        self._doc.observe(lambda event: self._heard.updates.append(event.update))
         self.known: texts.Text = texts.Text(str(self._text))
         self._size = len(self._text)
         self.version = ""
@@ -83,6 +80,19 @@ class Mirror:
             mirror._text.insert(0, str(document.text))
         mirror._stand(document)
         return mirror
+
+    @contextlib.contextmanager
+    def _hearing(self) -> Generator[_Heard]:
+        """What the replica tells meanwhile. Who listens for longer keeps it in memory for good: it holds its listeners,
+        and they hold it, where the collector of garbage does not see."""
+        heard = _Heard()
+        text = self._text.observe(lambda event: heard.deltas.append(event.delta))
+        doc = self._doc.observe(lambda event: heard.updates.append(event.update))
+        try:
+            yield heard
+        finally:
+            self._text.unobserve(text)
+            self._doc.unobserve(doc)
 
     @property
     def client(self) -> int:
@@ -98,8 +108,7 @@ class Mirror:
         if document.version == self.version:
             return []
         edits = smallest(str(self.known), str(document.text))
-        self._heard = _Heard()
-        with unharmed(self.path), self._doc.transaction(origin=origin):
+        with self._hearing() as heard, unharmed(self.path), self._doc.transaction(origin=origin):
             for start, end, text in reversed(places_of(self.known, edits)):
                 if end > start:
                     del self._text[start:end]
@@ -107,18 +116,19 @@ class Mirror:
                     self._text.insert(start, text)
         self._stand(document)
         self._check()
-        return self._heard.updates
+        return heard.updates
 
     def push(self, workspace: Workspace, updates: Sequence[bytes], also: Callable[[], None]) -> None:
         """Let the workspace follow what came from the room, and keep with it what `also` keeps; `Stale` where it has to
         be pulled first."""
-        self._heard = _Heard()
-        with unharmed(self.path), self._doc.transaction(origin=PERSON):
+        with self._hearing() as heard, unharmed(self.path), self._doc.transaction(origin=PERSON):
             for update in updates:
                 self._doc.apply_update(update)
-        change = change_of(self.known, self._heard.deltas[0]) if self._heard.deltas else Change()
+        change = change_of(self.known, heard.deltas[0]) if heard.deltas else Change()
 
         def typed(document: Document) -> None:
+            if document.text != change.apply_to(self.known):  # the file was written just now, and is merged in already
+                raise Stale(f"{self.path} was changed meanwhile.", path=self.path)
             self._stand(document, self._size + growth_of(change))
             self._check()
             also()
@@ -148,14 +158,13 @@ class Mirror:
             "pending": float(0 if draft is None else waiting(draft)),
         }
         told = self._about.to_py() or {}
-        self._heard = _Heard()
-        with self._doc.transaction(origin=ABOUT):
+        with self._hearing() as heard, self._doc.transaction(origin=ABOUT):
             for key in told.keys() - wanted.keys():
                 del self._about[key]
             for key, value in wanted.items():
                 if told.get(key) != value:
                     self._about[key] = value
-        return self._heard.updates
+        return heard.updates
 
 
 def smallest(old: str, new: str) -> list[Edit]:

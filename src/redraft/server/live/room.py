@@ -8,7 +8,6 @@ workspace answers, its own edits and what is to be known about the document, goe
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +16,9 @@ from pycrdt import Doc, merge_updates
 from redraft.errors import Busy, RedraftError
 from redraft.server.live import wire
 from redraft.server.live.admission import read_update
+from redraft.server.live.editors import OpenEditors
+from redraft.server.live.followed import Followed
+from redraft.server.live.holding import Holding
 from redraft.server.live.keeper import MAX_STATE
 from redraft.server.live.mirror import unharmed
 from redraft.server.live.presence import Presence
@@ -62,25 +64,26 @@ class Refusal(Exception):
 class Room:
     """One document, and whoever is typing into it."""
 
-    def __init__(self, path: str, opened: Opened, exchange: Exchange) -> None:
+    def __init__(
+        self, path: str, opened: Opened, exchange: Exchange, locked: Callable[[], bool] = lambda: False
+    ) -> None:
         self.path = path
         self.epoch = opened.epoch
         self.version = opened.version
         self.length = opened.length
         self.clients: set[Client] = set()
         self.presence = Presence()
+        self.editors = OpenEditors()
+        self.holding = Holding(locked, lambda client: client.close(AGAIN, "You can type again; come again."))
         self.closed = False
         self._ledger = opened.ledger
         self._exchange = exchange
         self._doc: Doc[Any] = Doc()
         self._doc.apply_update(opened.state)
         self._size = len(opened.state)
-        self._heard: list[bytes] = []
-        self._doc.observe(lambda event: self._heard.append(event.update))
         self._out: list[bytes] = []
         self._untold: list[tuple[str, bytes]] = []
-        self._came = self._followed = 0  # updates, and how many of them the workspace has heard of
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._followed = Followed()
         self._woken = ""
         self._ticking: asyncio.TimerHandle | None = None
         self._telling: asyncio.TimerHandle | None = None
@@ -97,6 +100,8 @@ class Room:
     def leave(self, client: Client) -> None:
         self.clients.discard(client)
         self.presence.leave(client)
+        self.editors.leave(client)
+        self.holding.leave(client)
         self._present()
 
     def receive(self, client: Client, data: bytes) -> None:
@@ -107,22 +112,35 @@ class Room:
         elif kind == wire.AWARENESS:
             self.presence.take(client, client.name, carried)
             self._present()
+        elif kind == wire.EDITOR:
+            self.editors.take(client, carried)
         elif step == wire.STEP1:
             self._answer(client, carried)
         else:
             self._take(client, carried, first=step == wire.STEP2)
 
     def _answer(self, client: Client, state: bytes) -> None:
+        """Who is in the room takes it for the news that their typing has arrived, and keeps it no longer."""
+        if client in self.holding:
+            return
         try:
-            client.send(wire.step2(self._doc.get_update(state)))
+            answer = wire.step2(self._doc.get_update(state))
         except ValueError as error:
             raise Garbled("its state cannot be read") from error
+        if client.synced and self.waiting:
+            self._followed.all().add_done_callback(lambda kept: client.send(answer) if kept.result() else None)
+        else:
+            client.send(answer)
 
     def _take(self, client: Client, data: bytes, *, first: bool) -> None:
         update = self._ledger.judge(data)
+        # Who comes tells all deletions that they know of, old ones too, so those are no sign of typing.
+        writes = self._ledger.adds(update) or (update.deletes and not first)
         if not client.may_write:
-            if self._ledger.adds(update) or (update.deletes and not first):
+            if writes:
                 raise Refusal(READ_ONLY, "A viewer reads along, and types nothing.")
+            return
+        if self.holding.refuses(client, writes=writes):
             return
         if self._ledger.early(update):
             if client.synced or first:
@@ -133,19 +151,22 @@ class Room:
             return
         for made in self._applied(data):
             self._untold.append((client.name, made))
-            self._came += 1
+            self._followed.came(1)
         self._ledger.note(update)
         self._tick_soon()
 
     def _applied(self, data: bytes) -> list[bytes]:
         """Take an update into the replica; gives what of it was new, which goes to everybody."""
-        self._heard = []
+        heard: list[bytes] = []
+        listening = self._doc.observe(lambda event: heard.append(event.update))
         try:
             with unharmed(self.path):
                 self._doc.apply_update(data)
         except ValueError as error:
             raise Garbled("it cannot be read") from error
-        new = [made for made in self._heard if made != wire.NOTHING]
+        finally:
+            self._doc.unobserve(listening)  # or neither it nor this room would ever be let go of
+        new = [made for made in heard if made != wire.NOTHING]
         self._out += new
         self._size += sum(map(len, new))
         return new
@@ -186,6 +207,7 @@ class Room:
     def close(self, code: int, reason: str) -> None:
         """End every connection; nothing is taken in any more."""
         self.closed = True
+        self.holding.close()
         for timer in (self._ticking, self._telling):
             if timer is not None:
                 timer.cancel()
@@ -197,7 +219,7 @@ class Room:
     @property
     def waiting(self) -> bool:
         """Whether the workspace has still to hear of something."""
-        return self._followed < self._came
+        return self._followed.waiting
 
     def wake(self, origin: str) -> None:
         """Something happened to the document elsewhere."""
@@ -208,10 +230,16 @@ class Room:
     async def flush(self) -> None:
         """Wait until the workspace has heard of all that came in before, or has refused it; not of what comes later."""
         if self.waiting:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append((self._came, waiter))
             self._begin_exchange()
-            await waiter
+            await self._followed.all()
+
+    async def caught_up(self) -> None:
+        """Wait until everybody was sent what the workspace had become by now."""
+        if self._exchanging is not None:
+            await asyncio.wait([self._exchanging])
+        if self._ticking is not None and not self.closed:
+            self._ticking.cancel()
+            self._tick()
 
     async def rest(self) -> None:
         """Wait until nothing is under way any more; for a room that nobody is in."""
@@ -245,9 +273,9 @@ class Room:
                     await asyncio.sleep(RETRY_SECONDS)
                     continue
                 except BaseException:
-                    self._have_followed(len(batch))  # it is kept, and typed when the room is opened again
+                    self._followed.heard(len(batch), kept=False)  # or kept, and typed when the room is opened again
                     raise
-                self._have_followed(len(batch))
+                self._followed.heard(len(batch))
         except RedraftError as error:
             self.close(NOT_THERE, error.message)
 
@@ -260,13 +288,6 @@ class Room:
         elif (self._untold or self._woken) and not task.cancelled():
             self._begin_exchange()  # it came in just as the last one ended
 
-    def _have_followed(self, count: int) -> None:
-        self._followed += count
-        for target, waiter in self._waiters:
-            if target <= self._followed and not waiter.done():
-                waiter.set_result(None)
-        self._waiters = [each for each in self._waiters if not each[1].done()]
-
     def _settle(self, done: Exchanged) -> None:
         self.version, self.length = done.version, done.length
         for update in done.made:
@@ -276,11 +297,3 @@ class Room:
             self._tick_soon()
         if self._size > MAX_STATE:
             self.close(OTHER_EPOCH, "This document begins anew; ask again.")
-
-
-def told(reason: str) -> str:
-    """A reason as a websocket can carry it: at most 123 bytes."""
-    data = reason.encode()[:120]
-    with contextlib.suppress(UnicodeDecodeError):
-        return data.decode()
-    return data.decode(errors="ignore")

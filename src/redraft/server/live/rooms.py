@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redraft.errors import Busy
 from redraft.server.live.agents import Agents
+from redraft.server.live.editors import Editors
 from redraft.server.live.keeper import DISK, EPOCH_SECONDS, Keeper
 from redraft.server.live.kept import Kept
 from redraft.server.live.room import AGAIN, Room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from redraft.server.live.keeper import Exchanged
     from redraft.server.live.room import Client
@@ -32,6 +34,8 @@ T = TypeVar("T")
 MAX_ROOMS = 256
 MAX_CLIENTS = 128
 EMPTY_SECONDS = 30.0
+# A room whose folder is locked by somebody else for longer than this holds nobody up: its typing comes later.
+PATIENCE_SECONDS = 10.0
 # Many programs empty a file before they write it: who looks too soon sees everything taken out.
 SETTLE_SECONDS = 0.1
 
@@ -43,11 +47,12 @@ class _Own(threading.local):
 
 
 class Rooms:
-    """Used on the event loop, but for what the workspace tells."""
+    """Used on the event loop, but for what the workspace tells. `locked`: whether a job has the documents to itself."""
 
-    def __init__(self, workspace: Workspace, work: Work) -> None:
+    def __init__(self, workspace: Workspace, work: Work, locked: Callable[[], bool] = lambda: False) -> None:
         self._workspace = workspace
         self._work = work
+        self._locked = locked
         self._kept = Kept(workspace.engine.database)
         self._kept.forget_unused(time.time() - EPOCH_SECONDS)
         self._rooms: dict[str, Room] = {}
@@ -75,6 +80,10 @@ class Rooms:
             self._opening[path] = self._loop.create_task(self._open(path))
         return await asyncio.shield(self._opening[path])
 
+    def editors(self, guard: AbstractContextManager[Any], *, most: int) -> Editors:
+        """The rich editors in all rooms, for tools; so many calls may wait for one at a time."""
+        return Editors(self._rooms.get, lambda: self._loop, guard, most=most)
+
     async def _open(self, path: str) -> Room:
         try:
             before = self._rooms.get(path)
@@ -86,7 +95,7 @@ class Rooms:
             async def exchange(batch: Sequence[tuple[str, bytes]], origin: str) -> Exchanged:
                 return await self._work(lambda workspace: self._exchange(keeper, workspace, batch, origin))
 
-            room = Room(path, opened, exchange)
+            room = Room(path, opened, exchange, self._locked)
             self._rooms[path], self._keepers[path] = room, keeper
             self._let_go_later(room)
             self._agents.entered(path)
@@ -153,6 +162,24 @@ class Rooms:
         for room in tuple(self._rooms.values()):
             if room.waiting:
                 await room.flush()
+
+    def settle(self) -> None:
+        """The same for another thread than the loop's; not for ever, and not once the server stops."""
+        loop = self._loop
+        if loop is None or self._closed or not self._rooms:
+            return
+        heard = threading.Event()
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(self._settle, heard)
+            heard.wait(PATIENCE_SECONDS)
+
+    def _settle(self, heard: threading.Event) -> None:
+        if not self.waiting:
+            heard.set()
+            return
+        self._tasks.add(task := asyncio.get_running_loop().create_task(self.flush()))
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: heard.set())
 
     def _hear(self, event: Event) -> None:
         """Called in whichever thread changes something."""

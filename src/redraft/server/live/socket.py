@@ -23,7 +23,6 @@ from redraft.server.live.room import (
     TOO_MANY,
     UNACCEPTABLE,
     Refusal,
-    told,
 )
 from redraft.server.live.wire import Garbled
 
@@ -43,6 +42,7 @@ TOO_SLOW = 1013
 NO_TEXT = 1003
 REMOVED = 1008
 LOOK_SECONDS = 1.0
+MAX_REASON = 120  # bytes; a websocket carries three more
 
 
 class Connection:
@@ -96,8 +96,9 @@ class Connection:
 
     async def end(self, code: int, reason: str) -> None:
         """Close it, unless that was done before or the client is gone."""
+        carried = reason.encode()[:MAX_REASON].decode(errors="ignore")
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await self._socket.close(code, told(reason))
+            await self._socket.close(code, carried)
 
     def _look(self) -> None:
         """Whether they are still who they were when they came: who is removed is out within a moment."""

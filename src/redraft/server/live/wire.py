@@ -1,4 +1,4 @@
-"""The wire of live documents: the messages of y-protocols, as y-websocket sends them, one a frame.
+"""The wire of live documents: the messages of y-protocols, as y-websocket sends them, one a frame, and one of ours.
 
 Numbers are written seven bits a byte, the lowest first; a text or a blob comes after its length in bytes. Nothing here
 trusts a length: whatever reaches beyond the frame is `Garbled`.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 SYNC, AWARENESS, ASK_AWARENESS = 0, 1, 3
+EDITOR = 100  # ours: what is between a tool and a rich editor
 STEP1, STEP2, UPDATE = 0, 1, 2
 NOTHING = b"\0\0"  # an update without structs and without deletions
 MAX_NUMBER = 2**53 - 1  # what the other side can count to
@@ -102,6 +103,10 @@ def awareness(states: bytes) -> bytes:
     return bytes((AWARENESS,)) + blob(states)
 
 
+def editor(message: bytes) -> bytes:
+    return bytes((EDITOR,)) + blob(message)
+
+
 class Frame(NamedTuple):
     """A message: its kind, for `SYNC` which step, and what it carries."""
 
@@ -114,7 +119,7 @@ def read_frame(data: bytes) -> Frame:
     reader = Reader(data)
     kind = reader.number()
     step = reader.number() if kind == SYNC else 0
-    if kind not in (SYNC, AWARENESS, ASK_AWARENESS) or step > UPDATE:
+    if kind not in (SYNC, AWARENESS, ASK_AWARENESS, EDITOR) or step > UPDATE:
         raise Garbled("there is no such message")
     carried = b"" if kind == ASK_AWARENESS else reader.blob()
     reader.end()

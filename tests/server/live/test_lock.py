@@ -1,0 +1,64 @@
+"""`lock = true` in the browser and over HTTP: while a job has the documents, all can be read and nothing is typed; what
+was typed all the same waits where it was typed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from redraft.agent.leases import SENTENCE
+from server.live.people import Person, expect_same, story
+from server.live.people import until as until_so
+from server.serving import ended
+from server.test_jobs import EDIT, QUESTION, run, serving, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+LOCK = {"lock": True}
+
+
+@pytest.mark.covers("TK-lock-view", "RD-decided-lock", "TK-lock-cancel")
+def test_nothing_is_typed_while_a_job_holds_the_documents_and_nothing_is_lost(folder: Path):
+    server = serving(folder, {"text": "", "calls": [QUESTION]}, {"text": "", "calls": [EDIT]}, {"text": "Done."})
+
+    async def told() -> None:
+        anna, bert = await Person(server).join(), await Person(server).join()
+        tab = server.post("/api/tabs", {"path": "story.md"})["tab_id"]
+        anna.type(0, "Before. ")
+        before = await expect_same(anna, bert)
+        job = run(server, tool_config=LOCK)
+        until(server, job, "waiting_for_user")
+
+        anna.type(0, "Meanwhile. ")
+        await asyncio.sleep(0)
+        await bert.sent()  # who does not type is still told everything
+        for path, body in ((f"/api/tabs/{tab}/type", {"content": "x"}), (f"/api/tabs/{tab}/save", None)):
+            refused = server.refused("POST", path, body, 409)
+            assert (refused["error"], refused["message"]) == ("locked", SENTENCE)
+        lock = {"locked": True, "job_id": job, "message": SENTENCE}
+        assert server.get("/api/agent/lock") == lock
+        assert server.get("/api/documents", path="story.md")["content"] == before == str(bert)
+
+        question = server.get(f"/api/agent/jobs/{job}")["question"]["question_id"]
+        server.post(f"/api/agent/jobs/{job}/clarify", {"question_id": question, "answer": "1890"})
+        until(server, job, "awaiting_review")
+        assert server.get("/api/agent/lock") == {"locked": False, "job_id": None, "message": ""}
+        assert (await anna.ended())[0] == 1012
+        await anna.join()  # as every browser does by itself
+        assert await expect_same(anna, bert) == "Meanwhile. " + before.replace("eleven", "twelve")
+
+        cancelled = run(server, tool_config=LOCK)
+        until(server, cancelled, "waiting_for_user")
+        server.post(f"/api/agent/jobs/{cancelled}/cancel")
+        await until_so(lambda: server.get(f"/api/agent/jobs/{cancelled}")["status"] == "cancelled")
+        bert.type(0, "After. ")
+        assert (await expect_same(anna, bert)).startswith("After. Meanwhile. Before. ")
+        for person in (anna, bert):
+            await person.leave()
+
+    story(told())
+    assert ended(server) == ""
