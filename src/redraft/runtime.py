@@ -223,3 +223,32 @@ def read_outside(name: str) -> Decoded:
         return decode(data)
     except RedraftError as error:
         raise Refused(f"{name}: {error.message}", code=error.code, **error.details) from error
+
+
+def write_outside(name: str, data: bytes, *, replace: bool) -> None:
+    """A file that the person named on the command line, whole or not at all; one that is there only goes if told."""
+    import secrets
+
+    new = os.path.join(os.path.dirname(name), f".redraft-tmp-{secrets.token_hex(8)}")
+    try:
+        with open(new, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            if replace:
+                os.replace(new, name)
+            else:
+                os.link(new, name)
+        finally:
+            if os.path.lexists(new):
+                os.unlink(new)
+    except FileExistsError as error:
+        raise Refused(f"{name} is already there.", code="already_exists", path=name) from error
+    except OSError as error:
+        raise RedraftError(f"{name} cannot be written: {error.strerror}.", path=name) from error
+
+
+def export_environment() -> Mapping[str, str]:
+    """Where the programs of the person's own are found that an export may need."""
+    return os.environ

@@ -95,6 +95,8 @@ def test_status_as_json_has_stable_keys(proposed: Program):
             "start_line",
             "turn",
             "working",
+            "working_at",
+            "working_column",
             "working_start_line",
         ]
     ] * 3

@@ -146,7 +146,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-review-reject", "7 Review and apply", 2,
             "One hunk can be rejected alone, which brings its original text back."),
     done("SB-review-accept-file", "7 Review and apply", 2, "All hunks of a file can be accepted in one act."),
-    planned("SB-review-autosave-paused", "7 Review and apply", 6, "Autosave rests for files with undecided hunks."),
+    done("SB-review-autosave-paused", "7 Review and apply", 6, "Autosave rests for files with undecided hunks."),
     done("SB-review-only-accepted", "7 Review and apply", 2,
             "Applying writes accepted hunks to disk and no others."),
 
@@ -214,7 +214,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
 
     done("SB-adapter-differences", "15 Provider differences", 4,
             "Tool format, streaming, JSON reliability, context length and usage differ only inside adapters."),
-    planned("SB-adapter-no-branch", "15 Provider differences", 4,
+    done("SB-adapter-no-branch", "15 Provider differences", 4,
             "The loop itself never asks which provider it talks to."),
 
     done("SB-eval-set", "16 Evals", 4, "The eval set has 30 to 50 tasks."),
@@ -238,8 +238,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-guard-trace-choice", "18 Guardrails", 4,
             "The chosen provider and the reason for a fallback are traced for every job."),
 
-    planned("SB-state-no-autosave", "19 Review state", 6, "Nothing is saved by itself unless chosen; Ctrl+S saves."),
-    planned("SB-state-dirty-close", "19 Review state", 6, "Closing a tab with unsaved text asks first."),
+    done("SB-state-no-autosave", "19 Review state", 6, "Nothing is saved by itself unless chosen; Ctrl+S saves."),
+    done("SB-state-dirty-close", "19 Review state", 6, "Closing a tab with unsaved text asks first."),
     done("SB-state-proposal-at-once", "19 Review state", 2, "A proposal goes into the working text at once."),
     done("SB-state-three-texts", "19 Review state", 2,
             "The state before the run is kept beside the live text for as long as the review lasts."),
@@ -252,7 +252,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-state-origin", "19 Review state", 2, "Each hunk says whether the agent or the person made it."),
     done("SB-state-reject-original", "19 Review state", 2, "Rejecting restores the hunk's original content."),
     done("SB-state-undo-reject", "19 Review state", 2, "A reject can itself be undone."),
-    planned("SB-state-editor-undo", "19 Review state", 6,
+    done("SB-state-editor-undo", "19 Review state", 6,
             "Ctrl+Z stays the editor's own and agrees with the state of the review."),
 
     done("SB-manual-joins", "20 Manual edits", 2,
@@ -277,7 +277,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "It is split at edits first, then at blank lines, then at paragraphs and sentences."),
     done("SB-size-oversized", "23 Hunk sizing", 2, "One that cannot be split is marked `oversized_hunk`."),
     done("SB-size-oversized-choice", "23 Hunk sizing", 2, "Such a hunk can be accepted as one."),
-    planned("SB-size-manual-split", "23 Hunk sizing", 6, "Such a hunk can be split by hand."),
+    done("SB-size-manual-split", "23 Hunk sizing", 6, "Such a hunk can be split by hand."),
 
     done("SB-enc-utf8", "24 Encoding", 2, "Only files that decode as UTF-8 are targets."),
     done("SB-enc-lf-crlf", "24 Encoding", 2, "LF and CRLF stay as the file has them."),
@@ -337,7 +337,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-ui-rows", "Interface", 6, "A context row can be made from a selection or a file, pinned and removed."),
     done("SB-ui-progress", "Interface", 6, "The sidebar shows a job's events as they come."),
     done("SB-ui-clarify", "Interface", 6, "A pending question can be answered or skipped in the sidebar."),
-    planned("SB-ui-hunks", "Interface", 6, "Each hunk has its own accept and reject."),
+    done("SB-ui-hunks", "Interface", 6, "Each hunk has its own accept and reject."),
     planned("SB-ui-conflict", "Interface", 6, "A conflict and the repeated run are visible."),
     planned("SB-ui-confirm-edits", "Interface", 6, "The agent can be told to ask for consent before it edits."),
 )

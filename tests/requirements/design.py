@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, done, planned
+from requirements.entry import Requirement, done
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -20,7 +20,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Every write went through the one door, is in the history with its author, and can be undone."),
     done("P7", "What it promises", 2,
             "No path outside the folder is read or written, and no secret file's bytes leave by any tool."),
-    planned("P8", "What it promises", 5,
+    done("P8", "What it promises", 5,
             "A tool gives the same answer over MCP, HTTP, the command line and the agent's loop."),
 
     done("RD-house-two-commands", "The house", 2,
@@ -114,7 +114,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Lines are half-open from 0 inside; only a tool's adapter speaks its specification's numbers."),
     done("RD-decided-profiles", "Decided", 3,
             "A client sees one specification's own set, the curated default, or all."),
-    planned("RD-decided-lock", "Decided", 4, "`lock = true` locks by a lease that ends with the job."),
+    done("RD-decided-lock", "Decided", 4, "`lock = true` locks by a lease that ends with the job."),
     done("RD-decided-rollback", "Decided", 2, "A rollback is a new turn, and nothing of the history is removed."),
     done("RD-decided-durable", "Decided", 4, "Sessions, jobs, events, reviews and unsaved tabs survive a crash."),
     done("RD-decided-settings", "Decided", 2, "Settings in the folder can narrow and never widen."),

@@ -310,14 +310,14 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "If one operation of a turn fails, every change of that turn is taken back."),
     done("TK-turn-chunk-failure", "Open questions 1 and 5", 4,
             "A failed chunk of a transformation discards the chunks already done."),
-    planned("TK-review-diff-shown", "Open questions 1 and 5", 6,
+    done("TK-review-diff-shown", "Open questions 1 and 5", 6,
             "After a turn the person sees the difference of before and after."),
     done("TK-review-accept-reject", "Open questions 1 and 5", 2,
             "The person can accept or reject a turn's changes."),
     done("TK-review-reject-restores", "Open questions 1 and 5", 2,
             "Rejecting brings back the state before the turn."),
-    planned("TK-review-colours", "Open questions 1 and 5", 6, "Removed text is red and added text green."),
-    planned("TK-review-buttons", "Open questions 1 and 5", 6, "The review has a button to accept and one to reject."),
+    done("TK-review-colours", "Open questions 1 and 5", 6, "Removed text is red and added text green."),
+    done("TK-review-buttons", "Open questions 1 and 5", 6, "The review has a button to accept and one to reject."),
     done("TK-checkpoint-every-turn", "Open questions 1 and 5", 2, "Every turn of an agent makes a checkpoint."),
     done("TK-checkpoint-per-document", "Open questions 1 and 5", 2, "Checkpoints can be listed for one document."),
     done("TK-checkpoint-fields", "Open questions 1 and 5", 2,
@@ -342,10 +342,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     decided("TK-lock-global", "Open question 2", 4, "Every tab is locked to reading while the agent works.",
             "Decided 4: the person types on and the turn is merged over their typing; `lock = true` gives the lock, "
             "as a lease that ends with the job."),
-    planned("TK-lock-view", "Open question 2", 4, "Under `lock = true` every tab can still be scrolled and read."),
-    planned("TK-lock-released", "Open question 2", 4,
+    done("TK-lock-view", "Open question 2", 4, "Under `lock = true` every tab can still be scrolled and read."),
+    done("TK-lock-released", "Open question 2", 4,
             "Under `lock = true` the lock ends with the turn, in success, error or timeout."),
-    planned("TK-lock-cancel", "Open question 2", 4, "Cancelling a turn ends the lock at once."),
+    done("TK-lock-cancel", "Open question 2", 4, "Cancelling a turn ends the lock at once."),
     done("TK-lock-indicator", "Open question 2", 6,
             "A status line says that the agent is working and offers Cancel."),
 
@@ -387,15 +387,15 @@ REQUIREMENTS: tuple[Requirement, ...] = (
 
     done("TK-timing-text-first", "Open question 10", 6, "The agent's words are shown first, the review after them."),
     done("TK-timing-staged", "Open question 10", 2, "Until the person accepts, staged changes are not on disk."),
-    planned("TK-timing-commit", "Open question 10", 6,
+    done("TK-timing-commit", "Open question 10", 6,
             "On acceptance the changes are committed and the view shows the new version."),
 
-    planned("TK-multi-tabs", "Open question 11", 6, "A review over several documents shows one view for each."),
+    done("TK-multi-tabs", "Open question 11", 6, "A review over several documents shows one view for each."),
     done("TK-multi-whole-turn", "Open question 11", 2,
             'With `review = "turn"` a turn is accepted or rejected as a whole, over all its documents.'),
     done("TK-multi-accept", "Open question 11", 2, "Accepting such a turn commits every document of it."),
     done("TK-multi-reject", "Open question 11", 2, "Rejecting such a turn leaves every document unchanged."),
-    planned("TK-multi-buttons", "Open question 11", 6,
+    done("TK-multi-buttons", "Open question 11", 6,
             'The review of several files names their number and has "accept all" and "reject all".'),
 
     done("TK-types-extensions", "Appendix: file types", 3,
@@ -433,5 +433,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("TK-error-embeddings", "Appendix: errors", 3, "`embeddings_unavailable` comes from a semantic search."),
     done("TK-error-subagent", "Appendix: errors", 4, "`subagent_failed` comes from analysis and transformation."),
 
-    planned("TK-telemetry", "Migration path", 4, "What tools cost in calls, tokens and time can be looked up."),
+    done("TK-telemetry", "Migration path", 4, "What tools cost in calls, tokens and time can be looked up."),
 )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from conftest import TORTURE
 from redraft.config import Settings
 from redraft.providers.embeddings import embedder
+from redraft.search.chunks import document_chunks
 from redraft.search.hybrid import Searchable, combined
 from redraft.search.vectors import VectorCache
 from redraft.tools.context import ToolContext
@@ -135,7 +136,9 @@ def test_a_search_is_answered_where_the_kept_vectors_are_lost_or_wrong(agent: Ca
     for damage in ("UPDATE vectors SET data = x'00'", "DELETE FROM vectors"):
         in_cache(agent, damage)
         with VectorCache(engine.state, engine.clock()) as cache:
-            found = Searchable(TALE, "markdown", embedder("wordllama")).search("dancing", cache, limit=5)
+            found = Searchable(document_chunks(TALE, "markdown"), embedder("wordllama")).search(
+                "dancing", cache, limit=5
+            )
         assert [(each.line, round(each.score, 4)) for each in found.passages] == [
             (match["line"], match["score"]) for match in first["matches"]
         ]
@@ -202,7 +205,7 @@ class Slow:
 def test_where_time_runs_out_the_promising_passages_come_first_and_the_rest_later(tmp_path: Path):
     parts = [f"# Part {number}\n\nNothing happened. Nothing at all.\n\n" for number in range(100)]
     parts[90] = "# Part 90\n\nThe flood came.\n\n"
-    document = Searchable("".join(parts), "markdown", Slow())
+    document = Searchable(document_chunks("".join(parts), "markdown"), Slow())
     heard: list[tuple[int, int]] = []
 
     def hear(done: int, of: int) -> None:
@@ -245,7 +248,7 @@ def test_any_document_can_be_searched_and_its_places_exist(
 
     lines = split_lines(text)
     with VectorCache(str(tmp_path_factory.getbasetemp()), 0.0) as cache:
-        found: Any = Searchable(text, "markdown", embedder("wordllama")).search(query, cache, limit=3)
+        found: Any = Searchable(document_chunks(text, "markdown"), embedder("wordllama")).search(query, cache, limit=3)
     assert bool(found.passages) <= bool(text.strip())
     for passage in found.passages:
         assert split_lines(passage.text)[0].strip() in lines[passage.line]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from base64 import b64encode
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,4 +58,14 @@ def test_no_other_file_is_sent(server: Server, name: str):
 def test_without_the_app_the_page_says_how_to_build_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(pages, "static_files", lambda: tmp_path)
     answer = asyncio.run(pages.app_page(Request({"type": "http"})))
-    assert (answer.status_code, b"make setup" in bytes(answer.body)) == (503, True)
+    page = bytes(answer.body)
+    assert (answer.status_code, b"make setup" in page) == (503, True)
+    [style] = re.findall(rb"<style>(.*?)</style>", page, re.DOTALL)
+    assert f"'sha256-{b64encode(sha256(style).digest()).decode()}'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("name", ["enter.html", "team.html", "unbuilt.html"])
+def test_a_page_without_the_app_is_whole(name: str):
+    page = pages.plain_page(name).decode()
+    assert [page.count(part) for part in ("<!doctype html>", "<style>", "<h1>", "</main>", "</html>")] == [1] * 5
+    assert pages.SAID.decode() not in page

@@ -92,6 +92,19 @@ def test_a_hunk_is_settled_with_words_of_the_persons_own(server: Server, folder:
 
 
 @pytest.mark.covers("SB-cp-api-get", "SB-cp-api-diff3", "SB-cp-api-rollback")
+@pytest.mark.covers("SB-size-manual-split")
+def test_a_hunk_is_split_and_each_half_decided_by_itself(server: Server, folder: Path):
+    first, _ = proposed(server)
+    cut = {"path": "story.md", "hunk_id": first["hunk_id"], "at": len(first["working"]) // 2, "base_at": 0}
+    assert server.post("/api/review/hunk/split", cut)["left"] == {"story.md": 3}
+    halves = server.get("/api/review/document", path="story.md")["hunks"][:2]
+    assert "".join(half["working"] for half in halves) == first["working"]
+    server.post("/api/review/reject", {"hunks": {"story.md": [halves[1]["hunk_id"]]}})
+    server.post("/api/review/reject", {"hunks": {"story.md": [halves[0]["hunk_id"]]}})
+    assert len(server.get("/api/review/document", path="story.md")["hunks"]) == 1
+    assert text(folder) == STORY
+
+
 def test_a_checkpoint_is_shown_compared_and_gone_back_to(server: Server, folder: Path):
     server.tool("edit_text", mode="apply", path="story.md", old_text="eleven", new_text="twelve")
     server.tool("edit_text", mode="apply", path="story.md", old_text="twice", new_text="thrice")

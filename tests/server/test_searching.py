@@ -48,6 +48,29 @@ def test_a_pattern_that_is_none_is_refused(server: Server):
     assert server.refused("GET", "/api/search/lines?query=(&regex=true", None, 422)["error"] == "invalid_regex"
 
 
+def test_a_passage_is_found_by_its_meaning_in_whichever_document_it_is_saved_or_not(server: Server, folder: Path):
+    (folder / "harbour.md").write_text("# Harbour\n\nThe ferry left the quay at dawn.\n", encoding="utf-8")
+    (folder / "kitchen.md").write_text("# Kitchen\n\nShe kneaded the dough for bread.\n", encoding="utf-8")
+    tab = server.post("/api/tabs", {"path": "story.md"})
+    server.post(f"/api/tabs/{tab['tab_id']}/type", {"content": "# Orchestra\n\nViolins and drums were tuned.\n"})
+    for query, path in [("a boat sails", "harbour.md"), ("baking", "kitchen.md"), ("music", "story.md")]:
+        found = server.get("/api/search/meaning", query=query)
+        best = max(found["hits"], key=lambda hit: hit["score"])
+        assert (best["path"], best["line"]) == (path, 0), query
+        assert (found["status"], found["truncated"]) == ("ready", False)
+    for glob, paths in (("kitchen*", {"kitchen.md"}), ("!kitchen*", set[str]())):
+        only = server.get("/api/search/meaning", query="baking bread", glob=glob)
+        assert {hit["path"] for hit in only["hits"]} & {"kitchen.md"} == paths
+
+
+def test_a_search_by_meaning_shows_no_byte_of_a_secret(server: Server, folder: Path):
+    key = "-----BEGIN " + "OPENSSH PRIVATE KEY-----\nboats and ferries\n"
+    (folder / "note.md").write_text(key, encoding="utf-8")
+    (folder / "credentials.json").write_text('{"password": "boats and ferries"}', encoding="utf-8")
+    found = server.get("/api/search/meaning", query="boats and ferries")
+    assert {hit["path"] for hit in found["hits"]} & {"note.md", "credentials.json"} == set()
+
+
 @settings(max_examples=50)
 @given(st.integers(0, 3 * MAX_TEXT), st.integers(0, 3 * MAX_TEXT))
 def test_of_a_long_line_the_part_with_the_match_is_shown(before: int, after: int):

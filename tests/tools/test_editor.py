@@ -8,14 +8,11 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.tools.catalogue import registry
-from redraft.tools.live import LiveReplaced
+from redraft.tools.live import Shown
 from tools.calling import Caller
 from workspace.folder import person_writes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from redraft.formats.rich.replacing import Passage
     from workspace.folder import Folder
 
 NOTE = "note.md"
@@ -238,32 +235,97 @@ def test_the_description_shows_how_to_use_it():
 
 
 class OneEditor:
-    """A rich editor that is open on one document, as the seam sees it."""
+    """A rich editor that is open on one document, as the seam sees it: what it hands in, and what it is told."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, caller: Caller, path: str = NOTE, typed: str = "") -> None:
+        self.caller = caller
         self.path = path
-        self.asked: list[Sequence[Passage]] = []
+        self.typed = typed
+        self.told: list[Shown] = []
 
-    def text(self, path: str) -> str | None:
-        return "as the browser shows it" if path == self.path else None
-
-    def replace(self, path: str, passages: Sequence[Passage], version: str) -> LiveReplaced | None:
+    def ready(self, path: str) -> OneEditor | None:
         if path != self.path:
             return None
-        if passages[0].new == "silent":
-            raise Refused("No editor answered within 5 seconds.")
-        self.asked.append(passages)
-        return LiveReplaced("after", version)
+        if self.typed:
+            typed, self.typed = self.typed, ""
+            person_writes(self.caller.workspace, {self.path: typed})
+        return self
+
+    def show(self, after: Shown) -> None:
+        self.told.append(after)
 
 
-def test_an_open_editor_is_asked_first_and_nothing_is_written_beside_it(note: Caller):
+class SilentEditor:
+    """One that never answers."""
+
+    def ready(self, path: str) -> OneEditor | None:
+        raise Refused(f"The rich editor that shows {path} did not answer.", code="editor_unavailable")
+
+
+@pytest.mark.covers("RT-adv-validate-typing")
+def test_what_was_typed_into_an_open_editor_is_read_and_counted(note: Caller):
+    note.context.editors = OneEditor(note, typed="Oh, hello world\n")
+    assert text_of(note) == "Oh, hello world"
+    answer = replace(note, 4, 9, "good")
+    assert (answer["updatedText"], note.text(NOTE)) == ("Oh, good world", "Oh, good world\n")
+
+
+def test_an_open_editor_is_told_what_was_done_as_the_answer_tells_it(note: Caller):
     note.folder.put("other.md", "Hello\n")
-    editor = OneEditor(NOTE)
-    note.context.editors = editor
-    assert text_of(note) == "as the browser shows it"
-    answer = replace(note, 0, 5, "Hi")
-    assert (answer["updatedText"], [each.new for each in editor.asked[0]]) == ("after", ["Hi"])
-    assert note.text(NOTE) == "Hello world\n"
+    editor = note.context.editors = OneEditor(note)
+    answer = replace(note, 0, 5, "Hi \U0001f44b")
+    assert editor.told == [Shown("Hi \U0001f44b world", 4, answer["turn"])]
     note.call("replaceText", path="other.md", **{"from": 0, "to": 5, "newText": "Hi"})
     assert note.text("other.md") == "Hi\n"
-    assert replace(note, 0, 5, "silent")["success"] is False
+    assert len(editor.told) == 1
+
+
+@pytest.mark.covers("RT-edge-cursor")
+@pytest.mark.parametrize(
+    ("start", "end", "new", "before"),
+    [
+        (0, 5, "Hi", "Hi"),
+        (5, 5, "NEW", "HelloNEW"),
+        (0, 5, "", ""),
+        (5, 5, "", "Hello"),
+        (0, 11, "X", "X"),
+        (5, 6, "One\nTwo", "HelloOne\n\nTwo"),
+        (11, 11, "\n", "Hello world"),
+        (5, 5, "<strong>Bold</strong>", "HelloBold"),
+        (6, 6, "1. one\n2. two\n", None),
+    ],
+)
+def test_the_cursor_goes_to_the_end_of_what_was_put_in(
+    note: Caller, start: int, end: int, new: str, before: str | None
+):
+    editor = note.context.editors = OneEditor(note)
+    replace(note, start, end, new)
+    [told] = editor.told
+    if before is not None:
+        assert told.text[: told.cursor] == before
+    assert told.text[told.cursor :].endswith("Hello world"[end:])
+
+
+def test_of_several_ranges_the_last_one_takes_the_cursor(note: Caller):
+    editor = note.context.editors = OneEditor(note)
+    replace(note, 6, 11, "planet", more=[{"from": 0, "to": 5, "newText": "Hi"}])
+    [told] = editor.told
+    assert (told.text, told.cursor) == ("Hi planet", 9)
+
+
+@pytest.mark.covers("RT-bridge-not-ready")
+def test_an_editor_that_does_not_answer_is_told_as_the_specification_has_it_and_nothing_is_written(note: Caller):
+    note.context.editors = SilentEditor()
+    answer = replace(note, 0, 5, "Hi")
+    assert (answer["success"], answer["message"]) == (False, "Editor not ready")
+    assert "did not answer" in answer["error"]
+    assert note.text(NOTE) == "Hello world\n"
+    with pytest.raises(Refused, match="did not answer"):
+        text_of(note)
+
+
+def test_a_batch_waits_for_no_editor(note: Caller):
+    note.context.editors = SilentEditor()
+    call = {"tool": "replaceText", "arguments": {"path": NOTE, "from": 0, "to": 5, "newText": "Hi"}}
+    note.call("batch", calls=[call])
+    assert note.text(NOTE) == "Hi world\n"

@@ -91,7 +91,15 @@ SCENES = (
     Scene("transform_document", {"path": "story.md", "transformation": "custom", "custom_prompt": "?"}, fails=True),
     Scene("getEditorText", {"path": "story.md"}),
     Scene("replaceText", {"path": "story.md", "from": 0, "to": 3, "newText": "A \U0001f600"}),
+    Scene("replaceText", {"path": "story.md", "from": 3, "to": 1, "newText": "x"}),
     Scene("no_such_tool", fails=True),
+)
+# What the editor's tool finds wrong is told in its answer, and is no failure of the call, wherever it is called.
+TOLD = (
+    Scene("replaceText", {"path": "story.md", "from": 0, "to": 10**6, "newText": "x"}),
+    Scene("replaceText", {"path": "story.md", "from": 0, "to": 3, "newText": "x", "expected": "Not"}),
+    Scene("replaceText", {"path": "story.md", "from": 0, "to": 3, "newText": "x", "version": "0" * 16}),
+    Scene("replaceText", {"tab_id": "none", "from": 0, "to": 3, "newText": "x"}),
 )
 
 
@@ -193,6 +201,7 @@ def contents(program: Program) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.covers("P8")
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}")
 def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
     answers: list[Any] = []
@@ -205,13 +214,22 @@ def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
         folders.append(contents(program))
     assert all(answer == answers[0] for answer in answers)
     assert all(found == folders[0] for found in folders)
-    assert ("error" in answers[0]) is scene.fails
+    assert ("error" in answers[0] and "success" not in answers[0]) is scene.fails
+
+
+@pytest.mark.parametrize("scene", TOLD)
+def test_what_the_editors_tool_finds_wrong_is_told_in_its_answer(tmp_path: Path, scene: Scene):
+    program, arguments = prepared(tmp_path, scene)
+    answer = by_python(program, scene, arguments)
+    assert (answer["success"], bool(answer["error"])) == (False, True)
+    assert contents(program) == {"story.md": STORY.encode()}
 
 
 # A job is one turn as it is and offers no batch; and its person can always be asked, as the next test says.
+@pytest.mark.covers("P8")
 @pytest.mark.parametrize(
     "scene",
-    [each for each in SCENES if each.tool not in ("batch", "clarify_user")],
+    [each for each in (*SCENES, *TOLD) if each.tool not in ("batch", "clarify_user")],
     ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}",
 )
 def test_the_agents_loop_gives_the_same_answer(tmp_path: Path, scene: Scene):
@@ -223,10 +241,7 @@ def test_the_agents_loop_gives_the_same_answer(tmp_path: Path, scene: Scene):
         program, arguments = prepared(place, scene)
         answers.append(timeless(surface(program, scene, arguments)))
         folders.append(contents(program))
-    if answers[0].get("success") is False:  # the editor's tool tells what is wrong; within a turn it fails, as all do
-        assert answers[1]["message"] == answers[0]["error"]
-    else:
-        assert answers[1] == while_the_turn_is_open(scene, answers[0])
+    assert answers[1] == while_the_turn_is_open(scene, answers[0])
     assert folders[1] == folders[0]
 
 

@@ -11,6 +11,7 @@ import pytest
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
+from redraft.workspace import documents
 from workspace.folder import (
     AGENT,
     PERSON,
@@ -38,6 +39,47 @@ def test_a_clean_document_reloads(folder: Folder) -> None:
     folder.put("a.md", "two\n")
     assert working(workspace, "a.md") == "two\n"
     assert [(found.tab_id, found.dirty) for found in workspace.tabs()] == [(tab.tab_id, False)]
+
+
+@pytest.mark.covers("RD-tabs-external", "P5")
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("half", [0, 40])
+def test_a_file_that_is_being_written_is_not_taken_for_a_shorter_one(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, typed: bool, half: int
+) -> None:
+    """A program empties it, and is still writing when the person types on."""
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    assert working(workspace, "a.md") == POEM
+    if typed:
+        type_over(workspace, "a.md", "Ember", "Emerald")
+    wanted = replaced(POEM, Jetty="Quay")
+
+    def goes_on(_: float) -> None:
+        folder.put("a.md", wanted)
+
+    monkeypatch.setattr(documents, "SETTLE_NS", 10**12)  # however slow this machine is just now
+    monkeypatch.setattr(time, "sleep", goes_on)
+    folder.put("a.md", POEM[:half])
+    type_at_end(workspace, "a.md", "The end.\n")
+    assert working(workspace, "a.md") == (replaced(wanted, Ember="Emerald") if typed else wanted) + "The end.\n"
+    assert not any(hunk.conflict for hunk in hunks(workspace, "a.md"))
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_file_that_stays_empty_is_soon_taken_for_empty(folder: Folder, typed: bool) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    if typed:
+        type_at_end(workspace, "a.md", "The end.\n")
+    folder.put("a.md", "")
+    began = time.monotonic()
+    if typed:
+        assert working(workspace, "a.md").endswith("The end.\n")
+        assert draft_of(workspace, "a.md").saved_text == ""
+    else:
+        assert working(workspace, "a.md") == ""
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.covers("RD-tabs-external", "P5")

@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "MODES", "PROFILES"]
 
 FAILED = 1
 OF_WHOLE_DOCUMENTS = ("analyze_document", "transform_document")
+IN_EDITORS = ("replaceText", "getEditorText")
 
 
 def run_tool(call: Call) -> int:
@@ -48,6 +49,8 @@ def _called(call: Call, tools: Registry) -> dict[str, Any]:
 
     arguments = call.arguments
     given = _parsed(arguments.arguments)
+    if tools.get(arguments.tool).name in IN_EDITORS and (answer := _by_server(call, given)) is not None:
+        return answer
     with ExitStack() as stack:
         workspace = stack.enter_context(call.workspace(mode=arguments.mode))
         author = Author("agent", arguments.author)
@@ -57,6 +60,24 @@ def _called(call: Call, tools: Registry) -> dict[str, Any]:
 
             context.long = stack.enter_context(open_long_work(workspace, str(given.get("path", ""))))
         return tools.call(arguments.tool, given, context)
+
+
+def _by_server(call: Call, given: dict[str, Any]) -> dict[str, Any] | None:
+    """The answer of the folder's server, where one runs: only it can reach the editors that are open in browsers."""
+    from urllib.parse import urlencode
+
+    from redraft.runtime import state_of
+    from redraft.server.running import find
+
+    state = state_of(call.folder)
+    running = None if state is None else find(state)
+    if running is None:
+        return None
+    arguments = call.arguments
+    asked = {"mode": arguments.mode, "author": arguments.author, "tab": arguments.tab}
+    query = {name: value for name, value in asked.items() if value is not None}
+    agree = {"agree": "true"} if arguments.yes else {}
+    return running.ask("POST", f"/api/tools/{arguments.tool}?{urlencode(query | agree)}", given)
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Searching one document by meaning: words and vectors, each with one voice.
+"""Searching by meaning, in one document or (`everywhere`) in all: words and vectors, each with one voice.
 
 A passage's score is the mean of two: its words' (BM25) and its meaning's (cosine), each divided by the best that any
-passage of the document has, so that neither outweighs the other by its scale. How equal voices and the share that
+of the passages has, so that neither outweighs the other by its scale. How equal voices and the share that
 is carried over from the passage before were found, and how far to trust them: docs/search.md. Of a passage, the tile
 that fits best says on which line it is found.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from redraft.formats.outline import Format
     from redraft.providers.embeddings import Embedder
+    from redraft.search.chunks import Chunk
     from redraft.search.semantic import Progress
     from redraft.search.vectors import VectorCache
 
@@ -35,7 +36,8 @@ Status = Literal["ready", "indexing"]
 class Passage:
     """A place that answers. Lines are from 0, half-open; `line` is where the fitting sentences, `text`, begin.
 
-    `score` lies between 0 and 1, and 1 is a passage that no other surpasses in words or in meaning.
+    `score` lies between 0 and 1, and 1 is a passage that no other surpasses in words or in meaning. `number` says which
+    of the passages it is.
     """
 
     line: int
@@ -43,6 +45,7 @@ class Passage:
     end_line: int
     score: float
     text: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,10 @@ class Found:
 
 
 class Searchable:
-    """A document made ready to be searched by meaning, for any number of questions."""
+    """Passages made ready to be searched by meaning, for any number of questions."""
 
-    def __init__(self, text: str, format: Format, embedder: Embedder) -> None:  # noqa: A002 - as everywhere in formats
-        self._chunks = document_chunks(text, format)
+    def __init__(self, chunks: Sequence[Chunk], embedder: Embedder) -> None:
+        self._chunks = chunks
         self._ranking = Ranking([chunk.under + chunk.text for chunk in self._chunks], carry=CARRY)
         self._meaning = Meaning(self._chunks, embedder)
 
@@ -85,7 +88,7 @@ class Searchable:
         words = [self._ranking.shared(query, tile.text) for tile in tiles]
         fit = combined(words, close.tiles if close else [0.0] * len(tiles))
         tile = tiles[max(range(len(tiles)), key=lambda number: (fit[number], -number))]
-        return Passage(tile.line, chunk.start_line, chunk.end_line, score, tile.text)
+        return Passage(tile.line, chunk.start_line, chunk.end_line, score, tile.text, at)
 
 
 def combined(words: Sequence[float], meaning: Sequence[float]) -> list[float]:
@@ -101,12 +104,12 @@ def _share(value: float, most: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def _remembered(text: str, format: Format, embedder: Embedder) -> Searchable:  # noqa: A002
-    return Searchable(text, format, embedder)
+def _remembered(text: str, format: Format, embedder: Embedder) -> Searchable:  # noqa: A002 - as everywhere in formats
+    return Searchable(document_chunks(text, format), embedder)
 
 
 def searchable(text: str, format: Format, embedder: Embedder) -> Searchable:  # noqa: A002
     """The document, made ready; the last few stay so."""
     if len(text) > REMEMBERED_CHARACTERS:
-        return Searchable(text, format, embedder)
+        return Searchable(document_chunks(text, format), embedder)
     return _remembered(text, format, embedder)

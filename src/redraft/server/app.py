@@ -21,7 +21,7 @@ from redraft.server.bodies import Bodies
 from redraft.server.gate import Gate
 from redraft.server.live.socket import live as live_socket
 from redraft.server.mcp_mount import MCP_PATH, McpMount
-from redraft.server.pages import ROUTES, page_file
+from redraft.server.pages import ROUTES, plain_page
 from redraft.server.replies import JSON, failure, status_of
 from redraft.server.routes import (
     about,
@@ -30,8 +30,11 @@ from redraft.server.routes import (
     checkpoints,
     documents,
     events,
+    export,
+    images,
     jobs,
     live,
+    macros,
     review,
     rich,
     searching,
@@ -58,10 +61,13 @@ ROUTERS = (
     settings.router,
     review.router,
     rich.router,
+    images.router,
+    export.router,
     turns.router,
     blame.router,
     agent.router,
     jobs.router,
+    macros.router,
     events.router,
     checkpoints.router,
     live.router,
@@ -155,4 +161,4 @@ def application(served: Served, keys: Keys, origins: dict[str, str], *, team: bo
     app.state.description = cache(description)
     front = Front(served, app)
     inner: Application = front
-    return Gate(inner, keys, origins, page=page_file("team.html" if team else "enter.html"), secure=secure), front
+    return Gate(inner, keys, origins, page=plain_page("team.html" if team else "enter.html"), secure=secure), front

@@ -63,11 +63,11 @@ def batch(given: Batch, context: ToolContext) -> BatchDone:
 
 
 def _run(calls: tuple[BatchCall, ...], registry: Registry, context: ToolContext, turn: Turn) -> list[dict[str, Any]]:
-    context.turn = turn
+    context.turn, context.together = turn, True
     try:
         return [_call(number, call, registry, context) for number, call in enumerate(calls)]
     finally:
-        context.turn = None
+        context.turn, context.together = None, False
 
 
 def _call(number: int, call: BatchCall, registry: Registry, context: ToolContext) -> dict[str, Any]:

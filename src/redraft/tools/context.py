@@ -8,6 +8,7 @@ changed. A context is not shared between threads.
 from __future__ import annotations
 
 from collections import OrderedDict
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,8 @@ REMEMBERED = 32
 
 @dataclass(slots=True)
 class ToolContext:
-    """`ask` puts a question to the person (None: nobody answered); `turn` is open while several calls belong together.
+    """`ask` puts a question to the person (None: nobody answered); `turn` is open while several calls belong together,
+    and `together` says that they fail together too.
 
     `active_tab` is the tab that is meant where a call names none, `folder` the one in which new documents go, `index`
     the folder's index where the surface keeps one, `embedder` its own model instead of the one that the settings name,
@@ -55,6 +57,7 @@ class ToolContext:
     ask: Ask | None = None
     folder: str = ""
     turn: Turn | None = None
+    together: bool = False
     registry: Registry | None = None
     index: Index | None = None
     embedder: Embedder | None = None
@@ -75,6 +78,13 @@ class ToolContext:
     def limits(self) -> Limits:
         """How much a call may ask for, and gets where it does not say."""
         return self.workspace.engine.settings.limits
+
+    def apart(self, editors: LiveEditors | None) -> ToolContext:
+        """The same caller's, for a call that lets go of the guard while a rich editor is waited for: what another call
+        sets meanwhile is not this one's. What either has read is remembered for both."""
+        found = copy(self)
+        found.editors = editors
+        return found
 
     def may_read(self, path: str) -> bool:
         """Whether this caller may be shown what a document says without the person being asked: for answers about many

@@ -1,8 +1,8 @@
 """The rich editor's tools: the plain text that a person sees of a markdown document, and replacing passages of it.
 
-With a rich editor open it makes the change (see `live`); with none the same edit is made here, through the same model.
-An answer is the specification's `ToolResult`: what is wrong with the positions is told in it rather than raised, but
-for a call in a batch, which has to fail as a whole.
+A rich editor that shows the document hands in first what was typed into it, and shows afterwards what was done (see
+`live`); the edit is the same with and without one. An answer is the specification's `ToolResult`: what is wrong with
+the positions is told in it rather than raised, but for a call in a batch, which has to fail as a whole.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from redraft.formats.rich.new_text import Form
 from redraft.formats.rich.replacing import Passage, check
 from redraft.tools.context import ToolContext
 from redraft.tools.editing import carry_out
+from redraft.tools.live import OpenEditor, Shown
 from redraft.tools.registry import tool
 from redraft.tools.schema import Says
 from redraft.tools.target import Place, Target, place_of
@@ -22,6 +23,7 @@ from redraft.workspace.document import Document
 MAX_RANGES = 100
 NOT_VALID = "Parameter validation failed"
 NOT_READY = "Editor not ready"
+UNREADY = ("invalid_tab_id", "editor_unavailable")
 FROM = Says(
     "Start position (inclusive) in plain text, in characters (code points).", ("start",), 0, name="from", checked=False
 )
@@ -83,11 +85,12 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ToolResult:  # noqa
     the range is still what you mean, and more to replace several ranges in one step."""
     try:
         place = place_of(given, context)
+        editor = _ready(place.path, context)
     except Refused as error:
-        return _failed(error, context, NOT_READY if error.code == "invalid_tab_id" else NOT_VALID)
+        return _failed(error, context, NOT_READY if error.code in UNREADY else NOT_VALID)
     document = context.look(place.path)
     try:
-        return _replaced(_passages(given), place, document, given.version, context)
+        return _replaced(_passages(given), place, document, given.version, context, editor)
     except Refused as error:
         # A mode or a person that says no is no matter of the positions: every surface has its own way with those.
         if type(error) not in (Refused, Stale):
@@ -95,8 +98,19 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ToolResult:  # noqa
         return _failed(error, context, NOT_VALID)
 
 
+def _ready(path: str, context: ToolContext) -> OpenEditor | None:
+    """Where a rich editor shows the document, all that was typed into it is here by now. In a batch nothing is waited
+    for: its calls belong together."""
+    return None if context.editors is None or context.turn is not None else context.editors.ready(path)
+
+
 def _replaced(
-    passages: list[Passage], place: Place, document: Document, version: str | None, context: ToolContext
+    passages: list[Passage],
+    place: Place,
+    document: Document,
+    version: str | None,
+    context: ToolContext,
+    editor: OpenEditor | None,
 ) -> ToolResult:
     known = _model(document)
     for passage in passages:
@@ -109,15 +123,28 @@ def _replaced(
         + (f", and {len(passages) - 1} more" if len(passages) > 1 else ""),
         "path": place.path,
     }
-    if context.editors is not None and context.turn is None:
-        live = context.editors.replace(place.path, passages, now)
-        if live is not None:
-            return {**answer, "updatedText": live.text, "version": live.version, "state": "applied"}
     made = known.replaced(passages)
     done = carry_out(context, f"Replace text in {place.path}", lambda turn: turn.write(place.path, made.markdown, now))
     after = document if done.document is None else done.document
+    if editor is not None:
+        _show(editor, known.text, passages, after, done.changed["turn"])
     changed: Any = {**answer, "updatedText": _text_after(made, after), "version": after.version, **done.changed}
     return changed
+
+
+def _show(editor: OpenEditor, before: str, passages: list[Passage], after: Document, turn: int | None) -> None:
+    # As it is read from the markdown, which cannot say all that an edit left there, such as a blank at the end.
+    text = model(str(after.text)).text
+    editor.show(Shown(text, _cursor(before, text, passages), turn))
+
+
+def _cursor(before: str, after: str, passages: list[Passage]) -> int:
+    """The end of what was put in, the last of it; where that begins a block anew, it still ends before that block."""
+    last = max(passages, key=lambda passage: (passage.start, passage.end))
+    end = max(0, len(after) - (len(before) - last.end))
+    if last.new.rstrip("\r\n") != last.new or not last.new:
+        return end
+    return len(after[:end].rstrip("\n"))
 
 
 def _text_after(made: Replaced, after: Document) -> str:
@@ -134,7 +161,7 @@ def _passages(given: ReplaceText) -> list[Passage]:
 
 def _failed(error: RedraftError, context: ToolContext, message: str) -> ToolResult:
     """The specification's failed result. In a batch it is raised: its other calls must not be done then."""
-    if context.turn is not None:
+    if context.together:
         raise error
     return {"success": False, "message": message, "error": error.message}
 
@@ -161,7 +188,11 @@ def getEditorText(given: Target, context: ToolContext) -> EditorText:  # noqa: N
     headings and items are parted by blank lines, and formatting is left out. Call it before replaceText, and count
     positions in the text that it returns."""
     place = place_of(given, context)
+    _ready(place.path, context)
     document = context.read(place.path)
-    shown = None if context.editors is None or context.turn is not None else context.editors.text(place.path)
-    text = _model(document).text if shown is None else shown
+    text = _model(document).text
     return {"text": text, "length": len(text), "path": place.path, "version": document.version}
+
+
+# A surface that knows of open editors calls these with a context that knows them, too.
+IN_EDITORS = (replaceText.name, getEditorText.name)

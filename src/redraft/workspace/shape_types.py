@@ -30,7 +30,12 @@ class TurnShape(TypedDict):
 
 
 class HunkShape(TypedDict):
-    """One decision. Lines count from 1; `turn` is the proposal that it belongs to."""
+    """One decision. Lines count from 1; `turn` is the proposal that it belongs to.
+
+    Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
+    the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
+    newlines or characters in another way.
+    """
 
     hunk_id: str
     kind: str
@@ -43,6 +48,8 @@ class HunkShape(TypedDict):
     working: str
     start_line: int
     working_start_line: int
+    working_column: int
+    working_at: int
 
 
 class UnsavedShape(TypedDict):

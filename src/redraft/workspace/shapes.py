@@ -86,6 +86,8 @@ def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
             "working": review.working if whole else "",
             "start_line": 1,
             "working_start_line": 1,
+            "working_column": 0,
+            "working_at": 0,
         }
     ]
 

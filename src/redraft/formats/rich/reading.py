@@ -60,7 +60,7 @@ class Parsed:
 def parse(text: str, references: dict[str, Any] | None = None, *, piece: bool = False) -> Parsed:
     """The document of a markdown text, or of a piece from the middle of one, whose links may refer to `references`."""
     lines = split_lines(text)
-    head = 0 if piece else _head(text)
+    head = 0 if piece else head_end(text)
     start = len(split_lines(text[:head]))
     found = [_source(lines, 0, start, "frontmatter")] if head else []
     env = _environment(references or {})
@@ -76,7 +76,7 @@ def _environment(references: dict[str, Any]) -> dict[str, Any]:
     return {"references": dict(references), "labels": {key: entry["label"] for key, entry in references.items()}}
 
 
-def _head(text: str) -> int:
+def head_end(text: str) -> int:
     """Where the frontmatter ends, in YAML or TOML."""
     toml = _TOML.match(text)
     return toml.end() if toml else frontmatter_end(text)

@@ -16,6 +16,7 @@ from redraft.workspace.workspace import Workspace
 router = APIRouter(prefix="/api", tags=["about"])
 DAY_SECONDS = 86_400
 MAX_LINES = 1000
+LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")]
 
 
 class Health(TypedDict):
@@ -163,11 +164,46 @@ class Usage(TypedDict):
 async def usage(
     desk: Here,
     by: Literal["day", "model", "document"] = "day",
-    days: Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")] = None,
+    days: LastDays = None,
 ) -> Response:
-    since = 0.0 if days is None else time.time() - days * DAY_SECONDS
-    found = await desk.aside(lambda: desk.served.agent.store.usage.by(by, since=since))
+    found = await desk.aside(lambda: desk.served.agent.store.usage.by(by, since=_since(days)))
     return answer({"by": by, "usage": [spent.as_dict() for spent in found]})
+
+
+class ToolFiguresShape(TypedDict):
+    """The calls of one tool."""
+
+    tool: str
+    calls: int
+    failed: int
+    seconds: float
+    tokens: int
+
+
+class FiguresShape(TypedDict):
+    """How the agents' work has gone. A share is from 0 to 1, and null of nothing."""
+
+    conversations: int
+    jobs: int
+    actions: int
+    actions_per_conversation: float | None
+    succeeded: float | None
+    accepted: float | None
+    undone: float | None
+    p50_seconds: float | None
+    p95_seconds: float | None
+    tools: list[ToolFiguresShape]
+
+
+@router.get("/figures", **gives(FiguresShape))
+async def how_it_went(desk: Here, days: LastDays = None) -> Response:
+    """Counted from the jobs that are kept and from the history's turns."""
+    from redraft.agent.figures import figures
+
+    found = await desk.work(
+        lambda workspace: figures(desk.served.agent.store, workspace.engine.turns, since=_since(days))
+    )
+    return answer(found.as_dict())
 
 
 class AuditLine(TypedDict):
@@ -207,3 +243,7 @@ class AuditVerdict(TypedDict):
 async def verify_audit(desk: Here) -> Response:
     verdict = await desk.work(lambda workspace: workspace.verify_audit())
     return answer({"intact": verdict.intact, **asdict(verdict)})
+
+
+def _since(days: int | None) -> float:
+    return 0.0 if days is None else time.time() - days * DAY_SECONDS

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.agent.jobs import NO_ANSWER
+from redraft.agent.jobs import BUSY, NO_ANSWER
+from redraft.agent.leases import SENTENCE
 from redraft.agent.rules import Remembered
 from redraft.errors import Refused
 from redraft.server.routes.agent import RowShape
@@ -59,8 +60,13 @@ async def run(desk: Here, given: Running) -> Response:
 
 def _check_tool_config(config: dict[str, Any]) -> None:
     calls = config.get("max_tool_calls")
-    if set(config) - {"max_tool_calls"} or (calls is not None and (type(calls) is not int or not 0 < calls < 1000)):
-        raise Refused("`tool_config` has `max_tool_calls`, a number from 1 to 999.", field="tool_config")
+    if set(config) - {"max_tool_calls", "lock"} or (
+        calls is not None and (type(calls) is not int or not 0 < calls < 1000)
+    ):
+        raise Refused(
+            "`tool_config` has `max_tool_calls`, a number from 1 to 999, and `lock`, true or false.",
+            field="tool_config",
+        )
 
 
 class BundleHunk(TypedDict, total=False):
@@ -92,7 +98,8 @@ class DiffBundle(TypedDict):
 
 
 class JobShape(TypedDict):
-    """A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer."""
+    """A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer.
+    `locks` says that nobody else types while it is under way, `interrupted` that nobody runs it any more."""
 
     job_id: str
     id: str
@@ -111,6 +118,8 @@ class JobShape(TypedDict):
     conflicts: list[Any]
     error: dict[str, Any] | None
     rerun_of: str | None
+    locks: bool
+    interrupted: bool
     question: dict[str, Any] | None
     diff_bundle: DiffBundle | None
 
@@ -130,6 +139,27 @@ async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20)
 @router.get("/jobs/{job_id}", **gives(JobShape, 404))
 async def get_job(desk: Here, job_id: JobId) -> Response:
     return answer(await desk.aside(desk.served.agent.job, job_id))
+
+
+class LockShape(TypedDict):
+    """Whether a job has the documents to itself, which one (where it is known here), and that in a sentence."""
+
+    locked: bool
+    job_id: str | None
+    message: str
+
+
+@router.get("/lock", **gives(LockShape))
+async def show_lock(desk: Here) -> Response:
+    """Whether the person can type just now; changes are told as those of a job."""
+    store = desk.served.agent.store
+
+    def act() -> dict[str, Any]:
+        held = store.leases.held
+        job = next((job for job in store.jobs.with_status(BUSY) if job.locks), None) if held else None
+        return {"locked": held, "job_id": None if job is None else job.id, "message": SENTENCE if held else ""}
+
+    return answer(await desk.aside(act))
 
 
 class Clarifying(BaseModel):

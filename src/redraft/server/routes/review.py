@@ -106,3 +106,25 @@ async def settle(desk: Here, given: Settling) -> Response:
         return decided_shape(decisions.settle(engine, given.path, given.hunk_id, given.text, author=desk.author))
 
     return answer(await desk.work(act))
+
+
+class Splitting(BaseModel):
+    """Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
+    `base_at` the first half takes out all of it."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = Field(min_length=1, max_length=4096)
+    hunk_id: str = Field(min_length=1, max_length=200)
+    at: int = Field(ge=0, le=MAX_NUMBER)
+    base_at: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+
+
+@router.post("/hunk/split", **gives(DecidedShape, 404, body=True))
+async def split(desk: Here, given: Splitting) -> Response:
+    """Two hunks instead of one, each to be decided by itself. No text changes."""
+
+    def act(workspace: Workspace) -> DecidedShape:
+        done = decisions.split(workspace.engine, given.path, given.hunk_id, given.at, given.base_at, author=desk.author)
+        return decided_shape(done)
+
+    return answer(await desk.work(act))

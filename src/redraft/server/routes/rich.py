@@ -3,13 +3,16 @@
 Nothing is read from the folder or written to it: what comes in is turned around and given back.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.server.routes.answering import FOR_VIEWERS, Here, answer, gives
+
+if TYPE_CHECKING:
+    from redraft.formats.rich.reading import Parsed
 
 router = APIRouter(prefix="/api/rich", tags=["rich text"])
 # Reading takes about 2 s for a million characters.
@@ -45,7 +48,7 @@ async def parse_rich(desk: Here, given: Markdown) -> Response:
         from redraft.formats.rich.model import model
 
         parsed = model(_sound(given.markdown)).parsed
-        return {"doc": parsed.doc, "blocks": [{"start": each.start, "end": each.end} for each in parsed.blocks]}
+        return {"doc": parsed.doc, "blocks": _lines(parsed)}
 
     return answer(await desk.served.aside(act))
 
@@ -59,9 +62,10 @@ class Changed(BaseModel):
 
 
 class Serialised(TypedDict):
-    """The text."""
+    """The text, and the lines of each of its blocks."""
 
     markdown: str
+    blocks: list[BlockLines]
 
 
 @router.post("/serialise", tags=[FOR_VIEWERS], **gives(Serialised, body=True))
@@ -74,9 +78,15 @@ async def serialise_rich(desk: Here, given: Changed) -> Response:
         from redraft.formats.rich.saving import save
 
         doc = check_document(given.doc, strict=True)
-        return {"markdown": save(doc, model(_sound(given.before)).parsed)}
+        markdown = save(doc, model(_sound(given.before)).parsed)
+        # Reading it costs nothing more: an editor's next question is about this very text.
+        return {"markdown": markdown, "blocks": _lines(model(markdown).parsed)}
 
     return answer(await desk.served.aside(act))
+
+
+def _lines(parsed: "Parsed") -> list[BlockLines]:
+    return [{"start": each.start, "end": each.end} for each in parsed.blocks]
 
 
 def _sound(text: str) -> str:

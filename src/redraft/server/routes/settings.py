@@ -26,6 +26,7 @@ class SettingsShape(TypedDict):
     confirm_files: int
     retention_days: int
     retention_turns: int
+    lock: bool
     embeddings: str
     poll_interval_ms: int
     limits: dict[str, int]
@@ -53,6 +54,7 @@ class SettingsChange(BaseModel):
     confirm_files: Positive | None = None
     retention_days: Positive | None = None
     retention_turns: Positive | None = None
+    lock: bool | None = None
     embeddings: Literal["wordllama", "minilm", "off"] | None = None
     agent: dict[str, Positive] = Field(default_factory=dict, max_length=100)
 

@@ -101,9 +101,11 @@ class Typed(TypedDict):
 
 @router.post("/{tab_id}/type", **gives(Typed, 404, body=True))
 async def type_text(desk: Here, request: Request, tab_id: TabId, given: Typing) -> Response:
-    """Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too."""
+    """Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too, and
+    while a job has the documents to itself."""
 
     def act(workspace: Workspace) -> Any:
+        desk.served.agent.store.leases.check()
         found = tabs.tab(workspace.engine, tab_id)
         document = found.document or workspace.read(found.path)
         version = wanted_version(request, given.version)
@@ -152,6 +154,7 @@ async def save(desk: Here, request: Request, tab_id: TabId) -> Response:
     that the person sees."""
 
     def act(workspace: Workspace) -> Any:
+        desk.served.agent.store.leases.check()
         found = tabs.tab(workspace.engine, tab_id)
         version = wanted_version(request, None)
         if version is not None and found.document is not None:

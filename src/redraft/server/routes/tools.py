@@ -1,6 +1,6 @@
 """The tools, over HTTP: the one registry, with the answers that every other surface gives."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -14,6 +14,7 @@ from redraft.server.served import Desk
 from redraft.tools.across import search_documents, search_project
 from redraft.tools.analysing import analyze_document
 from redraft.tools.context import ToolContext
+from redraft.tools.editor import IN_EDITORS
 from redraft.tools.executor import ToolCall, execute
 from redraft.tools.registry import Registry, Tool
 from redraft.tools.transforming import transform_document
@@ -78,7 +79,7 @@ async def call_tool(
     who = _author(desk, by, author)
 
     def act(_: Any) -> dict[str, Any]:
-        with _Context(desk, mode, who, tab, agree, alone=name in LONG) as context:
+        with _Context(desk, mode, who, tab, agree, [name]) as context:
             return _equipped(desk, name, context, arguments).call(name, arguments, context)
 
     return answer(await desk.work(act))
@@ -145,7 +146,7 @@ async def execute_tools(
     def act(_: Any) -> list[dict[str, Any]]:
         names = [call.name for call in calls]
         long = next((call for call in calls if call.name in LONG), None)
-        with _Context(desk, mode, Author("agent", author), tab, agree, alone=long is not None) as context:
+        with _Context(desk, mode, Author("agent", author), tab, agree, names) as context:
             if long is not None:
                 _equipped(desk, long.name, context, long.arguments)
             return execute(calls, _equipped(desk, names[0] if names else "", context), context)
@@ -156,33 +157,40 @@ async def execute_tools(
 class _Context:
     """The caller's context for one call. For those who hold the guard.
 
-    A call that works `alone` lets go of the guard while a model is asked, and another one of the same caller's must not
-    find its context changed meanwhile: it gets one of its own.
+    A call that lets go of the guard, while a model or an open editor is asked, must not find its context changed by
+    another one of the same caller's: it gets one of its own.
     """
 
     def __init__(
-        self, desk: Desk, mode: str | None, author: Author, tab: str | None, agree: bool, *, alone: bool = False
+        self, desk: Desk, mode: str | None, author: Author, tab: str | None, agree: bool, names: list[str]
     ) -> None:
         served = desk.served
-        self._context = ToolContext(served.workspace, author) if alone else served.context_of(desk.caller, author)
+        alone = any(name in LONG for name in names)
+        context = ToolContext(served.workspace, author) if alone else served.context_of(desk.caller, author)
+        self._context = context.apart(served.editors) if any(name in IN_EDITORS for name in names) else context
         self._mode = desk.served.mode(mode)
         self._tab = tab
         self._agree = agree
 
     def __enter__(self) -> ToolContext:
         context = self._context
-        context.mode, context.active_tab, context.confirm = self._mode, self._tab, self._confirm
+        context.mode, context.active_tab, context.confirm = self._mode, self._tab, consent(self._agree)
         return context
 
     def __exit__(self, *_: object) -> None:
         self._context.mode = self._context.active_tab = self._context.confirm = None
 
-    def _confirm(self, what: str, paths: list[str]) -> bool:
-        if self._agree:
-            return True
-        raise ConfirmationRequired(
-            f"This would {what}. Repeat it with agree=true if the person agrees.", action=what, paths=paths
-        )
+
+def consent(agree: bool) -> Callable[[str, list[str]], bool]:
+    """How a call over HTTP asks the person: it is refused, and repeated with `agree` when they have agreed."""
+
+    def confirm(what: str, paths: list[str]) -> bool:
+        if not agree:
+            message = f"This would {what}. Repeat it with agree=true if the person agrees."
+            raise ConfirmationRequired(message, action=what, paths=paths)
+        return True
+
+    return confirm
 
 
 def _equipped(desk: Desk, name: str, context: ToolContext, arguments: Mapping[str, Any] | None = None) -> Registry:

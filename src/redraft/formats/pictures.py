@@ -1,0 +1,70 @@
+"""Pictures beside a document: which bytes are one, what the document calls it, and which file of the folder that is.
+
+A picture is known by its content alone, whatever its name says. SVG is none: it is a program that draws. Pure; that a
+path is one that may be read is judged by whoever reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote
+
+MAX_PICTURE = 10 * 1024 * 1024
+# A scheme, or an address that leaves out only the scheme.
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Kind(NamedTuple):
+    """What a picture is, for a browser and for a file's name."""
+
+    media: str
+    extension: str
+
+
+PNG = Kind("image/png", "png")
+JPEG = Kind("image/jpeg", "jpg")
+GIF = Kind("image/gif", "gif")
+WEBP = Kind("image/webp", "webp")
+KINDS = (PNG, JPEG, GIF, WEBP)
+
+
+def picture_kind(data: bytes) -> Kind | None:
+    """What the bytes are by how they begin; None where no browser would show them as one of these."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
+        return PNG
+    if data.startswith(b"\xff\xd8\xff") and len(data) > 3:
+        return JPEG
+    if data.startswith((b"GIF87a", b"GIF89a")) and len(data) >= 13:
+        return GIF
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP" and data[12:16] in (b"VP8 ", b"VP8L", b"VP8X"):
+        return WEBP
+    return None
+
+
+def picture_path(document: str, src: str) -> str | None:
+    """The path within the folder that `src` means in a document; None where it means no file of the folder.
+
+    `imagePath` in `web/src/rich/tools/images.ts` is the same for the browser; both are held to the same vectors.
+    """
+    if _REMOTE.match(src) or "\\" in src:
+        return None
+    named = re.split(r"[?#]", src, maxsplit=1)[0]
+    if _BROKEN_ESCAPE.search(named):
+        return None
+    try:
+        named = unquote(named, errors="strict")
+    except UnicodeDecodeError:
+        return None
+    if not named:
+        return None
+    parts = [] if named.startswith("/") else document.split("/")[:-1]
+    for part in named.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in (".", ""):
+            parts.append(part)
+    return "/".join(parts) or None

@@ -1,0 +1,75 @@
+"""Pictures of the folder: shown to the app, and put beside a document where somebody pasted or dropped one.
+
+What is shown is a picture by its content and is told as that and nothing else; a page that opened it alone would find
+nothing in it that may run or load.
+"""
+
+from base64 import b64decode
+from hashlib import sha256
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.errors import Refused
+from redraft.formats.pictures import KINDS, MAX_PICTURE
+from redraft.server.routes.answering import Here, PathQuery, answer, gives, unchanged
+from redraft.server.shapes import TurnShape, turn_shape
+from redraft.workspace.pictures import add_picture, read_picture
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api/images", tags=["rich text"])
+POLICY = "default-src 'none'; sandbox"
+
+
+def sends(*media: str, errors: tuple[int, ...]) -> dict[str, Any]:
+    """How a route is described that answers with bytes of one of these kinds."""
+    content = {each: {"schema": {"type": "string", "format": "binary"}} for each in media}
+    described = gives({"type": "string"}, *errors)
+    described["responses"][200] = {"content": content, "description": "Done."}
+    return {**described, "response_class": Response}
+
+
+@router.get("", **sends(*(kind.media for kind in KINDS), errors=(304, 404, 413, 415)))
+async def read_image(desk: Here, request: Request, path: PathQuery) -> Response:
+    """A PNG, JPEG, GIF or WebP picture. Nothing else of the folder is sent, whatever it is called."""
+    picture = await desk.work(lambda workspace: read_picture(workspace.engine, path))
+    tag = f'"{sha256(picture.data).hexdigest()[:32]}"'
+    headers = {"etag": tag, "cache-control": "private, no-cache", "content-security-policy": POLICY}
+    if unchanged(request, tag):
+        return Response(status_code=304, headers=headers)
+    return Response(picture.data, headers=headers, media_type=picture.kind.media)
+
+
+class NewImage(BaseModel):
+    """A picture that goes into the folder beside `document`; `content` is base64."""
+
+    model_config = ConfigDict(extra="forbid")
+    document: str = Field(min_length=1, max_length=4096)
+    name: str = Field(max_length=1000)
+    content: str = Field(min_length=1, max_length=MAX_PICTURE * 4 // 3 + 8)
+
+
+class AddedImage(TypedDict):
+    """Where the picture is, what the document calls it, and the turn that put it there: null where it was there."""
+
+    path: str
+    source: str
+    turn: TurnShape | None
+
+
+@router.post("", **gives(AddedImage, 404, status=201, body=True))
+async def add_image(desk: Here, given: NewImage) -> Response:
+    """Store a picture as a turn, which can be undone. It never takes another file's place."""
+    try:
+        data = b64decode(given.content, validate=True)
+    except ValueError as error:
+        raise Refused("The content is not base64.", field="content") from error
+
+    def act(workspace: Workspace) -> Any:
+        added = add_picture(workspace.engine, given.document, given.name, data, desk.author)
+        turn = None if added.turn is None else turn_shape(added.turn)
+        return {"path": added.path, "source": added.source, "turn": turn}
+
+    return answer(await desk.work(act), 201)

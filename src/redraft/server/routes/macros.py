@@ -1,0 +1,166 @@
+"""What the person keeps for the agent: macros, and the rules that they had it remember.
+
+Both lie in the folder's state and are the person's: an agent reaches neither, and a macro runs as an agent's turn does,
+in the mode that holds.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from redraft.agent.macros import Macros, calls_of_job
+from redraft.errors import Refused
+from redraft.server.routes.answering import Here, Mode, answer, gives
+from redraft.server.routes.tools import Agreed, consent
+from redraft.server.served import Desk
+from redraft.tools.batching import MAX_CALLS
+from redraft.workspace.modes import Verdict
+from redraft.workspace.workspace import Workspace
+
+router = APIRouter(prefix="/api/agent", tags=["agent"])
+MacroName = Annotated[str, Path(min_length=1, max_length=61)]
+
+
+class CallShape(TypedDict):
+    """One call of a macro; its texts may hold `{{date}}`, `{{time}}` and names of the macro's own."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class MacroShape(TypedDict):
+    """A macro. `saved` is false for one that is there from the start; `values` are the names that a run may fill in."""
+
+    name: str
+    saved: bool
+    values: list[str]
+    calls: list[CallShape]
+
+
+class MacroList(TypedDict):
+    """Those that are there from the start come first."""
+
+    macros: list[MacroShape]
+
+
+def _kept(desk: Desk) -> Macros:
+    return Macros(desk.served.state)
+
+
+@router.get("/macros", **gives(MacroList))
+async def list_macros(desk: Here) -> Response:
+    return answer({"macros": await desk.aside(_kept(desk).shapes)})
+
+
+class MacroCall(BaseModel):
+    """One call, as a macro keeps it."""
+
+    model_config = ConfigDict(extra="forbid")
+    tool: str = Field(min_length=1, max_length=100)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class SavingMacro(BaseModel):
+    """The calls to keep, or the job whose successful edits are to be kept."""
+
+    model_config = ConfigDict(extra="forbid")
+    calls: list[MacroCall] | None = Field(default=None, max_length=MAX_CALLS)
+    job_id: str | None = Field(default=None, min_length=1, max_length=60)
+
+
+@router.put("/macros/{name}", **gives(MacroShape, 404, body=True))
+async def save_macro(desk: Here, name: MacroName, given: SavingMacro) -> Response:
+    """Keep a sequence of calls under a name, in the place of what had it before."""
+    if (given.calls is None) == (given.job_id is None):
+        raise Refused("Send either `calls` or `job_id`.", field="calls")
+
+    def act() -> dict[str, Any]:
+        served, macros = desk.served, _kept(desk)
+        if given.job_id is None:
+            calls = [call.model_dump() for call in given.calls or ()]
+        else:
+            calls = calls_of_job(served.agent.store, served.agent.store.jobs.get(given.job_id).id, served.tools)
+        macros.save(name, calls, served.tools)
+        return next(each for each in macros.shapes() if each["name"] == name)
+
+    return answer(await desk.aside(act))
+
+
+@router.delete("/macros/{name}", **gives(MacroList, 404, body=True))
+async def delete_macro(desk: Here, name: MacroName) -> Response:
+    """Forget a macro that was saved. Gives those that are left."""
+
+    def act() -> list[dict[str, Any]]:
+        macros = _kept(desk)
+        macros.remove(name)
+        return macros.shapes()
+
+    return answer({"macros": await desk.aside(act)})
+
+
+class RunningMacro(BaseModel):
+    """What to fill in. `title` is the macro's name where it is left out."""
+
+    model_config = ConfigDict(extra="forbid")
+    values: dict[str, str] = Field(default_factory=dict, max_length=50)
+
+
+class MacroRan(TypedDict):
+    """The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged."""
+
+    name: str
+    state: str
+    turn: int | None
+    results: list[dict[str, Any]]
+
+
+@router.post("/macros/{name}/run", **gives(MacroRan, 404, body=True))
+async def run_macro(
+    desk: Here, name: MacroName, given: RunningMacro | None = None, mode: Mode | None = None, agree: Agreed = False
+) -> Response:
+    """Run a macro as one turn: all of its calls, or nothing."""
+
+    def act(workspace: Workspace) -> dict[str, Any]:
+        values = {} if given is None else given.values
+        allowed = desk.served.mode(mode)
+        done = _kept(desk).run(name, workspace, desk.served.tools, values, consent(agree), mode=allowed)
+        return {"name": name, **{field: done[field] for field in ("state", "turn", "results")}}
+
+    return answer(await desk.work(act))
+
+
+class RuleShape(TypedDict):
+    """A rule: `tool` is a tool's name, an action or `*`; in `path` a `*` also crosses folders."""
+
+    tool: str
+    path: str
+    verdict: Verdict
+
+
+class RuleList(TypedDict):
+    """The newest first, which is also their order of precedence."""
+
+    rules: list[RuleShape]
+
+
+def _rules(desk: Desk) -> dict[str, Any]:
+    return {"rules": [rule.as_dict() for rule in desk.served.agent.room.rules.all()]}
+
+
+@router.get("/rules", **gives(RuleList))
+async def list_rules(desk: Here) -> Response:
+    """What the person said once and for all: allow, ask or deny, by tool and path."""
+    return answer(await desk.aside(_rules, desk))
+
+
+@router.delete("/rules", **gives(RuleList, 404, body=True))
+async def forget_rule(
+    desk: Here,
+    tool: Annotated[str, Query(min_length=1, max_length=100)],
+    path: Annotated[str, Query(min_length=1, max_length=4096)],
+) -> Response:
+    """Forget the rule for this tool and path. Gives those that are left."""
+    await desk.aside(desk.served.agent.room.rules.forget, tool, path)
+    return answer(await desk.aside(_rules, desk))

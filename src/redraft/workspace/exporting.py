@@ -1,0 +1,126 @@
+"""A document taken out of the folder: as one HTML page, and from that, by pandoc, as a Word document or a PDF.
+
+Pandoc is a program of the person's own and may be missing; then the refusal says how to get it. It is started without
+a shell, reads nothing but the page on its standard input (its sandbox holds it to that, and the page has its pictures
+in it), and is stopped when it takes too long. Nothing here writes a file.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from redraft.errors import RedraftError, Refused
+from redraft.files.textfile import format_of
+from redraft.formats.html_page import markdown_page, plain_page
+from redraft.formats.pictures import picture_path
+from redraft.providers.programs import Bounds, TooMuchOutput, run_program
+from redraft.workspace.pictures import read_picture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from redraft.workspace.workspace import Workspace
+
+ExportFormat = Literal["html", "docx", "pdf"]
+MAX_PICTURES = 40 * 1024 * 1024
+MAX_CHARACTERS = 2_000_000
+MAX_OUTPUT = 200 * 1024 * 1024
+SECONDS = 60.0
+_BOX = re.compile(r"<input\b[^>]*>")
+# In the order of how well they set a page like ours.
+ENGINES = ("weasyprint", "wkhtmltopdf", "typst", "tectonic", "xelatex", "lualatex", "pdflatex")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document as HTML, and the name that a file of it gets, without an extension."""
+
+    name: str
+    html: str
+
+
+def exported_page(workspace: Workspace, raw: str) -> Page:
+    """The page of a document as it is being worked on."""
+    document = workspace.read(raw)
+    if len(document.text) > MAX_CHARACTERS:
+        message = f"{document.path} has more than {MAX_CHARACTERS} characters, too many for a page."
+        raise Refused(message, code="too_large", limit=MAX_CHARACTERS)
+    name = document.path.rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name
+    text = str(document.text)
+    if format_of(document.path) != "markdown":
+        return Page(stem, plain_page(text, name))
+    return Page(stem, markdown_page(text, stem, _embedding(workspace, document.path)))
+
+
+def _embedding(workspace: Workspace, document: str) -> Callable[[str], str | None]:
+    """Gives a picture of the folder as a data: address, as long as there is room for it in the page."""
+    known: dict[str, str | None] = {}
+    left = MAX_PICTURES
+
+    def embed(source: str) -> str | None:
+        nonlocal left
+        if source not in known:
+            known[source] = found = _data_address(workspace, document, source, left)
+            left -= len(found or "")
+        return known[source]
+
+    return embed
+
+
+def _data_address(workspace: Workspace, document: str, source: str, room: int) -> str | None:
+    path = picture_path(document, source)
+    if path is None:
+        return None
+    try:
+        picture = read_picture(workspace.engine, path)
+    except RedraftError:
+        return None  # not there, not a picture, or not for anybody: its words stand for it
+    found = f"data:{picture.kind.media};base64,{b64encode(picture.data).decode()}"
+    return found if len(found) <= room else None
+
+
+async def converted(page: Page, to: Literal["docx", "pdf"], environ: Mapping[str, str]) -> bytes:
+    """The page by pandoc; `program_missing` where it, or what it needs for this, is not installed."""
+    path = environ.get("PATH", "")
+    pandoc = shutil.which("pandoc", path=path)
+    if pandoc is None:
+        raise _missing(to, "pandoc is not installed. Get it from https://pandoc.org or with `apt install pandoc`")
+    words = [pandoc, "--sandbox", "--from=html", "--output=-", "+RTS", "-M1G", "-RTS"]
+    if to == "pdf":
+        engine = next((name for name in ENGINES if shutil.which(name, path=path)), None)
+        if engine is None:
+            raise _missing(to, f"pandoc makes a PDF with one of {', '.join(ENGINES)}, and none is installed")
+        words += ["--to=pdf", f"--pdf-engine={engine}"]
+    else:
+        words += ["--to=docx"]
+    bounds = Bounds("/", {"PATH": path, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}, SECONDS, MAX_OUTPUT)
+    try:
+        ended = await run_program(words, _BOX.sub(_box, page.html), bounds)
+    except TimeoutError as error:
+        raise _failed(f"pandoc took more than {SECONDS:.0f} seconds") from error
+    except TooMuchOutput as error:
+        raise _failed("what pandoc made is too large") from error
+    except OSError as error:
+        raise _failed(f"pandoc could not be started: {error.strerror}") from error
+    if ended.status != 0 or not ended.output:
+        raise _failed(f"pandoc failed: {ended.complaint[:300] or f'status {ended.status}'}")
+    return ended.output
+
+
+def _box(found: re.Match[str]) -> str:
+    """A task's box as a sign: pandoc takes a list with real ones for no list at all."""
+    return "\N{BALLOT BOX WITH CHECK}" if "checked=" in found[0] else "\N{BALLOT BOX}"
+
+
+def _missing(to: str, reason: str) -> Refused:
+    otherwise = "print from the app" if to == "pdf" else "export as HTML"
+    return Refused(f"{reason}; or {otherwise}.", code="program_missing", to=to)
+
+
+def _failed(reason: str) -> RedraftError:
+    return RedraftError(f"{reason[:1].upper()}{reason[1:]}.", code="export_failed")

@@ -1,0 +1,113 @@
+"""`redraft export`: files of other kinds, never over one that is there, and honest about what they need."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import zipfile
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+from formats.pictures import png
+
+if TYPE_CHECKING:
+    from cli.running import Program
+
+needs_pandoc = pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
+
+
+def with_programs(redraft: Program, **programs: str) -> Program:
+    """The program where nothing else is installed but these."""
+    place = redraft.home / "bin"
+    place.mkdir(exist_ok=True)
+    for name, script in programs.items():
+        (place / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        os.chmod(place / name, stat.S_IRWXU)
+    return replace(redraft, variables={"PATH": str(place)})
+
+
+def test_a_page_is_written_here_under_the_documents_name(redraft: Program):
+    told = redraft.run("export", "drafts/old.md")
+    assert (told.status, told.err) == (0, "")
+    assert told.out.startswith("Wrote old.html (")
+    page = (redraft.folder / "old.html").read_text(encoding="utf-8")
+    assert "<p>An old idea.</p>" in page
+    assert list(redraft.folder.glob(".redraft-tmp-*")) == []
+
+
+def test_a_file_that_is_there_is_replaced_only_with_consent(redraft: Program):
+    redraft.write("out.html", "mine")
+    refused = redraft.run("export", "story.md", "--out", "out.html")
+    assert refused.status == 3
+    assert (redraft.folder / "out.html").read_text(encoding="utf-8") == "mine"
+    told = redraft.run("export", "story.md", "--out", "out.html", "--yes", "--json")
+    assert told.status == 0
+    assert (told.json["path"], told.json["to"]) == ("out.html", "html")
+    assert "The lighthouse" in (redraft.folder / "out.html").read_text(encoding="utf-8")
+
+
+def test_the_standard_output_holds_the_page_alone(redraft: Program):
+    told = redraft.run("export", "story.md", "--out", "-")
+    assert told.status == 0
+    assert told.out.startswith("<!doctype html>")
+    assert told.out.endswith("</html>\n")
+    assert redraft.run("export", "story.md", "--out", "-", "--json").status == 2
+
+
+def test_a_text_that_is_no_markdown_is_shown_as_it_is(redraft: Program):
+    redraft.write("data.yaml", "a: <b>\n")
+    assert "<pre>a: &lt;b&gt;\n</pre>" in redraft.run("export", "data.yaml", "--out", "-").out
+
+
+def test_a_document_that_is_not_there_and_a_place_that_is_not_there_are_refused(redraft: Program):
+    assert redraft.run("export", "none.md").status == 4
+    assert redraft.run("export", "../story.md").status == 2
+    nowhere = redraft.run("export", "story.md", "--out", "none/out.html")
+    assert nowhere.status == 5
+    assert "none/out.html cannot be written" in nowhere.err
+
+
+@pytest.mark.covers("ML-future-export")
+def test_what_is_missing_for_word_and_pdf_is_said_and_nothing_is_written(redraft: Program):
+    bare = with_programs(redraft)
+    word = bare.run("export", "story.md", "--to", "docx")
+    assert (word.status, "https://pandoc.org" in word.err) == (5, True)
+    pdf = with_programs(redraft, pandoc="exit 0").run("export", "story.md", "--to", "pdf")
+    assert pdf.status == 5
+    assert "weasyprint" in pdf.err
+    assert "print from the app" in pdf.err
+    assert not list(redraft.folder.glob("story.[!m]*"))
+
+
+def test_a_pdf_is_made_by_pandoc_with_a_program_that_is_there(redraft: Program):
+    here = with_programs(redraft, pandoc='printf "%s\\n" "$@"', typst="exit 0", xelatex="exit 0")
+    assert here.run("export", "story.md", "--to", "pdf").status == 0
+    called = (redraft.folder / "story.pdf").read_text(encoding="utf-8").split("\n")
+    assert {"--sandbox", "--to=pdf", "--pdf-engine=typst"} <= set(called)
+
+
+def test_a_pandoc_that_fails_is_told_and_leaves_nothing(redraft: Program):
+    broken = with_programs(redraft, pandoc="echo it broke >&2; exit 64")
+    told = broken.run("export", "story.md", "--to", "docx", "--json")
+    assert told.status == 5
+    assert (told.json["error"], told.json["message"]) == ("export_failed", "Pandoc failed: it broke.")
+    assert not (redraft.folder / "story.docx").exists()
+
+
+@needs_pandoc
+@pytest.mark.slow
+@pytest.mark.covers("ML-future-export")
+def test_a_word_document_of_the_real_pandoc_has_words_pictures_and_tasks(redraft: Program):
+    redraft.write("note.md", "# Lamp\n\n![A lamp](lamp.png)\n\n- [x] lit\n- [ ] cleaned\n")
+    (redraft.folder / "lamp.png").write_bytes(png())
+    assert redraft.run("export", "note.md", "--to", "docx").status == 0
+    with zipfile.ZipFile(BytesIO((redraft.folder / "note.docx").read_bytes())) as made:
+        words = made.read("word/document.xml").decode()
+        pictures = [made.read(name) for name in made.namelist() if name.startswith("word/media/")]
+    assert pictures == [png()]
+    for each in ("Lamp", "A lamp", "☑", "lit", "☐", "cleaned"):
+        assert each in words
