@@ -64,6 +64,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Desk]:
 
 @pytest.mark.covers(
     "ML-sample-organise-ui",
+    "ML-banner-five",
+    "ML-banner-buttons",
     "ML-ui-summary",
     "ML-ui-summary-buttons",
     "ML-ui-chat-card",
@@ -93,7 +95,7 @@ def test_loose_notes_are_organised_and_the_talk_goes_on(desk: Desk):
     assert desk.read("personal/journal-dec-14.md") == "# journal-dec-14\n"
 
 
-@pytest.mark.covers("ML-sample-section-ui", "TK-timing-text-first")
+@pytest.mark.covers("ML-sample-section-ui", "ML-banner-buttons", "TK-timing-text-first", "TK-review-diff-shown")
 def test_a_section_is_added_and_its_lines_are_shown_before_they_are_written(desk: Desk):
     desk.write("Project Roadmap.md", "# Roadmap\n\n## Timeline\n\nSoon.\n")
     desk.begin(agentModel="section", agentMode="propose")
@@ -115,6 +117,11 @@ def test_a_section_is_added_and_its_lines_are_shown_before_they_are_written(desk
     desk.card.get_by_role("button", name="Accept all").click()
     desk.card.get_by_text("accepted").wait_for()
     assert desk.read("Project Roadmap.md").endswith(STEPS)
+    desk.card.get_by_role("button", name="Save as macro").click()
+    dialog.get_by_label("Name of the macro").fill("next steps")
+    dialog.get_by_label("Name of the macro").press("Enter")
+    desk.page.get_by_text("next steps is among the macros now.").first.wait_for()
+    assert [each["name"] for each in desk.server.get("/api/agent/macros")["macros"] if each["saved"]] == ["next steps"]
 
 
 @pytest.mark.covers(

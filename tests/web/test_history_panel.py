@@ -47,7 +47,7 @@ def turns(desk: Desk) -> Locator:
     return desk.page.get_by_role("list", name="Turns").get_by_role("button")
 
 
-@pytest.mark.covers("TK-history-panel", "TK-history-diff")
+@pytest.mark.covers("TK-history-panel", "TK-history-diff", "ML-diff-lines")
 def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
     desk.write("undo.md", lines())
     rewrite(desk, "undo.md", 3, 20)
@@ -60,6 +60,8 @@ def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
     dialog = desk.dialog()
     dialog.get_by_text("+2").first.wait_for()
     assert [mark.inner_text().strip() for mark in dialog.locator("ins").all()] == ["is new"] * 2
+    kinds: list[str] = dialog.locator("[data-kind]").evaluate_all("lines => lines.map(line => line.dataset.kind)")
+    assert (set(kinds), kinds.count("added"), kinds.count("removed")) == ({"same", "added", "removed"}, 2, 2)
     dialog.get_by_role("tab", name="Compared with now").click()
     panes = [dialog.get_by_role("region", name=name) for name in ("Now", "Before this turn", "As the turn made it")]
     panes[2].get_by_text("Line 3 is new.").wait_for()

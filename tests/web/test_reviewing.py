@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,14 +33,29 @@ def proposed(room: Room, path: str) -> Window:
     return window
 
 
+@pytest.mark.covers(
+    "ML-diffsys-inline",
+    "ML-ui-inline-diff",
+    "ML-ui-diff-footer",
+    "SB-ui-hunks",
+    "TK-review-buttons",
+    "TK-review-colours",
+    "TK-timing-commit",
+)
 def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window = proposed(room, "mouse.md")
     window.page.get_by_text("AI changed 3 places here").wait_for()
     assert window.page.locator("del").all_inner_texts()[:1] == ["eleven"]
     assert "twelve" in window.page.locator("ins").all_inner_texts()
+    red, green, _ = colour(window, "del")
+    assert red > green
+    red, green, _ = colour(window, "ins")
+    assert green > red
+    assert window.bars.nth(0).get_by_text("AI", exact=True).count() == 1
     window.bars.nth(0).get_by_role("button", name="Accept").click()
     window.expect(lambda: room.disk("mouse.md") == STORY.replace("eleven", "twelve"))
     window.page.get_by_text("AI changed 2 places here").wait_for()
+    window.expect(lambda: "The lighthouse had been dark for twelve years." in window.lines)
     window.bars.nth(0).get_by_role("button", name="Reject").click()
     window.expect(lambda: "letter twice" in room.working("mouse.md"))
     window.page.get_by_text("AI changed 1 place here").wait_for()
@@ -52,6 +68,13 @@ def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window.expect(lambda: window.bars.count() == 0)
 
 
+def colour(window: Window, tag: str) -> list[int]:
+    """The colour behind a word: red, green and blue."""
+    found: str = window.page.locator(tag).first.evaluate("word => getComputedStyle(word).backgroundColor")
+    return [int(part) for part in re.findall(r"\d+", found)[:3]]
+
+
+@pytest.mark.covers("ML-adv-key-accept", "ML-adv-key-reject")
 def test_hunks_are_decided_by_keys(room: Room):
     window = proposed(room, "keys.md")
     keyboard = window.page.keyboard
@@ -70,12 +93,19 @@ def test_hunks_are_decided_by_keys(room: Room):
     window.expect(lambda: "letter twice" in room.working("keys.md"))
 
 
+@pytest.mark.covers("SB-state-editor-undo")
 def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window = proposed(room, "theirs.md")
     window.page.locator(".cm-line", has_text="The lighthouse").click()
     window.page.keyboard.press("Home")
     window.type("Now and then: ")  # inside a hunk of the agent's
     window.go_to_end()
+    window.page.wait_for_timeout(600)  # what is typed without a pause is undone as one
+    window.type("By mistake.")
+    window.expect(lambda: room.working("theirs.md").endswith("By mistake."))
+    window.page.keyboard.press("Control+z")
+    window.expect(lambda: room.working("theirs.md").endswith("They were gone.\n"))
+    assert window.bars.count() == 3
     window.type("The end.")  # elsewhere
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
@@ -101,15 +131,31 @@ def test_a_conflict_is_settled_with_a_text_of_the_persons_own(room: Room):
     window.expect(lambda: window.bars.count() == 0)
 
 
+@pytest.mark.covers(
+    "ML-banner-kinds", "ML-banner-open", "ML-banner-shown", "ML-ui-changed-badge", "TK-multi-buttons", "TK-multi-tabs"
+)
 def test_whole_documents_are_decided_from_the_summary(room: Room):
     room.write("old.md", STORY)
     room.write("plain.md", STORY)
     call = {"mode": "propose", "author": "Agent"}
     room.server.post("/api/tools/create_document", {"title": "made.md", "content": "New.\n"}, **call)
     room.server.post("/api/tools/delete_document", {"path": "old.md"}, agree=True, **call)
+    room.write("here.md", STORY)
+    room.server.post("/api/tools/move_document", {"path": "here.md", "destination": "there.md"}, **call)
+    room.propose("plain.md", "eleven", "twelve")
     window = room.window("plain.md")
     summary = window.page.get_by_label("Changes that wait for you")
-    summary.get_by_role("button", name="2 changes by AI in 2 documents for you to decide").click()
+    summary.get_by_role("button", name="4 changes by AI in 4 documents for you to decide").click()
+    rows = [row.split("\n")[0] for row in summary.get_by_role("listitem").all_inner_texts()]
+    assert rows == ["New", "Changed", "Moved", "Deleted"]
+    assert [summary.get_by_role("button", name=f"{act} all").count() for act in ("Accept", "Reject")] == [1, 1]
+    summary.get_by_role("button", name="made.md", exact=True).click()
+    window.page.get_by_text("AI created this document").wait_for()
+    summary.get_by_role("button", name="plain.md", exact=True).click()
+    window.bars.first.wait_for()
+    for decision in ("Reject there.md", "Accept plain.md"):
+        summary.get_by_role("button", name=decision, exact=True).click()
+    summary.get_by_text("2 changes by AI in 2 documents").wait_for()
     summary.get_by_role("button", name="Accept made.md").click()
     window.expect((room.folder / "made.md").exists)
     summary.get_by_role("button", name="Reject old.md").click()
@@ -118,11 +164,14 @@ def test_whole_documents_are_decided_from_the_summary(room: Room):
     assert room.disk("made.md") == "New.\n"
 
 
+@pytest.mark.covers("ML-diffsys-side", "ML-store-diff-mode")
 def test_side_by_side_the_right_side_is_live(room: Room):
     window = proposed(room, "sides.md")
     window.page.get_by_role("button", name="Compare side by side").click()
     accepted = window.page.get_by_role("textbox", name="sides.md, as accepted").locator(".cm-line")
     window.expect(lambda: [line.strip() for line in accepted.all_inner_texts()] == STORY.split("\n"))
+    window.page.reload()
+    accepted.first.wait_for()
     window.text.click()
     window.page.keyboard.press("Control+Home")
     window.type("Typed here.")

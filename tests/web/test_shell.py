@@ -50,6 +50,7 @@ def test_a_name_that_is_taken_is_refused_in_words(room: Room):
     room.opened[-1].wrong.clear()  # the browser itself notes every answer of 409
 
 
+@pytest.mark.covers("SB-state-dirty-close")
 def test_closing_a_document_that_is_not_saved_asks_first(room: Room):
     room.write("asks.md", STORY)
     window = room.window("asks.md")
@@ -89,6 +90,52 @@ def test_what_the_search_finds_is_gone_to_and_replaced_as_one_turn(room: Room):
     assert room.disk("two.md") == "No Kettle here, and no kettles.\n"
 
 
+def test_a_passage_is_found_by_its_meaning_in_another_document(room: Room):
+    room.write("harbour.md", "# Harbour\n\nThe ferry left the quay at dawn.\n")
+    room.write("kitchen.md", "# Kitchen\n\nShe kneaded the dough for bread.\n")
+    page = room.window("kitchen.md").page
+    page.keyboard.press("Control+Shift+f")
+    page.get_by_role("button", name="Meaning", exact=True).click()
+    page.get_by_text("Describe a passage in your own words").wait_for()
+    page.get_by_label("Only in these files").fill("*r*.md")
+    page.get_by_label("Search in every document").fill("a boat sails away")
+    page.get_by_role("button", name="The ferry left the quay").click()
+    page.get_by_role("textbox", name="Text of harbour.md").wait_for()
+    assert page.get_by_role("button", name="She kneaded the dough").count() == 0
+
+
+def test_a_document_begins_with_a_template_of_ones_own_and_by_a_macro(room: Room):
+    (room.folder / "templates").mkdir()
+    room.write("templates/letter.md", "Dear {{title}},\n")
+    room.write("begun.md", STORY)
+    window = room.window("begun.md", agentOpen=True, agentMode="apply")
+    page = window.page
+    page.keyboard.press("Alt+n")
+    page.get_by_label("Name").fill("Marta")
+    page.get_by_label("Begin with").select_option(label="letter")
+    page.keyboard.press("Enter")
+    page.get_by_role("textbox", name="Text of Marta.md").wait_for()
+    assert room.disk("Marta.md") == "Dear Marta,\n"
+    page.get_by_role("button", name="Macros").click()
+    macro = page.get_by_role("form", name="todo-list")
+    macro.get_by_label("title for todo-list").fill("Errands")
+    macro.get_by_role("button", name="Run").click()
+    page.get_by_role("textbox", name="Text of Errands.md").wait_for()
+    assert room.disk("Errands.md").startswith("# Errands\n")
+
+
+def test_a_tab_shows_what_it_holds_to_who_lingers_on_it(room: Room):
+    room.write("front.md", STORY)
+    room.write("behind.md", STORY)
+    room.propose("behind.md", "eleven", "twelve")
+    room.server.post("/api/tabs", {"path": "behind.md"})
+    page = room.window("front.md").page
+    page.get_by_role("tab", name="behind.md").hover()
+    page.get_by_text("1 change to decide").wait_for()
+    assert "dark for twelve years" in page.locator("[data-radix-popper-content-wrapper]").inner_text()
+    page.get_by_label("Changes that wait for you").get_by_text("1 change by AI in 1 document").wait_for()
+
+
 def test_a_document_and_a_command_are_found_by_a_few_letters(room: Room):
     room.write("quick-open.md", STORY)
     room.write("other.md", STORY)
@@ -124,13 +171,14 @@ def test_what_others_do_is_seen_in_every_window_though_one_alone_listens(room: R
     first, second = (room.window("news.md", side="files") for _ in range(2))
     room.propose("news.md", "eleven", "twelve")
     for window in (first, second):
-        window.page.get_by_role("button", name="1 change by AI in 1 document").wait_for()
+        window.page.get_by_text("AI changed 1 place here").wait_for()
     first.page.close()  # whoever listened: the other goes on
     room.server.post("/api/tools/create_document", {"title": "later.md"}, mode="apply", author="Agent")
     second.page.get_by_role("treeitem", name="later.md").wait_for()
     assert second.page.get_by_text("offline", exact=False).count() == 0
 
 
+@pytest.mark.covers("ML-open-mobile")
 def test_a_narrow_window_shows_one_thing_at_a_time_and_nothing_runs_over(room: Room):
     room.write("narrow.md", STORY * 3)
     window = room.window("narrow.md", width=360)
@@ -140,3 +188,7 @@ def test_a_narrow_window_shows_one_thing_at_a_time_and_nothing_runs_over(room: R
         window.page.wait_for_timeout(200)
         wide = window.page.evaluate("document.scrollingElement.scrollWidth")
         assert wide <= 360
+    window.page.keyboard.press("Control+Shift+a")
+    window.page.keyboard.press("Control+Shift+e")
+    window.page.get_by_role("treeitem", name="narrow.md").click()
+    window.text.click()  # what was opened is not under the panel

@@ -9,6 +9,7 @@ import { Button } from "@/ui/Button";
 import { decide } from "./acts";
 import css from "./agent.module.css";
 import type { Session } from "./queries";
+import { SaveMacro } from "./SaveMacro";
 import { fateOf, standing } from "./undoing";
 import type { Change, JobView } from "./view";
 import { changeOf, counted, foldersIn } from "./words";
@@ -63,6 +64,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
         <Button small look="quiet" onClick={() => seeTurn(made)}>
           Diff
         </Button>
+        <SaveMacro jobId={jobId} />
         <span className={css.grow} />
         {pending ? (
           <>

@@ -32,6 +32,12 @@ export const jobQuery = (id: string) =>
     queryFn: () => told(server.GET("/api/agent/jobs/{job_id}", { params: { path: { job_id: id } } })),
   });
 
+/** Whether a job has the documents to itself, so that nobody types. */
+export const lockQuery = queryOptions({
+  queryKey: ["jobs", "lock"],
+  queryFn: () => told(server.GET("/api/agent/lock")),
+});
+
 const logKey = (id: string) => ["jobs", id, "log"];
 
 export const knownLog = (id: string): JobLog => client.getQueryData<JobLog>(logKey(id)) ?? SILENT;

@@ -34,12 +34,12 @@ const ACTS: Record<string, readonly [string, string]> = {
 const PLACE = /['"](?:path|file_path|name|title|query|find)['"]:\s*(?:'([^']*)'|"([^"]*)")/;
 
 /** What a call works on, as far as its arguments tell. */
-function placeOf(call: Call): string {
+function placeOf(call: Pick<Call, "arguments">): string {
   const found = PLACE.exec(call.arguments);
   return found?.[1] ?? found?.[2] ?? "";
 }
 
-export function actOf(call: Call): string {
+export function actOf(call: Pick<Call, "tool" | "arguments" | "ok">): string {
   const [doing, done] = ACTS[call.tool] ?? [call.tool.replaceAll("_", " "), call.tool.replaceAll("_", " ")];
   return `${call.ok === undefined ? doing : done} ${placeOf(call)}`.trim();
 }

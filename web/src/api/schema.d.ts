@@ -208,6 +208,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agent/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Lock
+         * @description Whether the person can type just now; changes are told as those of a job.
+         */
+        get: operations["show_lock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/macros": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Macros */
+        get: operations["list_macros"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/macros/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save Macro
+         * @description Keep a sequence of calls under a name, in the place of what had it before.
+         */
+        put: operations["save_macro"];
+        post?: never;
+        /**
+         * Delete Macro
+         * @description Forget a macro that was saved. Gives those that are left.
+         */
+        delete: operations["delete_macro"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/macros/{name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Macro
+         * @description Run a macro as one turn: all of its calls, or nothing.
+         */
+        post: operations["run_macro"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Rules
+         * @description What the person said once and for all: allow, ask or deny, by tool and path.
+         */
+        get: operations["list_rules"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget Rule
+         * @description Forget the rule for this tool and path. Gives those that are left.
+         */
+        delete: operations["forget_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent/run": {
         parameters: {
             query?: never;
@@ -441,6 +546,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export
+         * @description The document as it is being worked on, to be kept as a file.
+         */
+        get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How It Went
+         * @description Counted from the jobs that are kept and from the history's turns.
+         */
+        get: operations["how_it_went"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -452,6 +597,30 @@ export interface paths {
         get: operations["health"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Image
+         * @description A PNG, JPEG, GIF or WebP picture. Nothing else of the folder is sent, whatever it is called.
+         */
+        get: operations["read_image"];
+        put?: never;
+        /**
+         * Add Image
+         * @description Store a picture as a turn, which can be undone. It never takes another file's place.
+         */
+        post: operations["add_image"];
         delete?: never;
         options?: never;
         head?: never;
@@ -589,6 +758,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/review/hunk/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Split
+         * @description Two hunks instead of one, each to be decided by itself. No text changes.
+         */
+        post: operations["split"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/review/{act}": {
         parameters: {
             query?: never;
@@ -701,6 +890,26 @@ export interface paths {
          * @description Lines that hold these words or fit this pattern, in the whole folder or in the files that fit a glob.
          */
         get: operations["search_lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/meaning": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Meaning
+         * @description Passages that mean something like this, in the whole folder or in the files that fit a glob.
+         */
+        get: operations["search_meaning"];
         put?: never;
         post?: never;
         delete?: never;
@@ -825,7 +1034,8 @@ export interface paths {
         put?: never;
         /**
          * Type Text
-         * @description Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too.
+         * @description Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too, and
+         *     while a job has the documents to itself.
          */
         post: operations["type_text"];
         delete?: never;
@@ -1104,6 +1314,17 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AddedImage
+         * @description Where the picture is, what the document calls it, and the turn that put it there: null where it was there.
+         */
+        AddedImage: {
+            /** Path */
+            path: string;
+            /** Source */
+            source: string;
+            turn: components["schemas"]["TurnShape"] | null;
+        };
+        /**
          * AffectedFile
          * @description One document before the turn, and the hunks that the turn made of it.
          */
@@ -1344,6 +1565,18 @@ export interface components {
         CallResults: {
             /** Results */
             results: components["schemas"]["CallResult"][];
+        };
+        /**
+         * CallShape
+         * @description One call of a macro; its texts may hold `{{date}}`, `{{time}}` and names of the macro's own.
+         */
+        CallShape: {
+            /** Arguments */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** Tool */
+            tool: string;
         };
         /**
          * CallerShape
@@ -1645,6 +1878,32 @@ export interface components {
             status: "queued" | "running" | "waiting_for_user" | "awaiting_review" | "completed" | "failed" | "cancelled";
         };
         /**
+         * FiguresShape
+         * @description How the agents' work has gone. A share is from 0 to 1, and null of nothing.
+         */
+        FiguresShape: {
+            /** Accepted */
+            accepted: number | null;
+            /** Actions */
+            actions: number;
+            /** Actions Per Conversation */
+            actions_per_conversation: number | null;
+            /** Conversations */
+            conversations: number;
+            /** Jobs */
+            jobs: number;
+            /** P50 Seconds */
+            p50_seconds: number | null;
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /** Succeeded */
+            succeeded: number | null;
+            /** Tools */
+            tools: components["schemas"]["ToolFiguresShape"][];
+            /** Undone */
+            undone: number | null;
+        };
+        /**
          * Health
          * @description The server answers and reaches its history.
          */
@@ -1660,6 +1919,10 @@ export interface components {
         /**
          * HunkShape
          * @description One decision. Lines count from 1; `turn` is the proposal that it belongs to.
+         *
+         *     Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
+         *     the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
+         *     newlines or characters in another way.
          */
         HunkShape: {
             /** Author */
@@ -1682,12 +1945,17 @@ export interface components {
             turn: number | null;
             /** Working */
             working: string;
+            /** Working At */
+            working_at: number;
+            /** Working Column */
+            working_column: number;
             /** Working Start Line */
             working_start_line: number;
         };
         /**
          * JobShape
          * @description A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer.
+         *     `locks` says that nobody else types while it is under way, `interrupted` that nobody runs it any more.
          */
         JobShape: {
             /** Answer */
@@ -1709,8 +1977,12 @@ export interface components {
             id: string;
             /** Instruction */
             instruction: string;
+            /** Interrupted */
+            interrupted: boolean;
             /** Job Id */
             job_id: string;
+            /** Locks */
+            locks: boolean;
             /** Mode */
             mode: string;
             /** Model */
@@ -1789,12 +2061,104 @@ export interface components {
             version: string;
         };
         /**
+         * LockShape
+         * @description Whether a job has the documents to itself, which one (where it is known here), and that in a sentence.
+         */
+        LockShape: {
+            /** Job Id */
+            job_id: string | null;
+            /** Locked */
+            locked: boolean;
+            /** Message */
+            message: string;
+        };
+        /**
+         * MacroCall
+         * @description One call, as a macro keeps it.
+         */
+        MacroCall: {
+            /** Arguments */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** Tool */
+            tool: string;
+        };
+        /**
+         * MacroList
+         * @description Those that are there from the start come first.
+         */
+        MacroList: {
+            /** Macros */
+            macros: components["schemas"]["MacroShape"][];
+        };
+        /**
+         * MacroRan
+         * @description The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged.
+         */
+        MacroRan: {
+            /** Name */
+            name: string;
+            /** Results */
+            results: {
+                [key: string]: unknown;
+            }[];
+            /** State */
+            state: string;
+            /** Turn */
+            turn: number | null;
+        };
+        /**
+         * MacroShape
+         * @description A macro. `saved` is false for one that is there from the start; `values` are the names that a run may fill in.
+         */
+        MacroShape: {
+            /** Calls */
+            calls: components["schemas"]["CallShape"][];
+            /** Name */
+            name: string;
+            /** Saved */
+            saved: boolean;
+            /** Values */
+            values: string[];
+        };
+        /**
          * Markdown
          * @description A text to be read.
          */
         Markdown: {
             /** Markdown */
             markdown: string;
+        };
+        /**
+         * MeaningHit
+         * @description A passage that answers: the line, from 0, on which it begins, and its words. The best has the highest score.
+         */
+        MeaningHit: {
+            /** Line */
+            line: number;
+            /** Path */
+            path: string;
+            /** Score */
+            score: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * MeaningHits
+         * @description The best passages of all documents. While `indexing`, some were judged by their words alone: ask again. Where it
+         *     is `truncated`, the folder holds more text than can be judged.
+         */
+        MeaningHits: {
+            /** Hits */
+            hits: components["schemas"]["MeaningHit"][];
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ready" | "indexing";
+            /** Truncated */
+            truncated: boolean;
         };
         /**
          * Move
@@ -1830,6 +2194,18 @@ export interface components {
             content: string;
             /** Path */
             path: string;
+        };
+        /**
+         * NewImage
+         * @description A picture that goes into the folder beside `document`; `content` is base64.
+         */
+        NewImage: {
+            /** Content */
+            content: string;
+            /** Document */
+            document: string;
+            /** Name */
+            name: string;
         };
         /**
          * NewSession
@@ -2027,6 +2403,25 @@ export interface components {
             verdict: components["schemas"]["Verdict"];
         };
         /**
+         * RuleList
+         * @description The newest first, which is also their order of precedence.
+         */
+        RuleList: {
+            /** Rules */
+            rules: components["schemas"]["RuleShape"][];
+        };
+        /**
+         * RuleShape
+         * @description A rule: `tool` is a tool's name, an action or `*`; in `path` a `*` also crosses folders.
+         */
+        RuleShape: {
+            /** Path */
+            path: string;
+            /** Tool */
+            tool: string;
+            verdict: components["schemas"]["Verdict"];
+        };
+        /**
          * Running
          * @description A request to the agent. Rows are pinned to the session unless they say otherwise.
          */
@@ -2055,6 +2450,16 @@ export interface components {
             };
         };
         /**
+         * RunningMacro
+         * @description What to fill in. `title` is the macro's name where it is left out.
+         */
+        RunningMacro: {
+            /** Values */
+            values?: {
+                [key: string]: string;
+            };
+        };
+        /**
          * Saved
          * @description The turn in which the document was saved; null where the disk had it already.
          */
@@ -2068,10 +2473,22 @@ export interface components {
             version: string | null;
         };
         /**
+         * SavingMacro
+         * @description The calls to keep, or the job whose successful edits are to be kept.
+         */
+        SavingMacro: {
+            /** Calls */
+            calls?: components["schemas"]["MacroCall"][] | null;
+            /** Job Id */
+            job_id?: string | null;
+        };
+        /**
          * Serialised
-         * @description The text.
+         * @description The text, and the lines of each of its blocks.
          */
         Serialised: {
+            /** Blocks */
+            blocks: components["schemas"]["BlockLines"][];
             /** Markdown */
             markdown: string;
         };
@@ -2140,6 +2557,8 @@ export interface components {
             confirm_files?: number | null;
             /** Embeddings */
             embeddings?: ("wordllama" | "minilm" | "off") | null;
+            /** Lock */
+            lock?: boolean | null;
             /** Mode */
             mode?: ("read" | "propose" | "apply" | "merge") | null;
             /** Retention Days */
@@ -2166,6 +2585,8 @@ export interface components {
             limits: {
                 [key: string]: number;
             };
+            /** Lock */
+            lock: boolean;
             /** Mode */
             mode: string;
             /** Poll Interval Ms */
@@ -2214,6 +2635,21 @@ export interface components {
             unpriced_steps: number;
         };
         /**
+         * Splitting
+         * @description Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
+         *     `base_at` the first half takes out all of it.
+         */
+        Splitting: {
+            /** At */
+            at: number;
+            /** Base At */
+            base_at?: number | null;
+            /** Hunk Id */
+            hunk_id: string;
+            /** Path */
+            path: string;
+        };
+        /**
          * TabShape
          * @description An open document. `version` is null where the file cannot be read just now.
          */
@@ -2251,6 +2687,22 @@ export interface components {
             /** Conflicts */
             conflicts: components["schemas"]["ClashShape"][];
             turn: components["schemas"]["TurnShape"] | null;
+        };
+        /**
+         * ToolFiguresShape
+         * @description The calls of one tool.
+         */
+        ToolFiguresShape: {
+            /** Calls */
+            calls: number;
+            /** Failed */
+            failed: number;
+            /** Seconds */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Tool */
+            tool: string;
         };
         /**
          * ToolShape
@@ -3600,6 +4052,689 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    show_lock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockShape"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    list_macros: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MacroList"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    save_macro: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavingMacro"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MacroShape"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    delete_macro: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MacroList"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    run_macro: {
+        parameters: {
+            query?: {
+                mode?: ("read" | "propose" | "apply" | "merge") | null;
+                /** @description The person has agreed to what the call asks about. */
+                agree?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunningMacro"] | null;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MacroRan"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    forget_rule: {
+        parameters: {
+            query: {
+                tool: string;
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5390,6 +6525,199 @@ export interface operations {
             };
         };
     };
+    export: {
+        parameters: {
+            query: {
+                /** @description A document's path within the folder. */
+                path: string;
+                /** @description `docx` needs pandoc on the server's machine. */
+                to?: "html" | "docx";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    how_it_went: {
+        parameters: {
+            query?: {
+                /** @description Only the last so many days. */
+                days?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FiguresShape"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -5419,6 +6747,234 @@ export interface operations {
             };
             /** @description A foreign page or host, a role or a rule does not allow it. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    read_image: {
+        parameters: {
+            query: {
+                /** @description A document's path within the folder. */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description The client has this version already. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    add_image: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewImage"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedImage"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6133,6 +7689,120 @@ export interface operations {
             };
         };
     };
+    split: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Splitting"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedShape"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
     decide: {
         parameters: {
             query?: never;
@@ -6729,6 +8399,93 @@ export interface operations {
             };
             /** @description A foreign page or host, a role or a rule does not allow it. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    search_meaning: {
+        parameters: {
+            query: {
+                query: string;
+                glob?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeaningHits"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

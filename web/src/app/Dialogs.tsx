@@ -9,6 +9,7 @@ import { WelcomeDialog } from "./dialogs/WelcomeDialog";
 const SettingsDialog = lazy(() =>
   import("./dialogs/SettingsDialog").then((found) => ({ default: found.SettingsDialog })),
 );
+const MacrosDialog = lazy(() => import("@/agent/MacrosDialog").then((found) => ({ default: found.MacrosDialog })));
 const TurnDialog = lazy(() => import("@/history/TurnDialog").then((found) => ({ default: found.TurnDialog })));
 
 const onClose = () => show({ dialog: null });
@@ -31,6 +32,8 @@ function chosen(dialog: NonNullable<ReturnType<typeof useStore.getState>["dialog
       return <CloseDialog tabId={dialog.tabId} path={dialog.path} onClose={onClose} />;
     case "settings":
       return <SettingsDialog onClose={onClose} />;
+    case "macros":
+      return <MacrosDialog onClose={onClose} />;
     case "turn":
       return <TurnDialog turn={dialog.turn} onClose={onClose} />;
     case "welcome":

@@ -9,6 +9,7 @@ import { Notices } from "./Notices";
 import { Rail } from "./Rail";
 import { TopBar } from "./TopBar";
 import { useNarrow } from "./useNarrow";
+import { useTabs } from "./useTabs";
 
 const AgentSidebar = lazy(() => import("@/agent/AgentSidebar").then((found) => ({ default: found.AgentSidebar })));
 
@@ -17,6 +18,7 @@ export function Layout(): ReactNode {
   const side = useStore((store) => store.side);
   const agentOpen = useStore((store) => store.agentOpen);
   const narrow = useNarrow();
+  const { front } = useTabs();
   const ids = ["side", "documents", "agent"].filter((id) => (id === "side" ? side : id !== "agent" || agentOpen));
   const saved = useDefaultLayout({ id: "redraft", panelIds: narrow ? ["documents"] : ids });
   const agent = (
@@ -28,7 +30,7 @@ export function Layout(): ReactNode {
     <div className={css.window}>
       <TopBar />
       <Notices />
-      <ReviewSummary />
+      <ReviewSummary front={front?.path} />
       <div className={css.body}>
         <Rail />
         <Group className={css.panels ?? ""} orientation="horizontal" {...saved}>

@@ -4,6 +4,7 @@ import type { Schemas } from "@/api/client";
 import { close } from "@/state/documents";
 import { show } from "@/state/store";
 import css from "./TabBar.module.css";
+import { TabPreview } from "./TabPreview";
 
 interface TabBarProps {
   tabs: Schemas["TabShape"][];
@@ -36,21 +37,22 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
         const twin = tabs.some((other) => other !== tab && nameOf(other.path) === nameOf(tab.path));
         return (
           <div key={tab.tab_id} className={css.tab} data-front={selected} role="presentation">
-            <button
-              type="button"
-              role="tab"
-              aria-selected={selected}
-              tabIndex={selected ? 0 : -1}
-              aria-keyshortcuts="Delete"
-              title={tab.path}
-              className={css.name}
-              onClick={() => show({ active: tab.path })}
-              onAuxClick={(event) => event.button === 1 && void close(tab.tab_id, tab.path)}
-              onKeyDown={(event) => pressed(event, at)}
-            >
-              {twin ? tab.path : nameOf(tab.path)}
-              {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="not saved" /> : null}
-            </button>
+            <TabPreview tab={tab}>
+              <button
+                type="button"
+                role="tab"
+                aria-selected={selected}
+                tabIndex={selected ? 0 : -1}
+                aria-keyshortcuts="Delete"
+                className={css.name}
+                onClick={() => show({ active: tab.path })}
+                onAuxClick={(event) => event.button === 1 && void close(tab.tab_id, tab.path)}
+                onKeyDown={(event) => pressed(event, at)}
+              >
+                {twin ? tab.path : nameOf(tab.path)}
+                {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="not saved" /> : null}
+              </button>
+            </TabPreview>
             <button
               type="button"
               className={css.close}

@@ -23,11 +23,17 @@ export function TopBar(): ReactNode {
       <h1 className={css.name}>
         <img src="/icon.svg" alt="" width={18} height={18} /> {data?.name ?? "Redraft"}
       </h1>
-      <button type="button" className={css.find} onClick={() => show({ palette: "files" })}>
+      <button
+        type="button"
+        aria-label={`Go to a document ${shown("Mod+P")}`}
+        className={css.find}
+        onClick={() => show({ palette: "files" })}
+      >
         <Search size={14} /> <span>Go to a document</span> <kbd>{shown("Mod+P")}</kbd>
       </button>
       <p className={css.standing} role="status">
         {connected ? null : <Badge tone="warn">offline: typing is kept here</Badge>}
+        {data?.caller.role === "viewer" ? <Badge>you may only read</Badge> : null}
         {data ? <span className={css.mode}>{MODES[data.mode] ?? data.mode}</span> : null}
       </p>
     </header>

@@ -2,6 +2,7 @@
 
 import { sentenceOf, server, told } from "@/api/client";
 import { client, refresh, tabsQuery } from "@/api/queries";
+import { turnView } from "@/rich/turning";
 import { close, save } from "@/state/documents";
 import { type SidePanel, say, show, useStore } from "@/state/store";
 
@@ -60,12 +61,14 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   { name: "New document", keys: "Alt+N", run: () => show({ dialog: { kind: "new", folder: "" } }) },
+  { name: "Rich text or source", keys: "Alt+R", run: () => turnView(useStore.getState().active) },
   { name: "Files", keys: "Mod+Shift+E", run: panel("files") },
   { name: "Search everywhere", keys: "Mod+Shift+F", run: () => show({ side: "search" }) },
   { name: "Outline", keys: "Mod+Shift+O", run: panel("outline") },
   { name: "History", keys: "Mod+Shift+H", run: panel("history") },
   { name: "Trash", run: panel("trash") },
   { name: "Agent", keys: "Mod+Shift+A", run: () => show({ agentOpen: !useStore.getState().agentOpen }) },
+  { name: "Macros", run: () => show({ dialog: { kind: "macros" } }) },
   { name: "Take the last turn back", run: () => void step("undo") },
   { name: "Bring the turn back that was taken back", run: () => void step("redo") },
   { name: "Light theme", run: () => show({ theme: "light" }) },

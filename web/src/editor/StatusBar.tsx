@@ -7,34 +7,39 @@ import css from "./StatusBar.module.css";
 interface StatusBarProps {
   path: string;
   live: LiveView;
-  facts: Facts;
+  facts: Pick<Facts, "subscribe" | "current">;
+  /** Whether something typed is not in the document's text yet. */
+  pending: boolean;
+  /** What stands at its end. */
+  children?: ReactNode;
 }
 
 const STATUS = { connecting: "Connecting…", live: "Live", offline: "Offline", gone: "Not there" } as const;
 const number = new Intl.NumberFormat("en");
 
 /** How the document stands: whether others see it, whether it is saved, and how much it is. */
-export function StatusBar({ path, live, facts }: StatusBarProps): ReactNode {
+export function StatusBar({ path, live, facts, pending, children }: StatusBarProps): ReactNode {
   const { line, column, selected, newlines, counts } = useSyncExternalStore(facts.subscribe, facts.current);
-  const kept = live.status === "offline" && live.unsynced;
+  const kept = live.status === "offline" && (live.unsynced || pending);
   return (
     <footer className={css.bar}>
       <span className={css.status} data-status={live.status} role="status">
         {STATUS[live.status]}
         {kept ? ": what you type is kept here" : ""}
       </span>
-      <span>{live.about.saved && !live.unsynced ? "Saved" : "Not saved"}</span>
+      <span>{live.about.saved && !live.unsynced && !pending ? "Saved" : "Not saved"}</span>
       <span className={css.space} />
-      {counts ? <span>{number.format(counts.words)} words</span> : null}
+      {counts ? <span className={css.roomy}>{number.format(counts.words)} words</span> : null}
       {counts ? <span className={css.wide}>~{number.format(counts.tokens)} tokens</span> : null}
       {selected > 0 ? <span className={css.wide}>{number.format(selected)} selected</span> : null}
-      <span title="Line and column">
+      <span className={css.roomy} title="Line and column">
         {line}:{column}
       </span>
       <span className={css.wide}>{formatOf(path)}</span>
       <span className={css.wide} title="How lines end">
         {newlines}
       </span>
+      {children}
     </footer>
   );
 }

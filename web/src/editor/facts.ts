@@ -62,7 +62,7 @@ export class Facts {
     const line = this.#state.doc.lineAt(main.head);
     const selected = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
     const newlines = this.#state.field(newlinesField, false)?.style ?? "LF";
-    this.#tell({ line: line.number, column: main.head - line.from + 1, selected, newlines });
+    this.tell({ line: line.number, column: main.head - line.from + 1, selected, newlines });
   }
 
   #countLater(after: number): void {
@@ -72,10 +72,11 @@ export class Facts {
   }
 
   #count(): void {
-    if (this.#state) this.#giveUp = count(this.#state.doc, (counts) => this.#tell({ counts }));
+    if (this.#state) this.#giveUp = count(this.#state.doc, (counts) => this.tell({ counts }));
   }
 
-  #tell(part: Partial<EditorFacts>): void {
+  /** Tell what another view than the source editor knows of itself. */
+  tell(part: Partial<EditorFacts>): void {
     this.#facts = { ...this.#facts, ...part };
     for (const listener of this.#listeners) listener();
   }

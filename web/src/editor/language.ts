@@ -1,9 +1,11 @@
-/** How a document is read by the editor, by its name; a very long one is plain text, which costs nothing to keep up. */
+/** How a document is read by the editor, by its name: as a whole, or, where it is very long, as far as it is in sight. */
 
-import { json } from "@codemirror/lang-json";
+import { json, jsonLanguage } from "@codemirror/lang-json";
 import { markdown, markdownLanguage } from "@codemirror/lang-markdown";
-import { yaml } from "@codemirror/lang-yaml";
+import { yaml, yamlLanguage } from "@codemirror/lang-yaml";
 import type { Extension } from "@codemirror/state";
+import { fencedBy, indentedUnder, nearby } from "./nearby";
+import { words } from "./theme";
 
 export type Format = "Markdown" | "JSON" | "YAML" | "Text";
 
@@ -23,16 +25,20 @@ export function formatOf(path: string): Format {
   return ENDINGS[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "Text";
 }
 
+const WHOLE: Record<Format, () => Extension> = {
+  Markdown: () => markdown({ base: markdownLanguage, completeHTMLTags: false }),
+  JSON: json,
+  YAML: yaml,
+  Text: () => [],
+};
+
+const IN_SIGHT: Record<Format, () => Extension> = {
+  Markdown: () => nearby(markdownLanguage.parser, fencedBy, words),
+  JSON: () => nearby(jsonLanguage.parser, indentedUnder, words),
+  YAML: () => nearby(yamlLanguage.parser, indentedUnder, words),
+  Text: () => [],
+};
+
 export function language(path: string, length: number): Extension {
-  if (length > MAX_PARSED) return [];
-  switch (formatOf(path)) {
-    case "Markdown":
-      return markdown({ base: markdownLanguage, completeHTMLTags: false });
-    case "JSON":
-      return json();
-    case "YAML":
-      return yaml();
-    default:
-      return [];
-  }
+  return (length > MAX_PARSED ? IN_SIGHT : WHOLE)[formatOf(path)]();
 }

@@ -2,7 +2,10 @@ import type { Text } from "@codemirror/state";
 import type { Place } from "@/state/store";
 
 /** A place as it is told (a line from 1, a column from 0 and a length, both in characters) in the editor's terms. */
-export function rangeOf(text: Text, { line, column = 0, length = 0 }: Place): { from: number; to: number } {
+export function rangeOf(
+  text: Text,
+  { line, column = 0, length = 0 }: Omit<Place, "path">,
+): { from: number; to: number } {
   const found = text.line(Math.min(Math.max(line, 1), text.lines));
   const from = found.from + units(found.text, column);
   const rest = text.sliceString(from, Math.min(text.length, from + length * 2));

@@ -71,7 +71,7 @@ const look = EditorView.theme({
   ".cm-othersSelection": { backgroundColor: "color-mix(in srgb, var(--colour) 22%, transparent)" },
 });
 
-const words = HighlightStyle.define([
+export const words = HighlightStyle.define([
   { tag: [tags.heading1, tags.heading2], fontWeight: "700", fontSize: "1.15em", color: "var(--ink)" },
   { tag: tags.heading, fontWeight: "700" },
   { tag: tags.strong, fontWeight: "700" },

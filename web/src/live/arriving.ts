@@ -3,10 +3,20 @@
 type Wait = (paths?: readonly string[]) => Promise<boolean>;
 
 let wait: Wait = async () => true;
+const first = new Set<Wait>();
 
 /** Wait until the server has what was typed into these documents; it must, before it decides or saves. */
-export const allArrived: Wait = (paths) => wait(paths);
+export const allArrived: Wait = async (paths) => {
+  const ready = await Promise.all([...first].map((each) => each(paths)));
+  return (await wait(paths)) && ready.every(Boolean);
+};
 
 export function waitWith(found: Wait): void {
   wait = found;
+}
+
+/** Wait for this before: typing that is not in the documents themselves yet. The answer ends it. */
+export function waitFirst(found: Wait): () => void {
+  first.add(found);
+  return () => first.delete(found);
 }

@@ -3,6 +3,7 @@
 import { useStore } from "@/state/store";
 import { waitWith } from "./arriving";
 import { LiveDocument } from "./liveDocument";
+import type { Session } from "./session";
 
 const documents = new Map<string, LiveDocument>();
 
@@ -13,6 +14,11 @@ export function liveDocument(path: string): LiveDocument {
     documents.set(path, found);
   }
   return found;
+}
+
+/** The session of a document that is open here, if it has one by now. */
+export function sessionOf(path: string): Session | null {
+  return documents.get(path)?.session ?? null;
 }
 
 waitWith(async (paths) => {

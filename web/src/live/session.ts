@@ -102,14 +102,18 @@ export class Session {
     return { piece, state: Y.encodeStateVector(this.doc) };
   }
 
-  /** Carry out edits of the text, given in its order, as the person's own. */
-  type(edits: readonly Edit[]): void {
+  /**
+   * Carry out edits of the text, given in its order, as the person's own. Who shows the text besides the source editor
+   * has an origin of its own, so that each tells the other's changes from those that it made itself.
+   */
+  type(edits: readonly Edit[], origin: object = this.own): void {
+    this.undo.addTrackedOrigin(origin);
     this.doc.transact(() => {
       for (const { from, to, insert } of edits.toReversed()) {
         if (to > from) this.text.delete(from, to - from);
         if (insert) this.text.insert(from, insert);
       }
-    }, this.own);
+    }, origin);
   }
 
   destroy(): void {

@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { CaseSensitive, WholeWord } from "lucide-react";
-import { type ReactNode, useDeferredValue, useState } from "react";
-import { sentenceOf } from "@/api/client";
-import { useStore } from "@/state/store";
+import { type ReactNode, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
 import css from "./panels.module.css";
 import { ReplaceBar } from "./ReplaceBar";
 import { SearchResults } from "./SearchResults";
-import { type Asked, searchQuery } from "./searching";
+import { type Asked, problemOf, searchQuery } from "./searching";
+import { useSettled } from "./useSettled";
 
 const KINDS = [
   { kind: "exact", label: "Words" },
@@ -18,14 +17,23 @@ const KINDS = [
 
 const NOTHING = { query: "", kind: "exact", matchCase: false, wholeWord: false, glob: "" } as const;
 
+const ABOUT = {
+  exact: "What you look for is found in every document of the folder.",
+  regex: "A regular expression, such as chapter \\d+, is looked for in every line of the folder.",
+  semantic:
+    "Describe a passage in your own words, such as “they meet in the rain”. The best of all documents are shown.",
+};
+const AFTER_MS = 80;
+// A search by meaning is work: it waits until the words stand.
+const MEANING_AFTER_MS = 350;
+
 /** Search in every document, by words, pattern or meaning; what words or a pattern find can be replaced. */
 export function SearchPanel(): ReactNode {
-  const active = useStore((store) => store.active);
-  const [typed, setAsked] = useState<Omit<Asked, "path">>(NOTHING);
-  const asked: Asked = { ...typed, path: typed.kind === "semantic" ? active : null };
-  const deferred = useDeferredValue(asked);
-  const { data, error, isFetching } = useQuery(searchQuery(deferred));
-  const change = (part: Partial<Asked>) => setAsked({ ...typed, ...part });
+  const [asked, setAsked] = useState<Asked>(NOTHING);
+  const settled = useSettled(asked, asked.kind === "semantic" ? MEANING_AFTER_MS : AFTER_MS);
+  const { data, error, isFetching } = useQuery(searchQuery(settled));
+  const change = (part: Partial<Asked>) => setAsked({ ...asked, ...part });
+  const found = asked.query === "" ? undefined : data;
   return (
     <>
       <header className={css.head}>
@@ -40,16 +48,12 @@ export function SearchPanel(): ReactNode {
           value={asked.query}
           onChange={(event) => change({ query: event.target.value })}
         />
-        {asked.kind === "semantic" ? (
-          <p className={css.soft}>{active ? `In ${active}` : "Open a document to search it by meaning."}</p>
-        ) : (
-          <Field
-            aria-label="Only in these files"
-            placeholder="In files such as story/** (all)"
-            value={asked.glob}
-            onChange={(event) => change({ glob: event.target.value })}
-          />
-        )}
+        <Field
+          aria-label="Only in these files"
+          placeholder="In files such as story/** (all)"
+          value={asked.glob}
+          onChange={(event) => change({ glob: event.target.value })}
+        />
         <div className={css.switches}>
           {KINDS.map(({ kind, label }) => (
             <Button
@@ -81,12 +85,12 @@ export function SearchPanel(): ReactNode {
             </>
           )}
         </div>
-        {asked.kind === "semantic" ? null : <ReplaceBar asked={asked} found={data} />}
+        {asked.kind === "semantic" ? null : <ReplaceBar asked={asked} found={found} />}
       </search>
       <div className={css.scroll} aria-busy={isFetching}>
-        {error ? <Empty>{sentenceOf(error)}</Empty> : null}
-        {data ? <SearchResults found={data} asked={deferred} /> : null}
-        {!asked.query && !data ? <Empty>What you look for is found in every document of the folder.</Empty> : null}
+        {error ? <Empty>{problemOf(error)}</Empty> : null}
+        {found && !error ? <SearchResults found={found} asked={settled} /> : null}
+        {asked.query ? null : <Empty>{ABOUT[asked.kind]}</Empty>}
       </div>
     </>
   );

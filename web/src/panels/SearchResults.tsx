@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { counted } from "@/review/telling";
 import { open } from "@/state/documents";
 import { Badge, Empty } from "@/ui/Small";
 import css from "./panels.module.css";
@@ -13,9 +14,10 @@ export function SearchResults({ found, asked }: { found: Answered; asked: Asked 
     <div>
       <p className={`${css.soft} ${css.row}`} role="status">
         {found.truncated ? "More than " : ""}
-        {found.count} {found.count === 1 ? "line" : "lines"} in {found.documents.length}{" "}
-        {found.documents.length === 1 ? "document" : "documents"}
+        {counted(found.count, asked.kind === "semantic" ? "passage" : "line")} in{" "}
+        {counted(found.documents.length, "document")}
       </p>
+      {found.note ? <p className={`${css.soft} ${css.row}`}>{found.note}</p> : null}
       {found.documents.map(({ path, lines }) => (
         <section key={path} aria-label={path}>
           <h3 className={css.row}>
@@ -29,7 +31,11 @@ export function SearchResults({ found, asked }: { found: Answered; asked: Asked 
               onClick={() => void open(path, { line: line + 1, column, length })}
             >
               <span className={css.lineNumber}>{line + 1}</span>
-              <Marked text={text} column={column - text_start} length={length} />
+              {asked.kind === "semantic" ? (
+                <span className={css.passage}>{text}</span>
+              ) : (
+                <Marked text={text} column={column - text_start} length={length} />
+              )}
             </button>
           ))}
         </section>

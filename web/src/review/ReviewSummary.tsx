@@ -14,12 +14,12 @@ import { counted, kindName, openHunks, summaryText } from "./telling";
 const TONES: Record<Draft["kind"], Tone> = { created: "added", modified: "agent", moved: "plain", deleted: "removed" };
 const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
 
-/** What waits for a decision in the whole folder, by kind of change. */
-export function ReviewSummary(): ReactNode {
+/** What waits for a decision in the whole folder, by kind of change; unless it is all in front, with its own banner. */
+export function ReviewSummary({ front }: { front: string | undefined }): ReactNode {
   const { data } = useQuery(reviewQuery);
   const byTurn = useQuery(workspaceQuery).data?.review === "turn";
   const drafts = (data ?? []).filter(({ pending }) => pending);
-  if (drafts.length === 0) return null;
+  if (drafts.every(({ path, kind }) => path === front && kind !== "deleted")) return null;
   const sorted = ORDER.flatMap((kind) => drafts.filter((draft) => draft.kind === kind));
   return (
     <Collapsible.Root asChild>

@@ -17,6 +17,8 @@ function hunk(line: number, base: string, working: string, more: Partial<Hunk> =
     working,
     start_line: line,
     working_start_line: line,
+    working_column: 0,
+    working_at: 0,
     ...more,
   };
 }
@@ -34,15 +36,22 @@ describe("the places of hunks", () => {
 
   it("are empty where something was taken out", () => {
     expect(place([hunk(2, "gone\n", "")], text("one", "three")).placed).toMatchObject([{ from: 4, to: 4 }]);
-    expect(place([hunk(1, "\ngone", "")], text("one")).placed).toMatchObject([{ from: 3, to: 3 }]);
+    expect(place([hunk(1, "\ngone", "", { working_column: 3 })], text("one")).placed).toMatchObject([
+      { from: 3, to: 3 },
+    ]);
   });
 
   it("may lie within a line, one behind the other", () => {
-    const found = place([hunk(1, "A. ", "a. "), hunk(1, "C.", "c.")], text("a. B. c.")).placed;
+    const found = place([hunk(1, "A. ", "a. "), hunk(1, "C.", "c.", { working_column: 6 })], text("a. B. c.")).placed;
     expect(found).toMatchObject([
       { from: 0, to: 3 },
       { from: 6, to: 8 },
     ]);
+  });
+
+  it("are the right one of many that are alike, behind characters of two units", () => {
+    const told = hunk(2, "x", "so", { working_column: 4 });
+    expect(place([told], text("so so so", "𝄞so so so")).placed).toMatchObject([{ from: 14, to: 16 }]);
   });
 
   it("stay where they were seen while the text goes on", () => {
@@ -54,6 +63,14 @@ describe("the places of hunks", () => {
     const again = place([hunk(2, "old\n", "new\n")], typed.state.doc, now);
     expect(again.whole).toBe(false);
     expect(again.placed).toMatchObject([{ from: 4, to: 9 }]);
+  });
+
+  it("stay where they were seen, too, where nothing is left to compare", () => {
+    const told = [hunk(2, "old\n", "new\n"), hunk(3, "gone\n", "")];
+    const state = EditorState.create({ doc: "one\nnew\nthree" });
+    const typed = state.update({ changes: { from: 0, insert: "zero\n" } });
+    const now = moved(place(told, state.doc).placed, typed.changes);
+    expect(place(told, typed.state.doc, now)).toMatchObject({ whole: false, placed: [{ from: 9 }, { from: 13 }] });
   });
 
   it("do not grow by what is typed at their edges", () => {

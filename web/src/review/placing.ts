@@ -2,15 +2,19 @@
 
 import type { ChangeDesc, Text } from "@codemirror/state";
 import type { Schemas } from "@/api/client";
+import { rangeOf } from "@/editor/places";
 
 export type Hunk = Schemas["HunkShape"];
 export type Draft = Schemas["DraftShape"];
 
-/** A hunk and its stretch of the text; empty where something was taken out. */
-export interface Placed {
-  hunk: Hunk;
+interface Stretch {
   from: number;
   to: number;
+}
+
+/** A hunk and its stretch of the text; empty where something was taken out. */
+export interface Placed extends Stretch {
+  hunk: Hunk;
 }
 
 export interface Placing {
@@ -29,33 +33,28 @@ export function isOpen({ author, conflict }: Hunk): boolean {
   return conflict || author === "agent" || author === "mixed";
 }
 
-/** Find hunks, which are in the text's order. One that is not where it should be stays where it was seen `before`. */
+/** Where hunks, which are in the text's order, lie. One that is not where it is told stays where it was seen `before`. */
 export function place(hunks: readonly Hunk[], text: Text, before: readonly Placed[] = []): Placing {
   const known = new Map(before.map((each) => [each.hunk.hunk_id, each]));
+  const told = hunks.map((hunk) => toldPlace(hunk, text));
+  const whole = told.every((found) => found !== null);
   const placed: Placed[] = [];
-  let whole = true;
-  let end = 0;
-  for (const hunk of hunks) {
-    const from = find(hunk, text, end);
-    const seen = from === null ? known.get(hunk.hunk_id) : undefined;
-    if (from !== null) placed.push({ hunk, from, to: from + plain(hunk.working).length });
-    else whole = false;
-    if (seen && seen.from >= end) placed.push({ ...seen, hunk });
-    end = placed.at(-1)?.to ?? end;
-  }
+  hunks.forEach((hunk, at) => {
+    const seen = known.get(hunk.hunk_id);
+    const found = told[at] ?? seen;
+    // Nothing there shows whether an empty one is right: in a text that has gone on, it is where it was seen.
+    const best = !whole && hunk.working === "" ? (seen ?? found) : found;
+    if (best && best.from >= (placed.at(-1)?.to ?? 0)) placed.push({ hunk, from: best.from, to: best.to });
+  });
   return { placed, whole };
 }
 
-function find(hunk: Hunk, text: Text, after: number): number | null {
-  if (hunk.working_start_line > text.lines) return null;
-  const line = text.line(hunk.working_start_line);
-  const start = Math.max(line.from, Math.min(after, line.to));
-  const working = plain(hunk.working);
-  if (working === "") return /^[\r\n]/.test(hunk.base) && start === line.from ? line.to : start;
-  if (text.sliceString(start, start + working.length) === working) return start;
-  // A hunk may begin within a line, but not beyond it.
-  const found = text.sliceString(start, line.to + working.length).indexOf(working);
-  return found < 0 || start + found > line.to ? null : start + found;
+/** The place that the server tells, by line and column; null where something else stands there. */
+function toldPlace({ working_start_line: line, working_column: column, working }: Hunk, text: Text): Stretch | null {
+  if (line > text.lines) return null;
+  const { from } = rangeOf(text, { line, column });
+  const to = from + plain(working).length;
+  return text.sliceString(from, to) === plain(working) ? { from, to } : null;
 }
 
 /** Hunks after the text has changed. What is typed at a hunk's edge does not belong to it. */

@@ -5,7 +5,7 @@
  * is a `source` block or an `inlineSource`: visible, movable, not to be edited. How anything looks is said elsewhere.
  */
 
-import { type Extensions, Node } from "@tiptap/core";
+import { type Extensions, Node, type NodeViewRenderer } from "@tiptap/core";
 import { Code } from "@tiptap/extension-code";
 import { CodeBlock } from "@tiptap/extension-code-block";
 import { Image } from "@tiptap/extension-image";
@@ -68,8 +68,11 @@ export function described(schema: Schema): object {
   return { nodes: Object.fromEntries(nodes), marks };
 }
 
-/** The extensions that make the schema; what only concerns keys, menus or looks is added where the editor is made. */
-export function richExtensions(): Extensions {
+/**
+ * The extensions that make the schema; what only concerns keys, menus or looks is added where the editor is made. How an
+ * image is shown has to be known from the first drawing on, since an element for one is loaded as soon as there is one.
+ */
+export function richExtensions(image: NodeViewRenderer | null = null): Extensions {
   return [
     StarterKit.configure({
       code: false,
@@ -95,6 +98,7 @@ export function richExtensions(): Extensions {
       addAttributes() {
         return { ...this.parent?.(), label };
       },
+      addNodeView: () => image,
     }).configure({ inline: true }),
     ListItem.extend({ content: "block+" }),
     TaskList,

@@ -6,15 +6,17 @@ import { call } from "@/api/tools";
 import { attempt, follow, leave, open } from "./documents";
 import { say } from "./store";
 
-/** Take a turn back, and say how that went. */
-export async function undo(turn: number): Promise<void> {
+/** Take a turn back, and say how that went; gives the turn that did it, null where it could not be. */
+export async function undo(turn: number): Promise<number | null> {
   try {
     const done = await told(server.POST("/api/turns/undo", { body: { turn } }));
     const clash = done.conflicts[0];
     if (clash) say(`${clash.path}: ${clash.reason}`, { tone: "bad" });
     refresh("turn", "document");
+    return done.turn?.turn ?? null;
   } catch (error) {
     say(sentenceOf(error), { tone: "bad" });
+    return null;
   }
 }
 

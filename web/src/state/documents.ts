@@ -3,6 +3,7 @@
 import { Failure, sentenceOf, server, told, UNREACHABLE } from "@/api/client";
 import { client, refresh, tabsQuery } from "@/api/queries";
 import { allArrived } from "@/live/arriving";
+import { isNarrow } from "./narrow";
 import { type Place, say, show, useStore } from "./store";
 
 /** Do something and say what went wrong; true where it went well. */
@@ -25,6 +26,8 @@ export function open(path: string, place?: Omit<Place, "path">): Promise<boolean
       active: path,
       order: order.includes(path) ? order : [...order, path],
       goingTo: place ? { path, ...place } : null,
+      // What was asked for would lie under the panel that it was asked from.
+      ...(isNarrow() && { side: null, agentOpen: false }),
     });
   });
 }
@@ -32,6 +35,7 @@ export function open(path: string, place?: Omit<Place, "path">): Promise<boolean
 /** Close a tab; one with unsaved typing asks first. */
 export async function close(tabId: string, path: string, discard = false): Promise<void> {
   try {
+    await allArrived([path]); // what is not at the server is nothing that it could ask about
     await told(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tabId }, query: { discard } } }));
     leave(path);
     refresh("tabs");

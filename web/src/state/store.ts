@@ -73,6 +73,7 @@ export type Dialog =
   | { kind: "trash"; paths: string[] }
   | { kind: "close"; tabId: string; path: string }
   | { kind: "settings" }
+  | { kind: "macros" }
   | { kind: "turn"; turn: number }
   | { kind: "welcome" };
 

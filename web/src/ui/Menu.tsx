@@ -1,5 +1,5 @@
 import { ContextMenu, DropdownMenu } from "radix-ui";
-import { Fragment, type ReactNode } from "react";
+import { Fragment, type ReactNode, useRef } from "react";
 import css from "./ui.module.css";
 
 /** One thing that a menu offers; `null` draws a line. */
@@ -10,18 +10,38 @@ interface MenuProps {
   children: ReactNode;
 }
 
+interface ButtonMenuProps extends MenuProps {
+  /** Where the focus goes when something was chosen; without it, back to the button. */
+  onChosen?: () => void;
+}
+
 /** A menu under a button, which is its child. */
-export function Menu({ entries, children }: MenuProps): ReactNode {
+export function Menu({ entries, children, onChosen }: ButtonMenuProps): ReactNode {
+  const chosen = useRef(false);
+  const closing = (event: Event) => {
+    if (chosen.current && onChosen) {
+      event.preventDefault();
+      onChosen();
+    }
+    chosen.current = false;
+  };
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className={css.menu} align="end" sideOffset={4}>
+        <DropdownMenu.Content className={css.menu} align="end" sideOffset={4} onCloseAutoFocus={closing}>
           {entries.map((entry, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move while it is open
             <Fragment key={at}>
               {entry ? (
-                <DropdownMenu.Item className={css.menuItem} disabled={entry.disabled ?? false} onSelect={entry.run}>
+                <DropdownMenu.Item
+                  className={css.menuItem}
+                  disabled={entry.disabled ?? false}
+                  onSelect={() => {
+                    chosen.current = true;
+                    entry.run();
+                  }}
+                >
                   {entry.label} {entry.keys ? <kbd>{entry.keys}</kbd> : null}
                 </DropdownMenu.Item>
               ) : (

@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { treeQuery } from "@/api/queries";
 import { created } from "@/state/changing";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
@@ -12,6 +14,13 @@ const TEMPLATES = [
   { name: "journal", label: "Journal" },
 ];
 
+const OWN = /^templates\/(.+)\.md$/;
+
+/** The templates that the person keeps in the folder `templates`, by name. */
+export function ownTemplates(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => OWN.exec(path)?.[1] ?? []);
+}
+
 /** A name without an ending becomes markdown. */
 export function pathFor(folder: string, name: string): string {
   const clean = name.trim().replace(/^\/+/, "");
@@ -22,6 +31,8 @@ export function pathFor(folder: string, name: string): string {
 export function NewDialog({ folder, onClose }: { folder: string; onClose: () => void }): ReactNode {
   const [name, setName] = useState("");
   const [template, setTemplate] = useState("");
+  const { data: entries = [] } = useQuery(treeQuery);
+  const own = ownTemplates(entries.filter(({ kind }) => kind === "file").map(({ path }) => path));
   const make = async () => {
     if (name.trim() && (await created(pathFor(folder, name), template))) onClose();
   };
@@ -47,13 +58,25 @@ export function NewDialog({ folder, onClose }: { folder: string; onClose: () => 
         <Labelled label="Name" hint={`In ${folder || "the folder's root"}. Folders in the name are made with it.`}>
           <Field autoFocus value={name} onChange={(event) => setName(event.target.value)} placeholder="chapter-1.md" />
         </Labelled>
-        <Labelled label="Begin with">
+        <Labelled
+          label="Begin with"
+          {...(own.length === 0 && { hint: "Markdown documents in a folder templates are offered here, too." })}
+        >
           <select className={ui.field} value={template} onChange={(event) => setTemplate(event.target.value)}>
             {TEMPLATES.map((one) => (
               <option key={one.name} value={one.name}>
                 {one.label}
               </option>
             ))}
+            {own.length > 0 ? (
+              <optgroup label="Your own">
+                {own.map((one) => (
+                  <option key={one} value={`${one}.md`}>
+                    {one}
+                  </option>
+                ))}
+              </optgroup>
+            ) : null}
           </select>
         </Labelled>
         <button type="submit" hidden />

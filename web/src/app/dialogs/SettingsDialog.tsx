@@ -7,6 +7,7 @@ import { Modal } from "@/ui/Modal";
 import { Labelled } from "@/ui/Small";
 import ui from "@/ui/ui.module.css";
 import css from "./dialogs.module.css";
+import { KeptRules } from "./KeptRules";
 
 const THEMES: readonly [Theme, string][] = [
   ["system", "As the system has it"],
@@ -50,8 +51,10 @@ export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode 
           <input type="checkbox" checked={autosave} onChange={(event) => show({ autosave: event.target.checked })} />
           Save by itself, shortly after I stop typing
         </label>
+        <p className={ui.hint}>Not while changes of the agent's wait in the document.</p>
       </fieldset>
       <FolderFacts />
+      <KeptRules />
     </Modal>
   );
 }

@@ -1,0 +1,184 @@
+"""The rich view in a real browser: one text in two views, and no byte changed but those of what was typed."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from server.serving import begun
+from web.test_accessible import AXE, serious
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from web.conftest import Room, Window
+
+pytestmark = pytest.mark.slow
+STORY = """---
+title: The Lamp
+---
+
+The Lamp
+========
+
+The lighthouse had been __dark__ for years.[^1]
+
+<div class="note">
+As it is.
+</div>
+
+*  one
+*  two
+
+She read the letter twice.
+
+[^1]: Or twelve.
+"""
+BLOCKS = """[...document.querySelector(".ProseMirror").children]
+  .filter(each => !each.matches("[data-hunk], del"))
+  .map(each => {
+    const copy = each.cloneNode(true);
+    copy.querySelectorAll("del, .rich-caret").forEach(one => one.remove());
+    return copy.textContent;
+  })"""
+
+
+def rich(room: Room, path: str, text: str = STORY, **state: str) -> Window:
+    """A window that shows a new document in the rich view."""
+    room.write(path, text)
+    kept: dict[str, Any] = {"views": {path: "rich"}, **state}
+    window = room.window(path, **kept)
+    window.page.locator(".ProseMirror").wait_for()
+    return window
+
+
+def block(window: Window, words: str) -> Locator:
+    return window.page.locator(".ProseMirror > *", has_text=words)
+
+
+def go_to(window: Window, words: str, key: str = "End") -> None:
+    """Put the cursor into the line of these words."""
+    window.page.locator(".ProseMirror p, .ProseMirror h1", has_text=words).last.click()
+    window.page.keyboard.press(key)
+
+
+def shown(window: Window) -> list[str]:
+    """The text of every block, without what the review shows as taken out."""
+    return window.page.evaluate(BLOCKS)
+
+
+def test_typing_in_the_rich_view_changes_the_bytes_of_its_block_alone(room: Room):
+    window = rich(room, "typed.md")
+    go_to(window, "lighthouse", "Home")
+    window.type("Once ")
+    go_to(window, "two")
+    window.page.keyboard.press("Enter")
+    window.type("three")
+    window.page.keyboard.press("Control+s")
+    wanted = STORY.replace("The lighthouse", "Once The lighthouse").replace("*  two\n", "*  two\n*  three\n")
+    window.expect(lambda: room.disk("typed.md") == wanted)
+    window.status("Saved")
+    window.button("Source").click()
+    window.expect(lambda: window.lines == wanted.split("\n"))
+
+
+def test_switching_keeps_the_cursor_and_takes_the_last_key_along(room: Room):
+    window = rich(room, "cursor.md")
+    go_to(window, "letter", "Home")
+    for _ in range(3):
+        window.page.keyboard.press("ArrowRight")
+    window.type(" now")
+    window.page.keyboard.press("Alt+r")
+    window.page.locator(".cm-line", has_text="She now read the letter").wait_for()
+    window.type(" and then")
+    window.page.keyboard.press("Alt+r")
+    window.page.locator(".ProseMirror p", has_text="She now and then read the letter").wait_for()
+    window.type(",")
+    window.expect(lambda: "She now and then, read the letter twice." in room.working("cursor.md"))
+
+
+def test_an_agents_turn_arrives_while_typing_goes_on_and_undo_takes_back_the_persons_alone(room: Room):
+    window = rich(room, "both.md")
+    go_to(window, "letter")
+    for number, word in enumerate(["Then ", "she ", "went ", "to ", "look."]):
+        window.type((" " if number == 0 else "") + word)
+        if number == 1:
+            room.propose("both.md", "had been", "had stood")
+        if number == 3:
+            room.propose("both.md", "read the letter", "read the long letter")
+    typed = "She read the long letter twice. Then she went to look."
+    wanted = STORY.replace("had been", "had stood").replace("She read the letter twice.", typed)
+    window.expect(lambda: room.working("both.md") == wanted)
+    window.expect(lambda: typed in shown(window) and any("had stood" in each for each in shown(window)))
+    window.expect(lambda: window.bars.count() == 2)
+    for _ in range(8):
+        window.page.keyboard.press("Control+z")
+    untyped = STORY.replace("had been", "had stood").replace("read the letter", "read the long letter")
+    window.expect(lambda: room.working("both.md") == untyped)
+    window.expect(lambda: "She read the long letter twice." in shown(window))
+    window.type(" Again.")
+    window.expect(lambda: "twice. Again." in room.working("both.md"))
+
+
+@pytest.mark.covers("ML-highlight-added", "ML-highlight-removed", "ML-highlight-clear")
+def test_hunks_are_marked_accepted_and_rejected_in_the_rich_view(room: Room):
+    window = rich(room, "review.md")
+    room.propose("review.md", "had been", "had stood")
+    room.propose("review.md", "She read the letter twice.\n\n", "")
+    room.propose("review.md", "*  two\n", "*  two\n*  three\n")
+    window.expect(lambda: window.bars.count() == 3)
+    removed, added = window.page.locator("del"), window.page.locator("ins")
+    assert removed.all_inner_texts() == ["been", "She read the letter twice."]
+    assert added.all_inner_texts() == ["stood", "three"]
+    style = "(node) => getComputedStyle(node).textDecorationLine"
+    assert removed.first.evaluate(style) == "line-through"
+    window.bars.nth(0).get_by_role("button", name="Accept").click()
+    window.expect(lambda: room.disk("review.md") == STORY.replace("had been", "had stood"))
+    window.expect(lambda: window.bars.count() == 2)
+    assert added.all_inner_texts() == ["three"]  # the mark is gone, and the text as it was
+    assert any("had stood" in each for each in shown(window))
+    window.bars.nth(1).get_by_role("button", name="Reject").click()
+    window.expect(lambda: "She read the letter twice." in shown(window))
+    window.expect(lambda: window.bars.count() == 1)
+    go_to(window, "three")
+    window.page.keyboard.press("Control+Enter")
+    wanted = STORY.replace("had been", "had stood").replace("*  two\n", "*  two\n*  three\n")
+    window.expect(lambda: room.disk("review.md") == wanted)
+
+
+def test_a_killed_server_loses_nothing_that_was_typed_even_if_the_page_is_closed(room: Room):
+    window = rich(room, "killed.md")
+    go_to(window, "letter")
+    window.type(" Before.")
+    process = room.server.process
+    assert process is not None
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    window.type(" And after.")
+    window.page.wait_for_timeout(900)
+    window.page.goto("about:blank")
+    room.server = begun(room.folder, "--port", str(room.server.port))
+    window.page.goto(room.server.url)
+    wanted = STORY.replace("letter twice.", "letter twice. Before. And after.")
+    window.expect(lambda: room.working("killed.md") == wanted)
+    window.expect(lambda: "She read the letter twice. Before. And after." in shown(window))
+    go_to(window, "letter")
+    window.type("!")
+    window.expect(lambda: "And after.!" in room.working("killed.md"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_rich_view_has_no_serious_barrier(room: Room, theme: str):
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci in web/")
+    path = f"{theme}-rich.md"
+    text = (
+        STORY
+        + "\n- [ ] a task\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```python\nx = 1\n```\n\n![far](https://x.test/y.png)\n"
+    )
+    window = rich(room, path, text, theme=theme)
+    room.propose(path, "had been", "had stood")
+    window.bars.first.wait_for()
+    assert serious(window.page) == []

@@ -1,0 +1,82 @@
+import { useQuery } from "@tanstack/react-query";
+import { Play, Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Button, IconButton } from "@/ui/Button";
+import { Modal } from "@/ui/Modal";
+import { Empty, Field } from "@/ui/Small";
+import { forgetMacro, type Macro, macrosQuery, runMacro, summaryOf, type Wanted } from "./macros";
+import css from "./macros.module.css";
+
+/** Every macro: what it does, what it wants to know, and to run or forget it. */
+export function MacrosDialog({ onClose }: { onClose: () => void }): ReactNode {
+  const { data: macros = [] } = useQuery(macrosQuery);
+  return (
+    <Modal
+      title="Macros"
+      text="Acts that run again as one turn, in the agent's mode. To save one, choose “Save as macro” under what the agent did."
+      onClose={onClose}
+      acts={<Button onClick={onClose}>Close</Button>}
+    >
+      {macros.length === 0 ? <Empty>There are none yet.</Empty> : null}
+      <ul className={css.macros}>
+        {macros.map((macro) => (
+          <MacroRow key={macro.name} macro={macro} onDone={onClose} />
+        ))}
+      </ul>
+    </Modal>
+  );
+}
+
+function MacroRow({ macro, onDone }: { macro: Macro; onDone: () => void }): ReactNode {
+  const [values, setValues] = useState<Record<string, string>>({});
+  const [wanted, setWanted] = useState<Wanted | null>(null);
+  const [running, setRunning] = useState(false);
+  const { name } = macro;
+  const lacking = macro.values.some((value) => value !== "title" && !values[value]?.trim());
+  const run = async (agree: boolean) => {
+    setRunning(true);
+    const asks = await runMacro(name, values, agree);
+    setRunning(false);
+    setWanted(asks);
+    if (!asks) onDone();
+  };
+  return (
+    <li>
+      <form
+        className={css.macro}
+        aria-label={name}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!lacking && !running) void run(wanted !== null);
+        }}
+      >
+        <b className={css.name}>{name}</b>
+        <span className={css.acts}>
+          {macro.saved ? (
+            <IconButton label={`Forget ${name}`} onClick={() => void forgetMacro(name)}>
+              <Trash2 size={14} />
+            </IconButton>
+          ) : null}
+          <Button small type="submit" look={wanted ? "danger" : "plain"} disabled={lacking || running}>
+            <Play size={12} aria-hidden /> {wanted ? "Run all the same" : "Run"}
+          </Button>
+        </span>
+        <span className={css.what}>{summaryOf(macro)}</span>
+        {macro.values.map((value) => (
+          <Field
+            key={value}
+            className={css.value ?? ""}
+            aria-label={`${value} for ${name}`}
+            placeholder={value === "title" ? `title (${name})` : value}
+            onChange={(event) => setValues({ ...values, [value]: event.target.value })}
+          />
+        ))}
+        {wanted ? (
+          <span className={css.what} role="alert">
+            It would {wanted.action}: {wanted.paths.join(", ")}
+          </span>
+        ) : null}
+      </form>
+    </li>
+  );
+}

@@ -1,0 +1,54 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { type Schemas, server, told } from "@/api/client";
+import { client } from "@/api/queries";
+import { attempt } from "@/state/documents";
+import { IconButton } from "@/ui/Button";
+import css from "./dialogs.module.css";
+
+type Rule = Schemas["RuleShape"];
+
+const rulesQuery = queryOptions({
+  queryKey: ["rules"],
+  queryFn: async () => (await told(server.GET("/api/agent/rules"))).rules,
+});
+
+const VERDICTS: Record<Rule["verdict"], string> = {
+  allow: "Always allowed",
+  ask: "Always asked",
+  deny: "Never allowed",
+};
+
+/** What the person told the agent once and for all in this folder, to be taken back. */
+export function KeptRules(): ReactNode {
+  const { data: rules = [] } = useQuery({ ...rulesQuery, refetchOnMount: "always" });
+  if (rules.length === 0) return null;
+  const forget = ({ tool, path }: Rule) =>
+    attempt(async () => {
+      const left = await told(server.DELETE("/api/agent/rules", { params: { query: { tool, path } } }));
+      client.setQueryData(rulesQuery.queryKey, left.rules);
+    });
+  return (
+    <fieldset className={css.group}>
+      <legend>What the agent was told to remember</legend>
+      <ul className={css.rules}>
+        {rules.map((rule) => {
+          const text = `${VERDICTS[rule.verdict]}: ${rule.tool === "*" ? "everything" : rule.tool.replaceAll("_", " ")}`;
+          const where = rule.path === "*" ? "" : ` in ${rule.path}`;
+          return (
+            <li key={`${rule.tool} ${rule.path}`}>
+              <span>
+                {text}
+                {where}
+              </span>
+              <IconButton label={`Forget: ${text}${where}`} onClick={() => void forget(rule)}>
+                <X size={14} />
+              </IconButton>
+            </li>
+          );
+        })}
+      </ul>
+    </fieldset>
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * The looks of a document that is too long to be parsed from its beginning: what is in sight is parsed by itself, with
+ * the lines that say what it is part of, and a moment after the key, so that no key waits for it.
+ *
+ * Kept up as a whole, a parse costs a key what lies before it: at the end of 10 MB of markdown 70 ms, where every block
+ * is looked at again, though none has changed. The price of parsing a part is that what began far above (a fence, a deep
+ * list) may be taken for something else, and that nothing can be folded.
+ */
+
+import { type Extension, RangeSetBuilder, type Text } from "@codemirror/state";
+import {
+  Decoration,
+  type DecorationSet,
+  type EditorView,
+  type PluginValue,
+  ViewPlugin,
+  type ViewUpdate,
+} from "@codemirror/view";
+import type { Input, Parser } from "@lezer/common";
+import { type Highlighter, highlightTree } from "@lezer/highlight";
+
+interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** What else has to be read, above a place, to understand it; in the order of the text. */
+export type Above = (text: Text, place: number) => Stretch[];
+
+const AFTER_MS = 50;
+const MARGIN = 2_000;
+const MOST = 60_000;
+const LINES_ABOVE = 1_000;
+
+/** The lines that a place is indented under, the nearest last, and the first of all, as JSON and YAML are nested. */
+export const indentedUnder: Above = (text, place) => {
+  const found: Stretch[] = [];
+  const own = text.lineAt(place);
+  let depth = indentation(own.text);
+  for (let at = own.number - 1; at >= Math.max(2, own.number - LINES_ABOVE) && depth > 0; at -= 1) {
+    const line = text.line(at);
+    if (line.length === 0 || indentation(line.text) >= depth) continue;
+    depth = indentation(line.text);
+    found.unshift(withBreak(text, line));
+  }
+  return depth > 0 && own.number > 1 ? [withBreak(text, text.line(1)), ...found] : found;
+};
+
+/** The line that opens the fence in which a place lies, as far as can be seen from there. */
+export const fencedBy: Above = (text, place) => {
+  const { number } = text.lineAt(place);
+  let open: Stretch | null = null;
+  for (let at = Math.max(1, number - LINES_ABOVE); at < number; at += 1) {
+    const line = text.line(at);
+    if (/^ {0,3}(?:```|~~~)/.test(line.text)) open = open ? null : withBreak(text, line);
+  }
+  return open ? [open] : [];
+};
+
+function indentation(line: string): number {
+  const found = line.search(/\S/);
+  return found < 0 ? Number.POSITIVE_INFINITY : found;
+}
+
+function withBreak({ length }: Text, { from, to }: Stretch): Stretch {
+  return { from, to: Math.min(to + 1, length) };
+}
+
+/** What is to be parsed for a stretch that is in sight: whole lines, some more of them, and what they are part of. */
+export function around(text: Text, seen: Stretch, above: Above): Stretch[] {
+  const from = text.lineAt(Math.max(0, seen.from - MARGIN)).from;
+  const to = Math.min(text.lineAt(Math.min(text.length, seen.to + MARGIN)).to, from + MOST);
+  const under = above(text, from).filter((stretch) => stretch.to - stretch.from < MARGIN);
+  return [...under, { from, to: Math.max(to, from) }];
+}
+
+/** The marks of a stretch, each with its class. */
+export function marksIn(text: Text, parts: readonly Stretch[], parser: Parser, looks: Highlighter): DecorationSet {
+  const [first, last] = [parts[0], parts.at(-1)];
+  const marks = new RangeSetBuilder<Decoration>();
+  if (!first || !last || last.from === last.to) return marks.finish();
+  const tree = parser.parse(new Reading(text), [], parts);
+  // A tree counts from where its text begins; of the lines above it, nothing is shown.
+  highlightTree(
+    tree,
+    looks,
+    (from, to, classes) => marks.add(first.from + from, first.from + to, mark(classes)),
+    last.from - first.from,
+    last.to - first.from,
+  );
+  return marks.finish();
+}
+
+const known = new Map<string, Decoration>();
+
+function mark(classes: string): Decoration {
+  let found = known.get(classes);
+  if (!found) {
+    found = Decoration.mark({ class: classes });
+    known.set(classes, found);
+  }
+  return found;
+}
+
+/** A text, as parsers read it: in pieces. */
+class Reading implements Input {
+  readonly lineChunks = false;
+
+  constructor(readonly text: Text) {}
+
+  get length(): number {
+    return this.text.length;
+  }
+
+  chunk(from: number): string {
+    return this.text.sliceString(from, Math.min(this.text.length, from + MARGIN));
+  }
+
+  read(from: number, to: number): string {
+    return this.text.sliceString(from, to);
+  }
+}
+
+class Nearby implements PluginValue {
+  decorations: DecorationSet;
+  #soon: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly view: EditorView,
+    readonly marksOf: (text: Text, seen: Stretch) => DecorationSet,
+  ) {
+    this.decorations = this.#marks();
+  }
+
+  update({ docChanged, viewportChanged, changes }: ViewUpdate): void {
+    if (docChanged) this.decorations = this.decorations.map(changes);
+    if (docChanged || viewportChanged) this.#soon ??= setTimeout(() => this.#anew(), AFTER_MS);
+  }
+
+  destroy(): void {
+    clearTimeout(this.#soon);
+  }
+
+  #anew(): void {
+    this.#soon = undefined;
+    this.decorations = this.#marks();
+    this.view.dispatch({});
+  }
+
+  #marks(): DecorationSet {
+    const { state, visibleRanges, viewport } = this.view;
+    return this.marksOf(state.doc, { from: visibleRanges[0]?.from ?? viewport.from, to: viewport.to });
+  }
+}
+
+/** Shows what is in sight as a parser sees it. */
+export function nearby(parser: Parser, above: Above, looks: Highlighter): Extension {
+  const marksOf = (text: Text, seen: Stretch) => marksIn(text, around(text, seen, above), parser, looks);
+  return ViewPlugin.define((view) => new Nearby(view, marksOf), { decorations: (plugin) => plugin.decorations });
+}

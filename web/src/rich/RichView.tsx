@@ -1,0 +1,167 @@
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { sentenceOf } from "@/api/client";
+import { colourOf } from "@/editor/cursors";
+import type { Facts } from "@/editor/facts";
+import type { Session } from "@/live/session";
+import { decideHunk } from "@/review/deciding";
+import type { Draft, Hunk } from "@/review/placing";
+import { show } from "@/state/store";
+import { Button } from "@/ui/Button";
+import { Empty } from "@/ui/Small";
+import { asking, type Reading } from "./asking";
+import "./bridge";
+import { cursors, showCursors } from "./cursors";
+import { RichEditing } from "./editing";
+import { following } from "./following";
+import css from "./RichView.module.css";
+import { dropHunk, reviewing, stepInRich } from "./reviewing";
+import { RichTools } from "./tools";
+import { showAs } from "./turning";
+import { arrive, depart, useGoingTo } from "./usePlaces";
+import { useRichReview } from "./useRichReview";
+
+// Reading and writing a text this long takes the server more than half a second.
+const LONGEST = 300_000;
+
+export interface RichViewProps {
+  path: string;
+  session: Session;
+  facts: Facts;
+  readOnly: boolean;
+  draft: Draft | null;
+  byTurn: boolean;
+  name: string;
+  onConflict: (hunk: Hunk) => void;
+  stepping: Ref<Stepping>;
+  onPending: (pending: boolean) => void;
+}
+
+/** Going from hunk to hunk. */
+export interface Stepping {
+  step(direction: number): void;
+}
+
+/** A markdown document as a person sees it, to type into. */
+export default function RichView(props: RichViewProps): ReactNode {
+  const { path, session } = props;
+  const [opening, setOpening] = useState<{ text: string; reading: Reading } | null>(null);
+  const [problem, setProblem] = useState("");
+  const long = session.text.length > LONGEST;
+  useEffect(() => {
+    if (long) return;
+    let ended = false;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const open = async () => {
+      const text = session.text.toString();
+      try {
+        const reading = await asking.parse(text);
+        if (!ended) setOpening({ text, reading });
+      } catch (error) {
+        if (ended) return;
+        setProblem(sentenceOf(error));
+        again = setTimeout(open, 1000);
+      }
+    };
+    void open();
+    return () => {
+      ended = true;
+      clearTimeout(again);
+    };
+  }, [session, long]);
+  if (opening) return <RichPage {...props} {...opening} />;
+  if (!long) return <Empty>{problem || "Opening…"}</Empty>;
+  return (
+    <div className={css.long}>
+      <p>This document is too long for the rich view, which is for texts of up to 300,000 characters.</p>
+      <Button onClick={() => void showAs(path, "source")}>Show the source</Button>
+    </div>
+  );
+}
+
+interface RichPageProps extends RichViewProps {
+  text: string;
+  reading: Reading;
+}
+
+function RichPage(props: RichPageProps): ReactNode {
+  const { path, session, name, readOnly, draft, stepping } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const { editing, problem, settled } = useEditing(host, props);
+  useRichReview(editing, draft, settled);
+  useGoingTo(editing, path, settled);
+  useEffect(() => {
+    session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
+  }, [session, name]);
+  useImperativeHandle(stepping, () => ({ step: (by) => void (editing && stepInRich(editing.editor.view, by)) }));
+  return (
+    <div className={css.view}>
+      {editing && !readOnly ? <RichTools editor={editing.editor} path={path} /> : null}
+      {problem ? (
+        <p className={css.problem} role="status">
+          {problem}
+        </p>
+      ) : null}
+      <div className={css.scroll}>
+        <div className={css.page} ref={host} />
+      </div>
+    </div>
+  );
+}
+
+interface Edited {
+  editing: RichEditing | null;
+  problem: string;
+  /** The text that the editor shows; null while it shows another. */
+  settled: string | null;
+}
+
+/** A rich editor in an element, for as long as it is there. */
+function useEditing(host: { current: HTMLDivElement | null }, props: RichPageProps): Edited {
+  const { path, session, facts, readOnly, text, reading, onPending } = props;
+  const [editing, setEditing] = useState<RichEditing | null>(null);
+  const [problem, setProblem] = useState("");
+  const [settled, setSettled] = useState<string | null>(text);
+  // What the editor calls is what was given last, without making the editor anew.
+  const given = useRef(props);
+  given.current = props;
+  useEffect(() => {
+    if (!host.current) return;
+    const extensions = [...reviewing(actionsOf(given, () => made)), cursors];
+    const onChange = (error: unknown) => {
+      setProblem(error ? sentenceOf(error) : "");
+      setSettled(made.syncing.settled ? made.syncing.text : null);
+      onPending(made.syncing.pending);
+    };
+    const page = { host: host.current, path, session, readOnly, text, reading, extensions, onChange };
+    const made: RichEditing = new RichEditing(page);
+    setEditing(made);
+    setSettled(made.syncing.settled ? text : null);
+    arrive(made);
+    const ends = [following(made, facts), showCursors(made)];
+    return () => {
+      depart(made);
+      for (const end of ends) end();
+      setEditing(null);
+      onPending(false);
+      made.end();
+    };
+  }, [host, path, session, facts, readOnly, text, reading, onPending]);
+  return { editing, problem, settled };
+}
+
+/** What the bars and the keys of a review do. */
+function actionsOf(given: { current: RichViewProps }, editing: () => RichEditing) {
+  return {
+    decide: (act: "accept" | "reject", hunk: Hunk) => {
+      const { draft, byTurn } = given.current;
+      if (!draft) return;
+      if (!byTurn) dropHunk(editing().editor.view, hunk.hunk_id);
+      void decideHunk(act, draft, hunk, byTurn);
+    },
+    settle: (hunk: Hunk) => given.current.onConflict(hunk),
+    showTurn: (turn: number) => show({ dialog: { kind: "turn", turn } }),
+    get byTurn() {
+      return given.current.byTurn;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** The bar above a hunk in the rich view: who made it, in which turn, and what to do with it. */
+
+import css from "@/review/marks.module.css";
+import type { Hunk } from "@/review/placing";
+import type { ReviewActions } from "@/review/reviewState";
+
+const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
+
+export interface BarActions extends ReviewActions {
+  /** Put the focus on the bar of the next hunk, or of the one before. */
+  stepFrom: (id: string, step: number) => void;
+}
+
+export function hunkBar(hunk: Hunk, number: number, count: number, actions: BarActions): HTMLElement {
+  const root = element("div", css.bar);
+  root.contentEditable = "false";
+  root.dataset.hunk = hunk.hunk_id;
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", `Change ${number} of ${count}`);
+  const row = root.appendChild(element("div", css.row));
+  const badge = row.appendChild(element("span", css.badge));
+  badge.dataset.tone = hunk.conflict ? "warn" : "agent";
+  badge.textContent = hunk.conflict ? "Conflict" : (AUTHORS[hunk.author] ?? hunk.author);
+  const { turn } = hunk;
+  if (turn !== null) row.append(button(`turn ${turn}`, css.turn, () => actions.showTurn(turn)));
+  const whole = actions.byTurn ? " turn" : "";
+  const accept = () => (hunk.conflict ? actions.settle(hunk) : actions.decide("accept", hunk));
+  const reject = () => actions.decide("reject", hunk);
+  const first = row.appendChild(button(hunk.conflict ? "Settle…" : `Accept${whole}`, css.accept, accept));
+  first.dataset.first = "";
+  row.append(button(hunk.conflict ? "Keep mine" : `Reject${whole}`, css.reject, reject));
+  root.addEventListener("keydown", (event) => {
+    const held = event.ctrlKey || event.metaKey || event.altKey;
+    const step = held ? undefined : { j: 1, k: -1 }[event.key];
+    if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && held)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    actions.stepFrom(hunk.hunk_id, step ?? 1);
+    if (event.key === "Escape") reject();
+    else if (event.key === "Enter") accept();
+  });
+  return root;
+}
+
+function button(text: string, className: string | undefined, run: () => void): HTMLElement {
+  const found = element("button", className);
+  found.setAttribute("type", "button");
+  found.textContent = text;
+  found.addEventListener("click", run);
+  return found;
+}
+
+function element(name: string, className: string | undefined): HTMLElement {
+  const found = document.createElement(name);
+  found.className = className ?? "";
+  return found;
+}

@@ -1,0 +1,197 @@
+/**
+ * What a review changed, in the rich document. Pure.
+ *
+ * Hunks are about lines. The blocks that came from those lines, in the text as it is and as it was, are compared block by
+ * block and then word by word; blocks that two hunks share are compared once.
+ */
+
+import type { Text } from "@codemirror/state";
+import type { Node } from "@tiptap/pm/model";
+import { type Hunk, type Placed, plain } from "@/review/placing";
+import { wording } from "@/review/wording";
+import type { Lines } from "./asking";
+import { blocksOf, differing, numberIn, startOf } from "./blocks";
+import { type Plain, plainOf } from "./places";
+
+/** A document as it was read, with the lines of its blocks. */
+export interface Read {
+  doc: Node;
+  blocks: readonly Lines[];
+}
+
+/** A hunk and its lines, in the text as it is and as it was. */
+export interface LinedHunk {
+  hunk: Hunk;
+  working: Lines;
+  base: Lines;
+}
+
+/** What is shown of hunks that share blocks: positions are those of the document in front. */
+export interface Change {
+  hunks: Hunk[];
+  /** Where the first of it begins. */
+  at: number;
+  /** The blocks that they are about. */
+  blocks: { from: number; to: number }[];
+  added: { from: number; to: number }[];
+  /** Words that were taken out. */
+  removed: { at: number; text: string }[];
+  /** Blocks that were taken out. */
+  gone: { at: number; nodes: Node[] }[];
+}
+
+export function lined(placed: readonly Placed[], text: Text, base: Text): LinedHunk[] {
+  let shift = 0;
+  return placed.map(({ hunk, from, to }) => {
+    const { length } = plain(hunk.base);
+    const start = from + shift;
+    shift += length - (to - from);
+    return { hunk, working: between(text, from, to), base: between(base, start, start + length) };
+  });
+}
+
+function between(text: Text, from: number, to: number): Lines {
+  const line = text.lineAt(from);
+  const start = line.number - 1;
+  if (to > from) return { start, end: text.lineAt(to - 1).number };
+  // Nothing there: between two lines, or inside of one.
+  return { start, end: from > line.from ? start + 1 : start };
+}
+
+/** The numbers of the blocks that lines are of. */
+function touched(blocks: readonly Lines[], { start, end }: Lines): Numbers {
+  const from = count(blocks, (each) => each.end <= start);
+  const inside = blocks[from];
+  if (start === end) return { from, to: inside && inside.start < start ? from + 1 : from };
+  return {
+    from,
+    to: Math.max(
+      from,
+      count(blocks, (each) => each.start < end),
+    ),
+  };
+}
+
+function count(blocks: readonly Lines[], holds: (each: Lines) => boolean): number {
+  const found = blocks.findIndex((each) => !holds(each));
+  return found < 0 ? blocks.length : found;
+}
+
+interface Numbers {
+  from: number;
+  to: number;
+}
+
+/** Take in the blocks to which those lines belong that, on the other side, are of the same block as the hunk's. */
+function widen(
+  numbers: Numbers,
+  blocks: readonly Lines[],
+  lines: Lines,
+  others: Numbers,
+  otherBlocks: readonly Lines[],
+  otherLines: Lines,
+): void {
+  if (others.from === others.to) return;
+  const [first, last] = [otherBlocks[others.from], otherBlocks[others.to - 1]];
+  if (first && first.start < otherLines.start) {
+    const start = first.start + lines.start - otherLines.start;
+    numbers.from = Math.min(numbers.from, touched(blocks, { start, end: start + 1 }).from);
+  }
+  if (last && last.end > otherLines.end) {
+    const end = last.end + lines.end - otherLines.end;
+    numbers.to = Math.max(numbers.to, touched(blocks, { start: end - 1, end }).to);
+  }
+}
+
+interface Group {
+  hunks: Hunk[];
+  working: Numbers;
+  base: Numbers;
+}
+
+function grouped(working: Read, base: Read, hunks: readonly LinedHunk[]): Group[] {
+  const groups: Group[] = [];
+  for (const each of hunks) {
+    const here = touched(working.blocks, each.working);
+    const there = touched(base.blocks, each.base);
+    widen(there, base.blocks, each.base, here, working.blocks, each.working);
+    widen(here, working.blocks, each.working, there, base.blocks, each.base);
+    const last = groups.at(-1);
+    if (last && (here.from < last.working.to || there.from < last.base.to)) {
+      last.hunks.push(each.hunk);
+      last.working.to = Math.max(last.working.to, here.to);
+      last.base.to = Math.max(last.base.to, there.to);
+    } else groups.push({ hunks: [each.hunk], working: here, base: there });
+  }
+  return groups;
+}
+
+/** The changes as they are shown in `doc`, which stands for `working` and may have gone on a little. */
+export function changesIn(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[]): Change[] {
+  const here = differing(blocksOf(working.doc), blocksOf(doc));
+  return grouped(working, base, hunks).map((group) => {
+    const from = numberIn(here, group.working.from) ?? Math.min(group.working.from, doc.childCount);
+    const last = group.working.to - 1;
+    const to = last < group.working.from ? from : (numberIn(here, last) ?? last) + 1;
+    return changeOf(doc, group, { from, to: Math.min(Math.max(from, to), doc.childCount) }, blocksOf(base.doc));
+  });
+}
+
+function changeOf(doc: Node, group: Group, here: Numbers, olds: readonly Node[]): Change {
+  const { from, to } = here;
+  const at = startOf(doc, from);
+  const change: Change = { hunks: group.hunks, at, blocks: [], added: [], removed: [], gone: [] };
+  const news = blocksOf(doc).slice(from, to);
+  const before = olds.slice(group.base.from, group.base.to);
+  if (group.hunks.some(({ conflict }) => conflict)) {
+    // What stands here is the person's own, and may be what it was.
+    if (news.length > 0) change.blocks.push({ from: at, to: startOf(doc, to) });
+    return change;
+  }
+  for (const { fromA, toA, fromB, toB } of differing(before, news)) {
+    let start = startOf(doc, from + fromB);
+    const left = before.slice(fromA, toA);
+    for (const node of news.slice(fromB, toB)) {
+      change.blocks.push({ from: start, to: start + node.nodeSize });
+      const old = left.findIndex((each) => compare(change, each, node, start));
+      if (old < 0) mark(change, node, start);
+      else {
+        const skipped = left.splice(0, old + 1).slice(0, old);
+        if (skipped.length > 0) change.gone.push({ at: start, nodes: skipped });
+      }
+      start += node.nodeSize;
+    }
+    if (left.length > 0) change.gone.push({ at: toB > fromB ? startOf(doc, from + fromB) : start, nodes: left });
+  }
+  return change;
+}
+
+/** Mark the whole of a block as added. */
+function mark(change: Change, node: Node, start: number): void {
+  const said = plainOf(node, start);
+  addRange(change, said, 0, said.text.length);
+}
+
+/** Compare an old block with the new one, word by word, where that is how they are best read. */
+function compare(change: Change, old: Node, fresh: Node, start: number): boolean {
+  if (old.type !== fresh.type || fresh.isAtom) return false;
+  const before = plainOf(old, 0).text;
+  const said = plainOf(fresh, start);
+  const { text, positions } = said;
+  if (before === text) return false; // the same words in another shape: both are shown whole
+  const { added, removed, block } = wording(before, text);
+  if (block !== "") return false;
+  for (const range of added) addRange(change, said, range.from, range.to);
+  for (const each of removed) change.removed.push({ at: positions[each.at] ?? start + 1, text: each.text });
+  return true;
+}
+
+/** A range of a block's text, in pieces that lie in one line of one paragraph each. */
+function addRange(change: Change, { text, positions }: Plain, from: number, to: number): void {
+  let start = from;
+  for (const line of text.slice(from, to).split("\n")) {
+    const [first, last] = [positions[start], positions[start + line.length - 1]];
+    if (line !== "" && first !== undefined && last !== undefined) change.added.push({ from: first, to: last + 1 });
+    start += line.length + 1;
+  }
+}

@@ -1,0 +1,175 @@
+/** A rich editor on a session: the two held together, what is typed kept, undo that is the person's own. */
+
+import { Editor, Extension, type Extensions, type JSONContent } from "@tiptap/core";
+import type { Node } from "@tiptap/pm/model";
+import { Selection, TextSelection, type Transaction } from "@tiptap/pm/state";
+import type { Transform } from "@tiptap/pm/transform";
+import { nonce } from "@/app/nonce";
+import { waitFirst } from "@/live/arriving";
+import type { Session } from "@/live/session";
+import { asking, type Reading } from "./asking";
+import { editsBetween } from "./edits";
+import { Keeping, takeUp } from "./keeping";
+import { closed, focused, type OpenRich, opened } from "./open";
+import { pictures } from "./pictures";
+import type { Standing } from "./places";
+import { richExtensions } from "./schema";
+import { SharedText } from "./sharing";
+import { sourceKept } from "./sourceKept";
+import { type Front, Syncing } from "./syncing";
+import { richTools } from "./tools";
+
+/** The mark of a change that came out of the shared text. */
+const ELSEWHERE = "elsewhere";
+
+/** Whether somebody else made this change. */
+export function isOthers(transaction: Transaction): boolean {
+  const root = transaction.getMeta("appendedTransaction") as Transaction | undefined;
+  return transaction.getMeta(ELSEWHERE) === true || root?.getMeta(ELSEWHERE) === true;
+}
+
+export interface Opening {
+  host: HTMLElement;
+  path: string;
+  session: Session;
+  readOnly: boolean;
+  text: string;
+  reading: Reading;
+  extensions: Extensions;
+  /** The text, or what is pending, is another; or the server did not answer. */
+  onChange: (problem: unknown) => void;
+}
+
+export class RichEditing implements OpenRich, Front {
+  readonly path: string;
+  readonly session: Session;
+  readonly editor: Editor;
+  readonly syncing: Syncing;
+  focusedAt = 0;
+  readonly #shared: SharedText;
+  readonly #keeping: Keeping;
+  readonly #stopWaiting: () => void;
+
+  constructor({ host, path, session, readOnly, text, reading, extensions, onChange }: Opening) {
+    this.path = path;
+    this.session = session;
+    this.editor = this.#made(host, reading.doc, readOnly, extensions);
+    this.#keeping = new Keeping(path);
+    this.#shared = new SharedText(session, (edits, back) => this.syncing.others(edits, back));
+    const telling = {
+      changed: () => this.#changed(onChange),
+      failed: (error: unknown) => this.#failed(error, onChange),
+    };
+    this.syncing = new Syncing(this, this.#shared, asking, telling, text, reading);
+    // While the text was read, it may have gone on.
+    const now = this.#shared.read();
+    if (now !== text) this.syncing.others(editsBetween(text, now));
+    this.#stopWaiting = waitFirst(async (paths) => (paths && !paths.includes(path)) || this.flush());
+    addEventListener("beforeunload", this.#leaving);
+    addEventListener("pagehide", this.#keep);
+    opened(this);
+  }
+
+  get doc(): Node {
+    return this.editor.state.doc;
+  }
+
+  /** The document, and the markdown that it stands for. */
+  get standing(): Standing {
+    return { doc: this.doc, text: this.syncing.text, blocks: this.syncing.blocks };
+  }
+
+  get busy(): boolean {
+    return this.editor.view.composing;
+  }
+
+  bring(act: (doc: Transform) => number | null): void {
+    const { tr } = this.editor.state;
+    const end = act(tr);
+    if (!tr.docChanged) return;
+    if (end !== null) tr.setSelection(Selection.near(tr.doc.resolve(end), -1)).scrollIntoView();
+    this.editor.view.dispatch(tr.setMeta(ELSEWHERE, true).setMeta("addToHistory", false));
+  }
+
+  flush(): Promise<boolean> {
+    return this.syncing.flush();
+  }
+
+  settle(): Promise<boolean> {
+    return this.syncing.settle();
+  }
+
+  /** Take back, or bring back, what the person did last, here or in the source. */
+  async step(direction: "undo" | "redo"): Promise<void> {
+    await this.flush();
+    this.session.undo[direction]();
+  }
+
+  /** Close it. What is not written yet is kept, for whoever takes it up. */
+  end(): void {
+    removeEventListener("beforeunload", this.#leaving);
+    removeEventListener("pagehide", this.#keep);
+    const left = this.syncing.pending && this.#keep();
+    void this.#keeping.leave().then(() => left && takeUp(this.path));
+    this.#stopWaiting();
+    closed(this);
+    this.syncing.end();
+    this.#shared.end();
+    this.editor.destroy();
+  }
+
+  #made(host: HTMLElement, content: JSONContent, readOnly: boolean, more: Extensions): Editor {
+    const step = (direction: "undo" | "redo") => () => {
+      void this.step(direction);
+      return true;
+    };
+    const keys = Extension.create({
+      name: "undoing",
+      priority: 1000,
+      addKeyboardShortcuts: () => ({ "Mod-z": step("undo"), "Mod-y": step("redo"), "Mod-Shift-z": step("redo") }),
+    });
+    return new Editor({
+      element: host,
+      extensions: [...richExtensions(pictures(this.path)), keys, sourceKept, ...more, ...richTools()],
+      content,
+      editable: !readOnly,
+      injectNonce: nonce(),
+      editorProps: {
+        attributes: {
+          role: "textbox",
+          "aria-multiline": "true",
+          "aria-label": `Text of ${this.path}`,
+          spellcheck: "true",
+        },
+      },
+      onTransaction: ({ transaction, appendedTransactions }) => {
+        const typed = [transaction, ...appendedTransactions].some((each) => each.docChanged && !isOthers(each));
+        if (typed) this.syncing.typed();
+      },
+      onCreate: ({ editor }) => toText(editor),
+      onFocus: () => focused(this),
+    });
+  }
+
+  #changed(onChange: Opening["onChange"]): void {
+    if (!this.syncing.pending) this.#keeping.forget();
+    onChange(null);
+  }
+
+  #failed(error: unknown, onChange: Opening["onChange"]): void {
+    this.#keep();
+    onChange(error);
+  }
+
+  #keep = (): boolean => !this.syncing.pending || this.#keeping.keep(this.syncing.text, this.editor.getJSON());
+
+  #leaving = (event: BeforeUnloadEvent): void => {
+    if (!this.#keep()) event.preventDefault();
+  };
+}
+
+/** Begin in the first words: a block that is selected as a whole would be gone with the first key. */
+function toText({ state, view }: Editor): void {
+  const first = Selection.findFrom(state.doc.resolve(0), 1, true);
+  if (first && !(state.selection instanceof TextSelection)) view.dispatch(state.tr.setSelection(first));
+}

@@ -1,0 +1,97 @@
+/** What others are told of a rich editor, a moment later: the foot of the pane, the agent's context, other windows. */
+
+import { Text } from "@codemirror/state";
+import type { Editor } from "@tiptap/core";
+import * as Y from "yjs";
+import { count } from "@/editor/counting";
+import type { Facts } from "@/editor/facts";
+import { show, useStore } from "@/state/store";
+import type { RichEditing } from "./editing";
+import { linesOf, toPlace } from "./places";
+
+const PLACE_AFTER_MS = 150;
+const COUNT_AFTER_MS = 600;
+
+/** Follow an editor; the answer ends it. */
+export function following(editing: RichEditing, facts: Facts): () => void {
+  const { editor, path, session } = editing;
+  let placing: ReturnType<typeof setTimeout> | undefined;
+  let counting: ReturnType<typeof setTimeout> | undefined;
+  let giveUp: () => void = () => undefined;
+  const place = () => {
+    placing = undefined;
+    tellPlace(editing, facts);
+    tellSelection(editing);
+    session.awareness.setLocalStateField("cursor", editor.isFocused ? cursorOf(editing) : null);
+  };
+  const placeSoon = () => {
+    placing ??= setTimeout(place, PLACE_AFTER_MS);
+  };
+  const countNow = () => {
+    giveUp();
+    giveUp = count(Text.of(linesOf(editing.syncing.text)), (counts) => facts.tell({ counts }));
+  };
+  const countSoon = () => {
+    clearTimeout(counting);
+    counting = setTimeout(countNow, COUNT_AFTER_MS);
+  };
+  const events = ["selectionUpdate", "focus", "blur"] as const;
+  for (const event of events) editor.on(event, placeSoon);
+  editor.on("update", countSoon);
+  placeSoon();
+  countNow();
+  return () => {
+    for (const event of events) editor.off(event, placeSoon);
+    editor.off("update", countSoon);
+    clearTimeout(placing);
+    clearTimeout(counting);
+    giveUp();
+    session.awareness.setLocalStateField("cursor", null);
+    if (useStore.getState().selection?.path === path) show({ selection: null });
+  };
+}
+
+function tellPlace({ editor, standing }: RichEditing, facts: Facts): void {
+  const { from, to, head } = editor.state.selection;
+  const { line, column } = toPlace(standing, head);
+  const newlines = standing.text.includes("\r\n") ? "CRLF" : "LF";
+  facts.tell({ line: line + 1, column: column + 1, selected: textOf(editor, from, to).length, newlines });
+}
+
+function tellSelection({ editor, standing, path }: RichEditing): void {
+  const { from, to, empty } = editor.state.selection;
+  if (empty) {
+    if (useStore.getState().selection?.path === path) show({ selection: null });
+    return;
+  }
+  const [start, end] = [toPlace(standing, from), toPlace(standing, to)];
+  const text = textOf(editor, from, to);
+  show({ selection: { path, startLine: start.line + 1, endLine: end.line + 1, text } });
+}
+
+function textOf(editor: Editor, from: number, to: number): string {
+  return editor.state.doc.textBetween(from, to, "\n", " ");
+}
+
+/** The cursor as others find it in the shared text; null while the editor shows another text. */
+function cursorOf({ editor, standing, session, syncing }: RichEditing) {
+  if (!syncing.settled) return null;
+  const { anchor, head } = editor.state.selection;
+  const place = (position: number) => {
+    const { line, column } = toPlace(standing, position);
+    return Y.createRelativePositionFromTypeIndex(session.text, startOfLine(standing.text, line) + column);
+  };
+  return { anchor: place(anchor), head: place(head) };
+}
+
+/** Where a line begins, whatever its newlines are. */
+function startOfLine(text: string, line: number): number {
+  const breaks = text.matchAll(/\r\n?|\n/g);
+  let start = 0;
+  for (let each = 0; each < line; each += 1) {
+    const found = breaks.next().value;
+    if (!found) break;
+    start = found.index + found[0].length;
+  }
+  return start;
+}

@@ -1,0 +1,12 @@
+/** The names under which typing is kept in this browser; apart from what keeps it, which few pages need. */
+
+const PREFIX = "redraft-rich";
+
+/** What an editor of a document keeps is under a name that begins so. */
+export function nameFor(path: string): string {
+  return `${PREFIX}:${path}\n`;
+}
+
+export function namesOf(path: string): string[] {
+  return Object.keys(localStorage).filter((name) => name.startsWith(nameFor(path)));
+}

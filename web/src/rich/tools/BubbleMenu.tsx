@@ -1,0 +1,60 @@
+import { type Editor, posToDOMRect } from "@tiptap/core";
+import { TextSelection } from "@tiptap/pm/state";
+import { Popover, Toolbar } from "radix-ui";
+import { type ReactNode, useMemo, useState } from "react";
+import { ActButton } from "./ActButton";
+import { MARKS } from "./acts";
+import { useTools } from "./state";
+import css from "./tools.module.css";
+import { useEditorValue } from "./useEditorValue";
+
+/** Words are selected, by somebody who is in the text, where they can be formatted. */
+function wordsSelected(editor: Editor): boolean {
+  const { selection, doc } = editor.state;
+  if (!(selection instanceof TextSelection) || selection.empty || !editor.isEditable) return false;
+  if (selection.$from.parent.type.spec.code || !editor.view.hasFocus()) return false;
+  return doc.textBetween(selection.from, selection.to, " ").trim() !== "";
+}
+
+/** What is most often done to selected words, beside them. */
+export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
+  const shown = useEditorValue(editor, () => wordsSelected(editor));
+  const where = useEditorValue(editor, () => `${editor.state.selection.from}-${editor.state.selection.to}`);
+  const [dismissed, setDismissed] = useState("");
+  const busy = useTools(editor, (state) => state.find || state.link);
+  const anchor = useMemo(
+    () => ({
+      current: {
+        getBoundingClientRect: () => {
+          const { from, to } = editor.state.selection;
+          return posToDOMRect(editor.view, from, to);
+        },
+      },
+    }),
+    [editor],
+  );
+  if (!shown || busy || dismissed === where) return null;
+  return (
+    <Popover.Root open>
+      <Popover.Anchor virtualRef={anchor} />
+      <Popover.Portal>
+        <Popover.Content
+          asChild
+          side="top"
+          sideOffset={6}
+          collisionPadding={8}
+          updatePositionStrategy="always"
+          onOpenAutoFocus={(event) => event.preventDefault()}
+          onCloseAutoFocus={(event) => event.preventDefault()}
+          onEscapeKeyDown={() => setDismissed(where)}
+        >
+          <Toolbar.Root role="toolbar" className={css.bubble} aria-label="Format the selection">
+            {MARKS.map((act) => (
+              <ActButton key={act.id} editor={editor} act={act} />
+            ))}
+          </Toolbar.Root>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}

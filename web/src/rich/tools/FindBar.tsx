@@ -1,0 +1,172 @@
+import type { Editor } from "@tiptap/core";
+import { TextSelection } from "@tiptap/pm/state";
+import { ArrowDown, ArrowUp, CaseSensitive, WholeWord, X } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { Button, IconButton } from "@/ui/Button";
+import { Field } from "@/ui/Small";
+import { openRich } from "../open";
+import { nextFrom, replaceFound, type Wanted } from "./finding";
+import { FIND_STEP, type FindStep, finding } from "./findKeys";
+import { toolState } from "./state";
+import css from "./tools.module.css";
+import { useEditorValue } from "./useEditorValue";
+
+function tell(editor: Editor, step: FindStep): void {
+  editor.view.dispatch(editor.state.tr.setMeta(FIND_STEP, step).setMeta("addToHistory", false));
+}
+
+/** Go to a found passage, the focus staying where it is. */
+function goTo(editor: Editor, now: number): void {
+  const passage = finding(editor.state).found[now];
+  if (!passage) return;
+  tell(editor, { now });
+  const { tr } = editor.state;
+  tr.setSelection(TextSelection.create(tr.doc, passage.from, passage.to)).scrollIntoView();
+  editor.view.dispatch(tr);
+}
+
+function step(editor: Editor, direction: 1 | -1): void {
+  const { found, now } = finding(editor.state);
+  if (now >= 0) goTo(editor, (now + direction + found.length) % found.length);
+  else goTo(editor, nextFrom(found, editor.state.selection.from, direction));
+}
+
+function replaceOne(editor: Editor, text: string): void {
+  const { found, now } = finding(editor.state);
+  const passage = found[now];
+  if (!passage) {
+    step(editor, 1);
+    return;
+  }
+  editor.view.dispatch(replaceFound(editor.state.tr, [passage], text));
+  goTo(editor, nextFrom(finding(editor.state).found, passage.from + text.length, 1));
+}
+
+function selected(editor: Editor): string {
+  const { from, to, $from, $to } = editor.state.selection;
+  return $from.sameParent($to) && to - from < 200 ? editor.state.doc.textBetween(from, to) : "";
+}
+
+/** Find and replace in the document. */
+export function FindBar({ editor }: { editor: Editor }): ReactNode {
+  const [wanted, setWanted] = useState<Wanted>(() => {
+    const text = selected(editor) || finding(editor.state).wanted.text;
+    return { text, caseSensitive: false, wholeWord: false };
+  });
+  const [instead, setInstead] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const count = useEditorValue(editor, () => {
+    const { found, now } = finding(editor.state);
+    return wanted.text === ""
+      ? ""
+      : found.length === 0
+        ? "None"
+        : now < 0
+          ? `${found.length}`
+          : `${now + 1} of ${found.length}`;
+  });
+
+  useEffect(() => field.current?.select(), []);
+  useEffect(() => {
+    tell(editor, { wanted });
+    goTo(editor, nextFrom(finding(editor.state).found, editor.state.selection.from, 1));
+  }, [editor, wanted]);
+  useEffect(
+    () => () => {
+      if (!editor.isDestroyed) tell(editor, { wanted: { text: "", caseSensitive: false, wholeWord: false } });
+    },
+    [editor],
+  );
+
+  const close = () => {
+    toolState(editor).setState({ find: false });
+    editor.commands.focus();
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "f" && (event.ctrlKey || event.metaKey)) field.current?.select();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const enter = (act: (event: KeyboardEvent) => void) => (event: KeyboardEvent) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    act(event);
+  };
+  /** What was pressed may be of no use any more; the focus is not to be lost with it. */
+  const after = (act: () => void) => () => {
+    act();
+    if (finding(editor.state).found.length === 0) field.current?.focus();
+  };
+  const replaceAll = async () => {
+    // One step of undo by itself: what was typed just before is brought over first, and its step ended.
+    const open = openRich.get(toolState(editor).getState().path);
+    await open?.flush();
+    open?.session.undo.stopCapturing();
+    if (editor.isDestroyed) return;
+    editor.view.dispatch(replaceFound(editor.state.tr, finding(editor.state).found, instead));
+    field.current?.focus();
+  };
+  const none = count === "None" || count === "";
+
+  return (
+    <search className={css.find} aria-label="Find in this document" onKeyDown={keys}>
+      <div className={css.findRow}>
+        <Field
+          ref={field}
+          className={css.findField}
+          aria-label="Find"
+          placeholder="Find"
+          value={wanted.text}
+          onChange={(event) => setWanted({ ...wanted, text: event.target.value })}
+          onKeyDown={enter((event) => step(editor, event.shiftKey ? -1 : 1))}
+        />
+        <span className={css.count} role="status">
+          {count}
+        </span>
+        <IconButton label="Previous" keys="Shift+Enter" disabled={none} onClick={() => step(editor, -1)}>
+          <ArrowUp size={16} />
+        </IconButton>
+        <IconButton label="Next" keys="Enter" disabled={none} onClick={() => step(editor, 1)}>
+          <ArrowDown size={16} />
+        </IconButton>
+        <IconButton
+          label="Match case"
+          on={wanted.caseSensitive}
+          onClick={() => setWanted({ ...wanted, caseSensitive: !wanted.caseSensitive })}
+        >
+          <CaseSensitive size={16} />
+        </IconButton>
+        <IconButton
+          label="Whole words"
+          on={wanted.wholeWord}
+          onClick={() => setWanted({ ...wanted, wholeWord: !wanted.wholeWord })}
+        >
+          <WholeWord size={16} />
+        </IconButton>
+        <IconButton label="Close" keys="Escape" onClick={close}>
+          <X size={16} />
+        </IconButton>
+      </div>
+      {editor.isEditable ? (
+        <div className={css.findRow}>
+          <Field
+            className={css.findField}
+            aria-label="Replace with"
+            placeholder="Replace with"
+            value={instead}
+            onChange={(event) => setInstead(event.target.value)}
+            onKeyDown={enter(() => replaceOne(editor, instead))}
+          />
+          <Button small disabled={none} onClick={after(() => replaceOne(editor, instead))}>
+            Replace
+          </Button>
+          <Button small disabled={none} onClick={() => void replaceAll()}>
+            Replace all
+          </Button>
+        </div>
+      ) : null}
+    </search>
+  );
+}

@@ -1,0 +1,143 @@
+import type { Editor } from "@tiptap/core";
+import { ChevronDown, Download, Search, Table2 } from "lucide-react";
+import { Toolbar } from "radix-ui";
+import { type ReactNode, useId } from "react";
+import { Button, IconButton } from "@/ui/Button";
+import { Menu, type MenuEntry } from "@/ui/Menu";
+import { ActButton } from "./ActButton";
+import { BLOCKS, INSERTS, languageWord, MARKS, STYLES, TABLE } from "./acts";
+import { exportFile } from "./exporting";
+import { LANGUAGES } from "./languages";
+import { toolState, useTools } from "./state";
+import css from "./tools.module.css";
+import { useEditorValue } from "./useEditorValue";
+
+interface ToolBarProps {
+  editor: Editor;
+  path: string;
+}
+
+/** Everything that can be done to the text. Alt+F10 leads here from the text, Escape back. */
+export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
+  const editable = useEditorValue(editor, () => editor.isEditable);
+  const find = useTools(editor, (state) => state.find);
+  return (
+    <Toolbar.Root
+      className={css.bar}
+      aria-label="Formatting"
+      data-rich-bar=""
+      onKeyDown={(event) => {
+        if (event.key === "Escape") editor.commands.focus();
+      }}
+    >
+      {editable ? <Writing editor={editor} /> : null}
+      <span className={css.room} />
+      <Toolbar.Button asChild>
+        <IconButton label="Find" keys="Ctrl+F" on={find} onClick={() => toolState(editor).setState({ find: !find })}>
+          <Search size={16} />
+        </IconButton>
+      </Toolbar.Button>
+      <Menu entries={leaving(path)}>
+        <Toolbar.Button asChild>
+          <IconButton label="Export or print">
+            <Download size={16} />
+          </IconButton>
+        </Toolbar.Button>
+      </Menu>
+    </Toolbar.Root>
+  );
+}
+
+function leaving(path: string): MenuEntry[] {
+  return [
+    { label: "Web page (HTML)", run: () => void exportFile(path, "html") },
+    { label: "Word (DOCX)", run: () => void exportFile(path, "docx") },
+    null,
+    // When the menu is gone: it would be in the way of the focus, and of the picture.
+    { label: "Print or save as PDF", keys: "Ctrl+P", run: () => setTimeout(() => print(), 50) },
+  ];
+}
+
+function Writing({ editor }: { editor: Editor }): ReactNode {
+  const toText = () => editor.commands.focus();
+  const style = useEditorValue(editor, () => STYLES.find((act) => act.isOn?.(editor))?.label ?? "Style");
+  const inTable = useEditorValue(editor, () => editor.isActive("table"));
+  const inCode = useEditorValue(editor, () => editor.isActive("codeBlock"));
+  return (
+    <>
+      <Menu entries={STYLES.map((act) => ({ label: act.label, run: () => act.run(editor) }))} onChosen={toText}>
+        <Toolbar.Button asChild>
+          <Button look="quiet" small aria-label={`Style: ${style}`} className={css.style ?? ""}>
+            {style} <ChevronDown size={12} aria-hidden />
+          </Button>
+        </Toolbar.Button>
+      </Menu>
+      <Toolbar.Separator className={css.line} />
+      {MARKS.map((act) => (
+        <ActButton key={act.id} editor={editor} act={act} />
+      ))}
+      <Toolbar.Separator className={css.line} />
+      {[...BLOCKS, ...INSERTS].map((act) => (
+        <ActButton key={act.id} editor={editor} act={act} />
+      ))}
+      {inTable ? <TableMenu editor={editor} /> : null}
+      {inCode ? <Language editor={editor} /> : null}
+    </>
+  );
+}
+
+function TableMenu({ editor }: { editor: Editor }): ReactNode {
+  const states = useEditorValue(editor, () => TABLE.map((act) => (act?.can(editor) ? "1" : "0")).join(""));
+  const entries = TABLE.map((act, at): MenuEntry => {
+    if (!act) return null;
+    return { label: act.label, disabled: states[at] === "0", run: () => act.run(editor) };
+  });
+  return (
+    <Menu entries={entries} onChosen={() => editor.commands.focus()}>
+      <Toolbar.Button asChild>
+        <Button look="quiet" small className={css.style ?? ""}>
+          <Table2 size={14} aria-hidden /> Rows and columns <ChevronDown size={12} aria-hidden />
+        </Button>
+      </Toolbar.Button>
+    </Menu>
+  );
+}
+
+function Language({ editor }: { editor: Editor }): ReactNode {
+  const id = useId();
+  const language = useEditorValue(editor, () => String(editor.getAttributes("codeBlock").language ?? ""));
+  const set = (typed: string) => {
+    const word = languageWord(typed);
+    if (word === (language || null)) return;
+    // What stands behind the language belongs to it.
+    editor.commands.updateAttributes("codeBlock", word === null ? { language: null, meta: null } : { language: word });
+  };
+  return (
+    <>
+      <input
+        key={language}
+        className={css.language}
+        aria-label="Language of the code"
+        placeholder="Language"
+        defaultValue={language}
+        list={id}
+        autoComplete="off"
+        spellCheck={false}
+        onBlur={(event) => set(event.target.value)}
+        onChange={(event) => LANGUAGES.includes(event.target.value) && set(event.target.value)}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.key !== "Enter" && event.key !== "Escape") return;
+          event.preventDefault();
+          if (event.key === "Enter") set(event.currentTarget.value);
+          editor.commands.focus();
+        }}
+      />
+      <datalist id={id}>
+        {LANGUAGES.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,5 @@
+/** What a writer does in the rich editor besides typing: toolbar, menus, shortcuts. */
+
+export { richTools } from "./extensions";
+export { imageAddress } from "./images";
+export { RichTools } from "./RichTools";
