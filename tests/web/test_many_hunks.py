@@ -32,3 +32,24 @@ def test_of_many_hunks_only_those_in_sight_are_drawn_and_the_last_can_be_decided
     # The last is in sight. The first that is drawn lies above, and scrolling there would draw all of them anew.
     window.bars.last.get_by_role("button", name="Accept").click()
     window.page.get_by_text(f"AI changed {count - 1} places here").wait_for()
+
+
+@pytest.mark.covers("SB-size-manual-split")
+def test_a_hunk_too_large_to_judge_is_split_where_the_cursor_is(room: Room):
+    code = "".join(f"value_{number} = {number}\n" for number in range(120))
+    room.write("code.md", "# Code\n\nBelow.\n")
+    version = room.server.get("/api/documents", path="code.md")["version"]
+    arguments = {"path": "code.md", "content": f"# Code\n\nBelow.\n\n```python\n{code}```\n", "version": version}
+    room.server.post("/api/tools/write_document", arguments, mode="propose", author="Agent")
+    window = room.window("code.md")
+    window.page.get_by_text("value_2 = 2", exact=True).click()
+    before = hunks(room)
+    window.bars.get_by_role("button", name="Split").click()
+    window.page.get_by_text(f"AI changed {len(before) + 1} places here").wait_for()
+    after = hunks(room)
+    assert "".join(after) == "".join(before)
+    assert [text for text in after if text.startswith("value_2 = 2\n")]
+
+
+def hunks(room: Room) -> list[str]:
+    return [hunk["working"] for hunk in room.server.get("/api/review/document", path="code.md")["hunks"]]

@@ -2,10 +2,11 @@ import { EditorSelection, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Session } from "@/live/session";
-import { decideHunk } from "@/review/deciding";
+import { decideHunk, splitHunk } from "@/review/deciding";
 import { reviewMarks } from "@/review/marks";
 import type { Draft, Hunk } from "@/review/placing";
-import { dropHunk } from "@/review/reviewState";
+import { dropHunk, lineWithin } from "@/review/reviewState";
+import { cutAt } from "@/review/splitting";
 import { reviewKeys } from "@/review/stepping";
 import { useHunks } from "@/review/useHunks";
 import { show } from "@/state/store";
@@ -91,6 +92,7 @@ function editor(
         },
         settle: (hunk) => given.current.onConflict(hunk),
         showTurn: (turn) => show({ dialog: { kind: "turn", turn } }),
+        split: (hunk) => void splitHunk(path, hunk, cutAt(hunk.working, lineWithin(view, hunk))),
         get byTurn() {
           return given.current.byTurn;
         },

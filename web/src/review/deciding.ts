@@ -102,6 +102,15 @@ export function settle(path: string, hunkId: string, text: string): Promise<bool
   });
 }
 
+/** Cut a hunk in two, each to be decided by itself; `at` is a place in what it puts in, in code points. */
+export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<boolean> {
+  const body = { path, hunk_id, at };
+  const ask = () => told(server.POST("/api/review/hunk/split", { body }));
+  return inTurn([path], ask, ({ turn }) => {
+    if (turn) say("Split in two.", { action: { label: "Undo", run: () => void takeBack(turn.turn, [path]) } });
+  });
+}
+
 async function takeBack(turn: number, paths: readonly string[]): Promise<void> {
   try {
     await allArrived(paths);

@@ -1,6 +1,7 @@
-/** The bar above a hunk: who made it, in which turn, and what to do with it. Plain elements, since it is part of a text. */
+/** The bar above a hunk in the source view, with the text that it takes out where that is better read by itself. */
 
 import { type EditorView, WidgetType } from "@codemirror/view";
+import { element, hunkBar } from "./bar";
 import css from "./marks.module.css";
 import { type Hunk, plain } from "./placing";
 import { reviewActions } from "./reviewState";
@@ -9,8 +10,6 @@ import { wording } from "./wording";
 
 const BAR_HEIGHT = 30;
 const LINE_HEIGHT = 24;
-
-const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
 
 export class HunkBar extends WidgetType {
   constructor(
@@ -37,27 +36,10 @@ export class HunkBar extends WidgetType {
   }
 
   override toDOM(view: EditorView): HTMLElement {
-    const { hunk } = this;
     const actions = view.state.facet(reviewActions);
-    const root = element("div", css.bar);
-    root.dataset.hunk = hunk.hunk_id;
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", `Change ${this.number} of ${this.count}`);
-    const row = root.appendChild(element("div", css.row));
-    row.append(badge(hunk));
-    const { turn } = hunk;
-    if (turn !== null) row.append(button(`turn ${turn}`, css.turn, () => actions.showTurn(turn)));
-    const whole = actions.byTurn ? " turn" : "";
-    const first = hunk.conflict
-      ? button("Settle…", css.accept, () => actions.settle(hunk))
-      : button(`Accept${whole}`, css.accept, () => actions.decide("accept", hunk));
-    first.dataset.first = "";
-    row.append(first);
-    row.append(
-      button(hunk.conflict ? "Keep mine" : `Reject${whole}`, css.reject, () => actions.decide("reject", hunk)),
-    );
+    const bar = { ...actions, stepFrom: (id: string, step: number) => stepFrom(view, id, step) };
+    const root = hunkBar(this.hunk, this.number, this.count, bar);
     root.append(...this.#removed());
-    root.addEventListener("keydown", (event) => pressed(event, view, hunk));
     return root;
   }
 
@@ -69,42 +51,4 @@ export class HunkBar extends WidgetType {
     removed.textContent = block.replace(/\n$/, "");
     return [removed];
   }
-}
-
-function pressed(event: KeyboardEvent, view: EditorView, hunk: Hunk): void {
-  const actions = view.state.facet(reviewActions);
-  const step = { j: 1, k: -1 }[event.key];
-  if (step && !event.ctrlKey && !event.metaKey && !event.altKey) stepFrom(view, hunk.hunk_id, step);
-  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) act("accept");
-  else if (event.key === "Escape") act("reject");
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
-
-  function act(which: "accept" | "reject"): void {
-    stepFrom(view, hunk.hunk_id, 1);
-    if (which === "accept" && hunk.conflict) actions.settle(hunk);
-    else actions.decide(which, hunk);
-  }
-}
-
-function badge({ author, conflict }: Hunk): HTMLElement {
-  const found = element("span", css.badge);
-  found.dataset.tone = conflict ? "warn" : "agent";
-  found.textContent = conflict ? "Conflict" : (AUTHORS[author] ?? author);
-  return found;
-}
-
-function button(text: string, className: string | undefined, run: () => void): HTMLElement {
-  const found = element("button", className);
-  found.setAttribute("type", "button");
-  found.textContent = text;
-  found.addEventListener("click", run);
-  return found;
-}
-
-function element(name: string, className: string | undefined): HTMLElement {
-  const found = document.createElement(name);
-  found.className = className ?? "";
-  return found;
 }

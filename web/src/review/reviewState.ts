@@ -10,11 +10,13 @@ export interface ReviewActions {
   /** Open the three panes of a conflict. */
   settle: (hunk: Hunk) => void;
   showTurn: (turn: number) => void;
+  /** Cut a hunk in two. */
+  split: (hunk: Hunk) => void;
   /** Whether only whole turns are decided. */
   byTurn: boolean;
 }
 
-const IDLE: ReviewActions = { decide: () => {}, settle: () => {}, showTurn: () => {}, byTurn: false };
+const IDLE: ReviewActions = { decide: () => {}, settle: () => {}, showTurn: () => {}, split: () => {}, byTurn: false };
 
 export const reviewActions = Facet.define<ReviewActions, ReviewActions>({ combine: ([first]) => first ?? IDLE });
 
@@ -39,4 +41,12 @@ export const placedField = StateField.define<readonly Placed[]>({
 export function currentHunk(view: EditorView): Hunk | undefined {
   const { hunk } = hunkAt(view.state.field(placedField), view.state.selection.main.head) ?? {};
   return hunk && isOpen(hunk) ? hunk : undefined;
+}
+
+/** How many lines below the first of this hunk the cursor is; undefined where it is elsewhere. */
+export function lineWithin({ state }: EditorView, { hunk_id }: Hunk): number | undefined {
+  const { head } = state.selection.main;
+  const placed = state.field(placedField).find(({ hunk }) => hunk.hunk_id === hunk_id);
+  if (!placed || head <= placed.from || head >= placed.to) return undefined;
+  return state.doc.lineAt(head).number - state.doc.lineAt(placed.from).number;
 }

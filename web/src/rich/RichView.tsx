@@ -3,8 +3,9 @@ import { sentenceOf } from "@/api/client";
 import { colourOf } from "@/editor/cursors";
 import type { Facts } from "@/editor/facts";
 import type { Session } from "@/live/session";
-import { decideHunk } from "@/review/deciding";
+import { decideHunk, splitHunk } from "@/review/deciding";
 import type { Draft, Hunk } from "@/review/placing";
+import { cutAt } from "@/review/splitting";
 import { show } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
@@ -160,6 +161,7 @@ function actionsOf(given: { current: RichViewProps }, editing: () => RichEditing
     },
     settle: (hunk: Hunk) => given.current.onConflict(hunk),
     showTurn: (turn: number) => show({ dialog: { kind: "turn", turn } }),
+    split: (hunk: Hunk) => void splitHunk(given.current.path, hunk, cutAt(hunk.working)),
     get byTurn() {
       return given.current.byTurn;
     },

@@ -4,9 +4,9 @@ import { Extension, type Extensions } from "@tiptap/core";
 import { DOMSerializer, Fragment, type Node, type Schema } from "@tiptap/pm/model";
 import { type EditorState, Plugin, PluginKey, TextSelection, type Transaction } from "@tiptap/pm/state";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
+import { type BarActions, hunkBar } from "@/review/bar";
 import css from "@/review/marks.module.css";
 import { type Hunk, isOpen } from "@/review/placing";
-import { type BarActions, hunkBar } from "./bar";
 import type { Change } from "./changes";
 
 /** An open hunk, and where its blocks lie by now. */

@@ -1,8 +1,9 @@
-/** The bar above a hunk in the rich view: who made it, in which turn, and what to do with it. */
+/** The bar above a hunk: who made it, in which turn, and what to do with it. Plain elements, since it is part of a text. */
 
-import css from "@/review/marks.module.css";
-import type { Hunk } from "@/review/placing";
-import type { ReviewActions } from "@/review/reviewState";
+import css from "./marks.module.css";
+import type { Hunk } from "./placing";
+import type { ReviewActions } from "./reviewState";
+import { canBeSplit } from "./splitting";
 
 const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
 
@@ -13,14 +14,11 @@ export interface BarActions extends ReviewActions {
 
 export function hunkBar(hunk: Hunk, number: number, count: number, actions: BarActions): HTMLElement {
   const root = element("div", css.bar);
-  root.contentEditable = "false";
   root.dataset.hunk = hunk.hunk_id;
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", `Change ${number} of ${count}`);
   const row = root.appendChild(element("div", css.row));
-  const badge = row.appendChild(element("span", css.badge));
-  badge.dataset.tone = hunk.conflict ? "warn" : "agent";
-  badge.textContent = hunk.conflict ? "Conflict" : (AUTHORS[hunk.author] ?? hunk.author);
+  row.append(badge(hunk));
   const { turn } = hunk;
   if (turn !== null) row.append(button(`turn ${turn}`, css.turn, () => actions.showTurn(turn)));
   const whole = actions.byTurn ? " turn" : "";
@@ -29,9 +27,10 @@ export function hunkBar(hunk: Hunk, number: number, count: number, actions: BarA
   const first = row.appendChild(button(hunk.conflict ? "Settle…" : `Accept${whole}`, css.accept, accept));
   first.dataset.first = "";
   row.append(button(hunk.conflict ? "Keep mine" : `Reject${whole}`, css.reject, reject));
+  if (canBeSplit(hunk) && !actions.byTurn) row.append(button("Split", css.turn, () => actions.split(hunk)));
   root.addEventListener("keydown", (event) => {
-    const held = event.ctrlKey || event.metaKey || event.altKey;
-    const step = held ? undefined : { j: 1, k: -1 }[event.key];
+    const held = event.ctrlKey || event.metaKey;
+    const step = held || event.altKey ? undefined : { j: 1, k: -1 }[event.key];
     if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && held)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -42,6 +41,13 @@ export function hunkBar(hunk: Hunk, number: number, count: number, actions: BarA
   return root;
 }
 
+function badge({ author, conflict }: Hunk): HTMLElement {
+  const found = element("span", css.badge);
+  found.dataset.tone = conflict ? "warn" : "agent";
+  found.textContent = conflict ? "Conflict" : (AUTHORS[author] ?? author);
+  return found;
+}
+
 function button(text: string, className: string | undefined, run: () => void): HTMLElement {
   const found = element("button", className);
   found.setAttribute("type", "button");
@@ -50,7 +56,7 @@ function button(text: string, className: string | undefined, run: () => void): H
   return found;
 }
 
-function element(name: string, className: string | undefined): HTMLElement {
+export function element(name: string, className: string | undefined): HTMLElement {
   const found = document.createElement(name);
   found.className = className ?? "";
   return found;
