@@ -59,9 +59,11 @@ def block(window: Window, words: str) -> Locator:
 
 
 def go_to(window: Window, words: str, key: str = "End") -> None:
-    """Put the cursor into the line of these words."""
+    """Put the cursor into the line of these words. ProseMirror learns where it is with the next frame, and takes a key
+    that is faster than that, as no person's is, for one at the old place."""
     window.page.locator(".ProseMirror p, .ProseMirror h1", has_text=words).last.click()
     window.page.keyboard.press(key)
+    window.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def shown(window: Window) -> list[str]:
