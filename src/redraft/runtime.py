@@ -231,15 +231,15 @@ def write_outside(name: str, data: bytes, *, replace: bool) -> None:
 
     new = os.path.join(os.path.dirname(name), f".redraft-tmp-{secrets.token_hex(8)}")
     try:
-        with open(new, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
         try:
+            with open(new, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             if replace:
                 os.replace(new, name)
             else:
-                os.link(new, name)
+                _place(new, name)
         finally:
             if os.path.lexists(new):
                 os.unlink(new)
@@ -247,6 +247,16 @@ def write_outside(name: str, data: bytes, *, replace: bool) -> None:
         raise Refused(f"{name} is already there.", code="already_exists", path=name) from error
     except OSError as error:
         raise RedraftError(f"{name} cannot be written: {error.strerror}.", path=name) from error
+
+
+def _place(new: str, name: str) -> None:
+    try:
+        os.link(new, name)
+    except FileExistsError:
+        raise
+    except OSError:  # not every disk has links
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.replace(new, name)
 
 
 def export_environment() -> Mapping[str, str]:

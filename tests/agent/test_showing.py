@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.desk import call, edit, says
-from redraft.agent.showing import MASKED, MAX_SHOWN, shown
+from redraft.agent.showing import MASKED, MAX_SHOWN, MAX_TEXT, shown
 from workspace.folder import POEM
 
 if TYPE_CHECKING:
@@ -79,3 +79,14 @@ def test_a_calls_events_hold_its_arguments_and_its_answer(desk: Callable[..., De
     results = [json.loads(each["result"]) for each in answered]
     assert POEM.splitlines()[0] in json.dumps(results[0], ensure_ascii=False)
     assert (results[1]["error"], results[2]["state"], results[3]["success"]) == ("not_found", "staged", False)
+
+
+@pytest.mark.parametrize("credential", CREDENTIALS[:-1])
+@pytest.mark.parametrize("left", [8, 12, 19])
+def test_a_credential_that_the_cut_goes_through_is_masked_too(credential: str, left: int):
+    told = shown({"text": " " * (MAX_TEXT - left) + credential + " and more" * 20})
+    assert credential[:left] not in told
+
+
+def test_many_fields_are_short_as_well():
+    assert len(json.loads(shown({f"field {number}": "x" * 50 for number in range(5000)}))) <= 2 * MAX_SHOWN

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.frontmatter import fields, frontmatter_end, with_field, without_field
+from redraft.formats.frontmatter import fields, frontmatter_end, items, with_field, without_field
 from redraft.text.lines import split_lines
 
 OTHERS = (
@@ -110,3 +110,25 @@ def test_rewriting_keeps_unknown_keys_comments_and_blank_lines():
     assert with_field(text, "agent", "codex") == text.replace("claude", "codex")
     assert with_field(text, "resume", "s-1") == text.replace("---\n\n# T", "resume: s-1\n---\n\n# T")
     assert without_field(with_field(text, "resume", "s-1"), "resume") == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "!!bool x",
+        '!!int ""',
+        "!!int x",
+        '!!float ""',
+        "!!timestamp x",
+        "2024-13-45",
+        "1" * 5000,
+        "[" * 3000,
+        '"a',
+        "*a",
+    ],
+    ids=lambda value: value[:20],
+)
+def test_a_value_that_is_not_what_it_promises_is_none_and_no_failure(value: str):
+    text = f"---\nagent: claude\nlinks: {value}\n---\n"
+    assert fields(text)["agent"] == "claude"
+    assert items(text, "links") is None

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.html_page import POLICY, markdown_page, plain_page
+from redraft.formats.html_page import MAX_PICTURES, POLICY, markdown_page, plain_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,3 +145,16 @@ def test_pages_of_the_examples_of_commonmark_are_harmless(material: Path):
     examples = json.loads((material / "commonmark" / "spec-0.31.2.json").read_text(encoding="utf-8"))
     for example in examples:
         check_harmless(body(example["markdown"]))
+
+
+def test_a_picture_that_is_shown_too_often_is_left_out_in_the_end():
+    large = PICTURE + "A" * (MAX_PICTURES // 4)
+    page = markdown_page("![a](lamp.png)\n" * 20, "note", lambda _: large)
+    assert page.count(large) == 3
+    assert page.count('alt="a"') == 20
+
+
+def test_a_picture_in_a_link_is_words_and_one_after_it_a_link():
+    found = body("[![a](https://x.org/1)](https://x.org/2) ![b](https://x.org/3)")
+    assert 'href="https://x.org/1"' not in found
+    assert 'href="https://x.org/3"' in found

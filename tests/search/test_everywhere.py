@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from redraft.search.everywhere import Read, read_folder, search_everywhere
+from redraft.search.hits import order
 from redraft.search.vectors import VectorCache
 from redraft.workspace.workspace import Workspace
 
@@ -61,3 +62,18 @@ def test_a_folder_is_read_in_order_up_to_so_much_text(tmp_path: Path, most: int,
         assert [path for path, _ in read.documents] == paths
         assert read.truncated == (len(paths) < 3)
         assert [path for path, _ in read_folder(workspace.engine, "in/**").documents] == ["in/c.md"]
+
+
+@pytest.mark.parametrize("most", [0, 7, 30, 60, 100, 1000])
+def test_of_more_text_than_is_read_the_first_documents_stay(tmp_path: Path, most: int):
+    folder = tmp_path / "notes"
+    sizes = {f"{place}{number}.md": number * 7 % 23 for place in ("z/", "a/", "a/b/", "") for number in range(9)}
+    for path, size in sizes.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("x" * size, encoding="utf-8")
+    with Workspace.open(str(folder), state_home=str(tmp_path / "state")) as workspace:
+        read = read_folder(workspace.engine, most=most)
+    paths = sorted(sizes, key=order)
+    fits = [at for at in range(len(paths) + 1) if sum(sizes[path] for path in paths[:at]) <= most]
+    assert [path for path, _ in read.documents] == paths[: fits[-1]]
+    assert read.truncated == (fits[-1] < len(paths))

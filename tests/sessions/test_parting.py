@@ -209,6 +209,14 @@ def test_it_is_refused_with_the_reason_where_it_cannot_be_said(repository: Agent
     assert "mixed an agent's words with yours" in why()
 
 
+def test_a_document_that_git_has_no_more_is_to_be_committed_whole(repository: AgentDoc):
+    git("rm", "--quiet", "--cached", "plan.md")
+    git("commit", "--quiet", "-m", "away")
+    repository.ok("patch", "plan.md", "exchange", "An answer.")
+    done = repository.run("commit", "plan.md", "--agent-only")
+    assert (done.status, "any more" in done.err) == (1, True), done
+
+
 @pytest.mark.parametrize("typing", [False, True])
 def test_a_proposal_is_the_agents_unless_unsaved_typing_was_accepted_with_it(repository: AgentDoc, typing: bool):
     git("commit", "-q", "-am", "Mine")

@@ -150,6 +150,9 @@ def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(ag
     assert agent_doc.ok("search", "plan.md", "ANSWER 0") == "plan.archive.md:3: Answer 0.\n"
     assert agent_doc.ok("search", "plan.md", "re: (last|question 4)", "--regex").count("\n") == 2
     assert agent_doc.run("search", "plan.md", "Answer 9").status == 1
+    (agent_doc.folder / "link.archive.md").symlink_to("plan.archive.md")
+    agent_doc.write("link.md", "Mine.\n")
+    assert agent_doc.run("search", "link.md", "Answer 0").out == "", "an archive is no link to somewhere else"
     for _ in range(2):
         agent_doc.ok("undo", "plan.md")
     assert agent_doc.read("plan.md") == before

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from redraft.history.turns import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from redraft.agent.events import Event
     from redraft.agent.store import AgentStore
@@ -56,12 +56,16 @@ class Figures:
 def figures(store: AgentStore, turns: Turns, *, since: float = 0.0) -> Figures:
     """Count everything that began at that time or later."""
     jobs = [job for name in store.sessions.all() for job in store.jobs.of_session(name) if job.created_at >= since]
-    events = {job.id: store.events.after(job.id) for job in jobs}
-    tools = _tools(events.values())
+    found: dict[str, ToolFigures] = {}
+    seconds: list[float] = []
+    for job in jobs:  # one after the other: all their events at once may be more than fits
+        events = store.events.after(job.id)
+        _count_tools(events, found)
+        seconds += [event.ts - job.created_at for event in events if event.type in ENDS][:1]
+    tools = sorted(found.values(), key=lambda each: (-each.calls, each.tool))
     calls = sum(each.calls for each in tools)
     conversations = len({job.session_id for job in jobs})
-    ends = [(job, next((event.ts for event in events[job.id] if event.type in ENDS), None)) for job in jobs]
-    p50, p95 = _quantiles([end - job.created_at for job, end in ends if end is not None])
+    p50, p95 = _quantiles(seconds)
     became = turns.tally("agent", since=since)
     decided = sum(became.get(state, 0) for state in (State.APPLIED, State.DISCARDED, State.UNDONE))
     return Figures(
@@ -78,21 +82,18 @@ def figures(store: AgentStore, turns: Turns, *, since: float = 0.0) -> Figures:
     )
 
 
-def _tools(jobs: Iterable[Sequence[Event]]) -> list[ToolFigures]:
-    """The tools that were called, the most called first."""
-    found: dict[str, ToolFigures] = {}
-    for events in jobs:
-        asked: dict[str, float] = {}
-        for event in events:
-            if event.type == "tool.call.requested":
-                asked[event.data["tool_call_id"]] = event.ts
-            elif event.type == "tool.call.completed":
-                tool = found.setdefault(event.data["tool"], ToolFigures(event.data["tool"]))
-                tool.calls += 1
-                tool.failed += not event.data["ok"]
-                tool.seconds += event.ts - asked.get(event.data["tool_call_id"], event.ts)
-                tool.tokens += event.data.get("tokens", 0)
-    return sorted(found.values(), key=lambda each: (-each.calls, each.tool))
+def _count_tools(events: Sequence[Event], found: dict[str, ToolFigures]) -> None:
+    """Add the calls of one job."""
+    asked: dict[str, float] = {}
+    for event in events:
+        if event.type == "tool.call.requested":
+            asked[event.data["tool_call_id"]] = event.ts
+        elif event.type == "tool.call.completed":
+            tool = found.setdefault(event.data["tool"], ToolFigures(event.data["tool"]))
+            tool.calls += 1
+            tool.failed += not event.data["ok"]
+            tool.seconds += event.ts - asked.get(event.data["tool_call_id"], event.ts)
+            tool.tokens += event.data.get("tokens", 0)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -31,17 +31,26 @@ CREDENTIAL = re.compile(
     r"|(?i:\bBearer\s+)[A-Za-z0-9._~+/=-]{16,}",
     re.DOTALL,
 )
+# How one begins whose end was cut off: too little of it is left to be known as above.
+CUT_OFF = re.compile(
+    r"(?:\b(?:[spr]k|gh[opsur]|github_pat|glpat|xox[abops]|npm|pypi|hf)[-_]|\bAKIA|\bAIza|\beyJ|(?i:\bBearer\s+))"
+    r"[A-Za-z0-9._~+/=-]*(?=… \[\d+ more characters\]\Z)"
+)
 
 
 def shown(value: Any) -> str:
     """A JSON value as an event carries it: valid JSON in at most about `MAX_SHOWN` characters. A text that was cut says
     how much of it is left out."""
-    return json.dumps(_masked(shortened(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
+    told = json.dumps(_masked(shortened(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
+    if len(told) <= 2 * MAX_SHOWN:
+        return told
+    # Of many fields, or of long names, only what they look like is left.
+    return json.dumps(f"{told[:MAX_SHOWN]}… [{len(told) - MAX_SHOWN} more characters]", ensure_ascii=False)
 
 
 def _masked(value: Any) -> Any:
     if isinstance(value, str):
-        return CREDENTIAL.sub(MASKED, value)
+        return CUT_OFF.sub(MASKED, CREDENTIAL.sub(MASKED, value))
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
         return {name: MASKED if _tells(name, inner) else _masked(inner) for name, inner in table.items()}

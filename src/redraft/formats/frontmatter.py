@@ -130,8 +130,8 @@ def _parsed(text: str, field: _Field) -> object:
 
     try:
         return yaml.safe_load(text[field.value_start : field.end])
-    except yaml.YAMLError:
-        return _UNREADABLE
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
+        return _UNREADABLE  # what a tag or a date promises and its text is not, fails in many ways
 
 
 def _replaced(text: str, field: _Field, written: str) -> str:

@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from redraft.formats.frontmatter import fields
+from redraft.formats.html_nesting import check_nesting
 from redraft.formats.rich.reading import head_end
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Embed = Callable[[str], str | None]
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+# Characters of all pictures in a page; one that is shown often is in it as often.
+MAX_PICTURES = 40 * 1024 * 1024
 SCHEMES = {"http", "https", "mailto"}
 CLASSES = frozenset({"footnotes", "footnotes-list", "footnote-ref", "task-list-item", "contains-task-list"})
 STYLE = """
@@ -57,6 +60,7 @@ def markdown_page(text: str, name: str, embed: Embed) -> str:
     env: dict[str, Any] = {"embed": embed}
     head = head_end(text)
     tokens = parser.parse(text[head:].removeprefix("\ufeff"), env)
+    _mark_linked(tokens)
     title = fields(text[:head]).get("title") or _first_heading(tokens) or name
     return _page(title, _cleaned(parser.renderer.render(tokens, parser.options, env), embed))
 
@@ -97,6 +101,17 @@ def _first_heading(tokens: Sequence[Token]) -> str:
     return ""
 
 
+def _mark_linked(tokens: Sequence[Token]) -> None:
+    """Note of each picture whether it stands in a link."""
+    for token in tokens:
+        depth = 0
+        for each in token.children or ():
+            if each.type in ("link_open", "link_close"):
+                depth += each.nesting
+            elif each.type == "image":
+                each.meta["linked"] = depth > 0
+
+
 def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Mapping[str, Any]) -> str:
     """A picture of the folder as one; any other as a link to it, or as its words where a link stands already."""
     token = tokens[at]
@@ -106,18 +121,29 @@ def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: M
     if found is not None:
         titled = f' title="{escape(title)}"' if title else ""
         return f'<img src="{escape(source)}" alt="{words}"{titled}>'
-    inside_link = sum((each.type == "link_open") - (each.type == "link_close") for each in tokens[:at])
     words = words or "picture"
-    return words if inside_link else f'<a href="{escape(source)}">{words}</a>'
+    return words if token.meta["linked"] else f'<a href="{escape(source)}">{words}</a>'
 
 
 def _cleaned(html: str, embed: Embed) -> str:
     """What of a fragment is harmless, its pictures embedded."""
     import nh3
 
+    check_nesting(html)
+
+    room = MAX_PICTURES
+
+    def picture(source: str) -> str | None:
+        nonlocal room
+        found = embed(source)
+        if found is None or len(found) > room:
+            return None
+        room -= len(found)
+        return found
+
     def kept(tag: str, attribute: str, value: str) -> str | None:
         if (tag, attribute) == ("img", "src"):
-            return embed(value)
+            return picture(value)
         if attribute == "class":
             words = [word for word in value.split() if word in CLASSES or re.fullmatch(r"language-[\w+#-]{1,40}", word)]
             return " ".join(words) or None

@@ -22,8 +22,6 @@ from redraft.search.hybrid import Searchable
 from redraft.workspace.reading import drafted, read_all, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from redraft.formats.outline import Format
     from redraft.providers.embeddings import Embedder
     from redraft.search.hybrid import Passage, Status
@@ -57,24 +55,56 @@ class Everywhere:
 
 def read_folder(engine: Engine, glob: str | None = None, most: int = MOST_CHARACTERS) -> Read:
     """The texts of a folder, or of the files that fit a glob. For those who have the workspace to themselves."""
-    found: list[tuple[str, str]] = []
-    for path, text in sorted(_texts(engine, glob), key=lambda each: order(each[0])):
-        most -= len(text)
-        if most < 0:
-            return Read(tuple(found), truncated=True)
-        found.append((path, text))
-    return Read(tuple(found), truncated=False)
+    first = _First(most)
+    fits = path_filter(glob)
 
+    def wanted(path: str) -> bool:
+        return fits(path) and format_of(path) in FORMATS and first.wants(path)
 
-def _texts(engine: Engine, glob: str | None) -> Iterator[tuple[str, str]]:
-    wanted = path_filter(glob)
     drafts, covered = drafted(engine)
-    yield from ((path, text) for path, text in drafts.items() if wanted(path) and format_of(path) in FORMATS)
-    for portion in read_all(engine, lambda path: path not in covered and wanted(path) and format_of(path) in FORMATS):
+    for path, text in drafts.items():
+        if wanted(path):
+            first.add(path, text)
+    for portion in read_all(engine, lambda path: path not in covered and wanted(path)):
         for path, data in portion:
             text = shown(path, data)
             if text is not None:
-                yield path, text
+                first.add(path, text)
+    return first.found()
+
+
+class _First:
+    """The first documents of a folder in their order, as many as fit; never many more are held at once."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._texts: list[tuple[str, str]] = []
+        self._size = 0
+        self._end: str | None = None
+
+    def wants(self, path: str) -> bool:
+        """Whether it comes before the first that did not fit."""
+        return self._end is None or order(path) < order(self._end)
+
+    def add(self, path: str, text: str) -> None:
+        self._texts.append((path, text))
+        self._size += len(text)
+        if self._size > 2 * self._most:
+            self._cut()
+
+    def _cut(self) -> None:
+        texts = sorted((each for each in self._texts if self.wants(each[0])), key=lambda each: order(each[0]))
+        self._texts, self._size = [], 0
+        for path, text in texts:
+            if self._size + len(text) > self._most:
+                self._end = path
+                return
+            self._texts.append((path, text))
+            self._size += len(text)
+
+    def found(self) -> Read:
+        self._cut()
+        return Read(tuple(self._texts), truncated=self._end is not None)
 
 
 def search_everywhere(

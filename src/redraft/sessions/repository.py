@@ -91,7 +91,10 @@ class Repository:
         """Commit the document as if it held this text; None where it does in the last commit. The file keeps what it
         holds, and what else is staged stays so."""
         self._check_may()
-        mode, _, old, _ = self._told("ls-tree", "HEAD", "--", self.file).split(maxsplit=3)
+        known = self._told("ls-tree", "HEAD", "--", self.file)
+        if not known:
+            raise Refused("git does not have this document any more. Commit it whole once.", code="conflict")
+        mode, _, old, _ = known.split(maxsplit=3)
         if not self._asked("diff", "--cached", "--quiet", "--", self.file):
             raise Refused(f"{self.file} is staged; commit that first, or `git restore --staged` it.", code="conflict")
         if self._asked("rev-parse", "-q", "--verify", "MERGE_HEAD"):

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import RedraftError, Refused
 from redraft.files.textfile import format_of
-from redraft.formats.html_page import markdown_page, plain_page
-from redraft.formats.pictures import picture_path
+from redraft.formats.html_page import MAX_PICTURES, markdown_page, plain_page
+from redraft.formats.pictures import MAX_PICTURE, picture_path
 from redraft.providers.programs import Bounds, TooMuchOutput, run_program
 from redraft.workspace.pictures import read_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from redraft.workspace.document import Document
+    from redraft.workspace.engine import Engine
     from redraft.workspace.workspace import Workspace
 
-ExportFormat = Literal["html", "docx", "pdf"]
-MAX_PICTURES = 40 * 1024 * 1024
 MAX_CHARACTERS = 2_000_000
 MAX_OUTPUT = 200 * 1024 * 1024
 SECONDS = 60.0
@@ -45,7 +45,11 @@ class Page:
 
 def exported_page(workspace: Workspace, raw: str) -> Page:
     """The page of a document as it is being worked on."""
-    document = workspace.read(raw)
+    return page_of(workspace.engine, workspace.read(raw))
+
+
+def page_of(engine: Engine, document: Document) -> Page:
+    """The page of a document that was read. It may take seconds, and uses nothing that wants a guard."""
     if len(document.text) > MAX_CHARACTERS:
         message = f"{document.path} has more than {MAX_CHARACTERS} characters, too many for a page."
         raise Refused(message, code="too_large", limit=MAX_CHARACTERS)
@@ -54,34 +58,33 @@ def exported_page(workspace: Workspace, raw: str) -> Page:
     text = str(document.text)
     if format_of(document.path) != "markdown":
         return Page(stem, plain_page(text, name))
-    return Page(stem, markdown_page(text, stem, _embedding(workspace, document.path)))
+    return Page(stem, markdown_page(text, stem, _embedding(engine, document.path)))
 
 
-def _embedding(workspace: Workspace, document: str) -> Callable[[str], str | None]:
+def _embedding(engine: Engine, document: str) -> Callable[[str], str | None]:
     """Gives a picture of the folder as a data: address, as long as there is room for it in the page."""
     known: dict[str, str | None] = {}
     left = MAX_PICTURES
 
     def embed(source: str) -> str | None:
         nonlocal left
-        if source not in known:
-            known[source] = found = _data_address(workspace, document, source, left)
+        path = picture_path(document, source)
+        if path is None:
+            return None
+        if path not in known:
+            known[path] = found = _data_address(engine, path, left)
             left -= len(found or "")
-        return known[source]
+        return known[path]
 
     return embed
 
 
-def _data_address(workspace: Workspace, document: str, source: str, room: int) -> str | None:
-    path = picture_path(document, source)
-    if path is None:
-        return None
+def _data_address(engine: Engine, path: str, room: int) -> str | None:
     try:
-        picture = read_picture(workspace.engine, path)
+        picture = read_picture(engine, path, limit=min(MAX_PICTURE, room * 3 // 4))
     except RedraftError:
-        return None  # not there, not a picture, or not for anybody: its words stand for it
-    found = f"data:{picture.kind.media};base64,{b64encode(picture.data).decode()}"
-    return found if len(found) <= room else None
+        return None  # not there, not a picture, too large, or not for anybody: its words stand for it
+    return f"data:{picture.kind.media};base64,{b64encode(picture.data).decode()}"
 
 
 async def converted(page: Page, to: Literal["docx", "pdf"], environ: Mapping[str, str]) -> bytes:

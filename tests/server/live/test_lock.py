@@ -36,8 +36,14 @@ def test_nothing_is_typed_while_a_job_holds_the_documents_and_nothing_is_lost(fo
         anna.type(0, "Meanwhile. ")
         await asyncio.sleep(0)
         await bert.sent()  # who does not type is still told everything
-        for path, body in ((f"/api/tabs/{tab}/type", {"content": "x"}), (f"/api/tabs/{tab}/save", None)):
-            refused = server.refused("POST", path, body, 409)
+        for method, path, body in (
+            ("POST", f"/api/tabs/{tab}/type", {"content": "x"}),
+            ("POST", f"/api/tabs/{tab}/save", None),
+            ("PUT", "/api/documents?path=story.md", {"content": "x"}),
+            ("POST", "/api/documents/move", {"path": "story.md", "to": "other-story.md"}),
+            ("DELETE", "/api/documents?path=story.md", None),
+        ):
+            refused = server.refused(method, path, body, 409)
             assert (refused["error"], refused["message"]) == ("locked", SENTENCE)
         lock = {"locked": True, "job_id": job, "message": SENTENCE}
         assert server.get("/api/agent/lock") == lock

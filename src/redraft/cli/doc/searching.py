@@ -17,16 +17,17 @@ NOTHING_FOUND = 1
 
 
 def search(call: Call) -> int:
-    from redraft.runtime import read_outside
     from redraft.search.within import search_text
     from redraft.sessions.compacting import archive_of
+    from redraft.sessions.doors import FileDoor
 
     arguments = call.arguments
-    project_of(call, arguments.file)
+    project = project_of(call, arguments.file)
     if not arguments.text:
         raise Refused("Say what to look for.", code="content_required")
-    places = [name for name in (arguments.file, archive_of(arguments.file)) if os.path.isfile(_from(call, name))]
-    texts = {name: read_outside(_from(call, name)).text for name in dict.fromkeys(places)}
+    archive = archive_of(arguments.file)
+    files = {arguments.file: project.file, archive: os.path.join(call.folder, archive)}
+    texts = {name: FileDoor(file).read(name).text for name, file in files.items() if os.path.lexists(file)}
     found = {
         name: search_text(text, arguments.text, regex=arguments.regex, case_sensitive=False)
         for name, text in texts.items()
@@ -45,10 +46,6 @@ def search(call: Call) -> int:
         if matches.truncated:
             call.screen.line(Styled(f"{name}: there are more", DIM))
     return 0 if any(matches.items for matches in found.values()) else NOTHING_FOUND
-
-
-def _from(call: Call, name: str) -> str:
-    return os.path.join(call.folder, name)
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from redraft.errors import Busy
+from redraft.errors import Busy, RedraftError
 from redraft.server.live.agents import Agents
 from redraft.server.live.editors import Editors
 from redraft.server.live.keeper import DISK, EPOCH_SECONDS, Keeper
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Work = Callable[[Callable[[Workspace], Any]], Awaitable[Any]]
 
 T = TypeVar("T")
+LOG = logging.getLogger(__name__)
 MAX_ROOMS = 256
 MAX_CLIENTS = 128
 EMPTY_SECONDS = 30.0
@@ -158,13 +160,15 @@ class Rooms:
         return any(room.waiting for room in self._rooms.values())
 
     async def flush(self) -> None:
-        """Wait until the workspace has heard of all that was typed before."""
-        for room in tuple(self._rooms.values()):
-            if room.waiting:
-                await room.flush()
+        """Wait until the workspace has heard of all that was typed before; not for ever."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                for room in tuple(self._rooms.values()):
+                    if room.waiting:
+                        await room.flush()
 
     def settle(self) -> None:
-        """The same for another thread than the loop's; not for ever, and not once the server stops."""
+        """The same for another thread than the loop's, and not once the server stops."""
         loop = self._loop
         if loop is None or self._closed or not self._rooms:
             return
@@ -229,6 +233,9 @@ class Rooms:
         now = time.time()
         for path, room in self._rooms.items():
             room.close(AGAIN, "The server stops; come again.")
-            room.flush_now(lambda batch, path=path: self._keepers[path].exchange(self._workspace, batch))
-            self._keepers[path].fold()
-            self._kept.use(path, now)
+            try:
+                room.flush_now(lambda batch, path=path: self._keepers[path].exchange(self._workspace, batch))
+                self._keepers[path].fold()
+                self._kept.use(path, now)
+            except (RedraftError, ValueError) as error:  # what one cannot keep is no loss of the others
+                LOG.error("the room of %s could not be closed: %s", path, error)

@@ -200,9 +200,8 @@ async def how_it_went(desk: Here, days: LastDays = None) -> Response:
     """Counted from the jobs that are kept and from the history's turns."""
     from redraft.agent.figures import figures
 
-    found = await desk.work(
-        lambda workspace: figures(desk.served.agent.store, workspace.engine.turns, since=_since(days))
-    )
+    store, turns = desk.served.agent.store, desk.served.workspace.engine.turns
+    found = await desk.aside(lambda: figures(store, turns, since=_since(days)))
     return answer(found.as_dict())
 
 

@@ -150,6 +150,7 @@ async def delete(desk: Here, request: Request, path: PathQuery, version: str | N
 
 
 def _turn(desk: Desk, workspace: Workspace, title: str) -> Turn:
+    desk.served.agent.store.leases.check()
     return workspace.turn(desk.author, title, confirm=lambda _what, _paths: True)
 
 

@@ -13,12 +13,11 @@ from redraft.errors import Busy
 from redraft.server.replies import HTML
 from redraft.server.routes.answering import Here, PathQuery
 from redraft.server.routes.images import POLICY, sends
-from redraft.server.served import Desk
-from redraft.workspace.exporting import Page, converted, exported_page
+from redraft.workspace.exporting import converted, page_of
 
 router = APIRouter(prefix="/api/export", tags=["rich text"])
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-# Each takes a processor and up to a gigabyte.
+# Each may take a processor for a minute and a gigabyte.
 AT_ONCE = asyncio.Semaphore(2)
 
 
@@ -29,15 +28,12 @@ async def export(
     to: Annotated[Literal["html", "docx"], Query(description="`docx` needs pandoc on the server's machine.")] = "html",
 ) -> Response:
     """The document as it is being worked on, to be kept as a file."""
-    page = await desk.work(lambda workspace: exported_page(workspace, path))
-    data = page.html.encode() if to == "html" else await _docx(desk, page)
+    document = await desk.work(lambda workspace: workspace.read(path))
+    if AT_ONCE.locked():
+        raise Busy("Two documents are being exported already; try again in a moment.")
+    async with AT_ONCE:
+        page = await desk.aside(page_of, desk.served.workspace.engine, document)
+        data = page.html.encode() if to == "html" else await converted(page, to, desk.served.models.environ)
     named = f"attachment; filename*=UTF-8''{quote(page.name)}.{to}"
     headers = {"content-disposition": named, "content-security-policy": POLICY}
     return Response(data, headers=headers, media_type=HTML if to == "html" else DOCX)
-
-
-async def _docx(desk: Desk, page: Page) -> bytes:
-    if AT_ONCE.locked():
-        raise Busy("Two documents are being converted already; try again in a moment.")
-    async with AT_ONCE:
-        return await converted(page, "docx", desk.served.models.environ)

@@ -175,6 +175,7 @@ async def discard(desk: Here, tab_id: TabId) -> Response:
     """Drop what was typed and not saved. It stays in the history, and an undo brings it back."""
 
     def act(workspace: Workspace) -> Any:
+        desk.served.agent.store.leases.check()
         found = tabs.tab(workspace.engine, tab_id)
         turn = tabs.discard_typing(workspace.engine, found.path, author=desk.author)
         document = workspace.engine.documents.document(workspace.engine.documents.path(found.path))

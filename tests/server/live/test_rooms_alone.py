@@ -1,0 +1,96 @@
+"""The rooms of a folder without a network: what one of them cannot do is no harm to anybody else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pycrdt import Doc, Text
+
+from redraft.errors import Busy
+from redraft.server.live import rooms as module
+from redraft.server.live import wire
+from redraft.server.live.rooms import Rooms
+from redraft.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from redraft.server.live.room import Room
+
+NAMES = ("a.md", "b.md", "c.md")
+
+
+class Typist:
+    """A client that nobody is behind."""
+
+    name = "anna"
+    may_write = synced = True
+
+    def send(self, data: bytes) -> None: ...
+
+    def close(self, code: int, reason: str) -> None: ...
+
+
+def typed(room: Room, words: str) -> None:
+    doc: Doc[Any] = Doc()
+    text: Text = doc.get("text", type=Text)
+    text.insert(0, words)
+    room.receive(Typist(), wire.changed(doc.get_update()))
+
+
+def test_nobody_waits_without_end_for_typing_that_a_locked_folder_does_not_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.05)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("", encoding="utf-8")
+
+    async def told(workspace: Workspace) -> None:
+        locked = False
+
+        async def work(act: Callable[[Workspace], Any]) -> Any:
+            if locked:
+                raise Busy("Another process has held this folder.")
+            return act(workspace)
+
+        rooms = Rooms(workspace, work)
+        await (room := await rooms.room("a.md")).rest()
+        locked = True
+        typed(room, "Typed.")
+        await asyncio.wait_for(rooms.flush(), 10)
+        assert room.waiting
+        locked = False
+        monkeypatch.setattr(module, "PATIENCE_SECONDS", 10)
+        await rooms.flush()
+        assert str(workspace.read("a.md").text) == "Typed."
+
+    with Workspace.open(tmp_path / "notes", state_home=str(tmp_path / "state")) as workspace:
+        asyncio.run(told(workspace))
+
+
+def test_a_room_that_cannot_be_closed_takes_no_other_with_it(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text("", encoding="utf-8")
+
+    async def told(workspace: Workspace) -> Rooms:
+        async def work(act: Callable[[Workspace], Any]) -> Any:
+            return act(workspace)
+
+        rooms = Rooms(workspace, work)
+        for name in NAMES:
+            await (room := await rooms.room(name)).rest()
+            typed(room, f"Typed into {name}.")
+        return rooms
+
+    with Workspace.open(folder, state_home=str(tmp_path / "state")) as workspace:
+        rooms = asyncio.run(told(workspace))
+        (folder / "a.md").unlink()
+        rooms.close()
+        assert [str(workspace.read(name).text) for name in NAMES[1:]] == ["Typed into b.md.", "Typed into c.md."]
+    assert "a.md could not be closed" in caplog.text
