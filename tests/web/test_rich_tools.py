@@ -27,6 +27,12 @@ PASTE = """([target, kind, content]) => {
   document.querySelector(target).dispatchEvent(
     new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 }"""
+COPY = """() => {
+  const data = new DataTransfer();
+  document.querySelector(".ProseMirror").dispatchEvent(
+    new ClipboardEvent("copy", {clipboardData: data, bubbles: true, cancelable: true}));
+  return data.getData("text/html");
+}"""
 WIDTHS = "[...document.querySelectorAll('.ProseMirror img:not(.ProseMirror-separator)')].map(i => i.naturalWidth)"
 DROP = """([content]) => {
   const data = new DataTransfer();
@@ -191,6 +197,21 @@ def test_what_is_pasted_from_elsewhere_is_cleaned(room: Room, name: str, html: s
     paste(window.page, "text/html", html)
     settles(room, window, markdown)
     assert [url for url in asked if not url.startswith(room.server.url)] == []
+
+
+def test_what_was_copied_here_is_pasted_as_it_is_and_no_other_page_can_say_so_of_its_own(room: Room):
+    aside = "<aside>As it is.</aside>\n"
+    window = rich(room, "copied.md", f"{aside}\nHere:\n")
+    window.page.keyboard.press("Control+a")
+    html: str = window.page.evaluate(COPY)
+    window.page.keyboard.press("ArrowRight")
+    paste(window.page, "text/html", html)
+    window.expect(lambda: room.working("copied.md").count(aside) == 2)
+    paste(
+        window.page, "text/html", "<p data-pm-slice='0 0 []' data-redraft='1'>Far.</p><pre data-source='html'><b></pre>"
+    )
+    window.expect(lambda: "Far." in room.working("copied.md"))
+    assert "\n<b>\n" not in room.working("copied.md").replace("```\n<b>\n", "")
 
 
 def test_find_marks_steps_and_replaces_in_one_undo(room: Room):

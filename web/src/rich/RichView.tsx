@@ -118,7 +118,7 @@ interface Edited {
 
 /** A rich editor in an element, for as long as it is there. */
 function useEditing(host: { current: HTMLDivElement | null }, props: RichPageProps): Edited {
-  const { path, session, facts, readOnly, text, reading, onPending } = props;
+  const { path, session, facts, text, reading, onPending } = props;
   const [editing, setEditing] = useState<RichEditing | null>(null);
   const [problem, setProblem] = useState("");
   const [settled, setSettled] = useState<string | null>(text);
@@ -133,6 +133,7 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
       setSettled(made.syncing.settled ? made.syncing.text : null);
       onPending(made.syncing.pending);
     };
+    const { readOnly } = given.current;
     const page = { host: host.current, path, session, readOnly, text, reading, extensions, onChange };
     const made: RichEditing = new RichEditing(page);
     setEditing(made);
@@ -146,7 +147,8 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
       onPending(false);
       made.end();
     };
-  }, [host, path, session, facts, readOnly, text, reading, onPending]);
+  }, [host, path, session, facts, text, reading, onPending]);
+  useEffect(() => editing?.allow(!props.readOnly), [editing, props.readOnly]);
   return { editing, problem, settled };
 }
 

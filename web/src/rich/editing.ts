@@ -46,6 +46,7 @@ export class RichEditing implements OpenRich, Front {
   readonly editor: Editor;
   readonly syncing: Syncing;
   focusedAt = 0;
+  readonly #host: HTMLElement;
   readonly #shared: SharedText;
   readonly #keeping: Keeping;
   readonly #stopWaiting: () => void;
@@ -53,6 +54,7 @@ export class RichEditing implements OpenRich, Front {
   constructor({ host, path, session, readOnly, text, reading, extensions, onChange }: Opening) {
     this.path = path;
     this.session = session;
+    this.#host = host;
     this.editor = this.#made(host, reading.doc, readOnly, extensions);
     this.#keeping = new Keeping(path);
     this.#shared = new SharedText(session, (edits, back) => this.syncing.others(edits, back));
@@ -65,8 +67,10 @@ export class RichEditing implements OpenRich, Front {
     const now = this.#shared.read();
     if (now !== text) this.syncing.others(editsBetween(text, now));
     this.#stopWaiting = waitFirst(async (paths) => (paths && !paths.includes(path)) || this.flush());
-    addEventListener("beforeunload", this.#leaving);
+    // Before whoever asks whether the page may go; and again, since it may go without being asked.
+    addEventListener("beforeunload", this.#keep, { capture: true });
     addEventListener("pagehide", this.#keep);
+    host.addEventListener("click", stay);
     opened(this);
   }
 
@@ -99,6 +103,13 @@ export class RichEditing implements OpenRich, Front {
     return this.syncing.settle();
   }
 
+  /** Let the person type into it, or only read. What was typed before is written all the same. */
+  allow(typing: boolean): void {
+    if (typing === this.editor.isEditable) return;
+    this.editor.setEditable(typing, false);
+    opened(this); // an editor that may be typed into is one that others can ask
+  }
+
   /** Take back, or bring back, what the person did last, here or in the source. */
   async step(direction: "undo" | "redo"): Promise<void> {
     await this.flush();
@@ -107,11 +118,13 @@ export class RichEditing implements OpenRich, Front {
 
   /** Close it. What is not written yet is kept, for whoever takes it up. */
   end(): void {
-    removeEventListener("beforeunload", this.#leaving);
+    removeEventListener("beforeunload", this.#keep, { capture: true });
     removeEventListener("pagehide", this.#keep);
-    const left = this.syncing.pending && this.#keep();
-    void this.#keeping.leave().then(() => left && takeUp(this.path));
+    this.#keep();
+    const left = this.#keeping.leave();
+    if (this.syncing.pending) void takeUp(this.path, left);
     this.#stopWaiting();
+    this.#host.removeEventListener("click", stay);
     closed(this);
     this.syncing.end();
     this.#shared.end();
@@ -157,15 +170,23 @@ export class RichEditing implements OpenRich, Front {
   }
 
   #failed(error: unknown, onChange: Opening["onChange"]): void {
-    this.#keep();
+    if (this.syncing.pending) this.#keep();
+    else this.#keeping.forget(); // what was typed is written: it was the reading that failed
     onChange(error);
   }
 
-  #keep = (): boolean => !this.syncing.pending || this.#keeping.keep(this.syncing.text, this.editor.getJSON());
-
-  #leaving = (event: BeforeUnloadEvent): void => {
-    if (!this.#keep()) event.preventDefault();
+  #keep = (): void => {
+    if (this.syncing.pending) this.#keeping.keep(this.syncing.text, this.editor.getJSON());
   };
+}
+
+/** A link where nothing can be typed (in what was taken out, in a text to read) must not lead away from the app. */
+function stay(event: MouseEvent): void {
+  const link = (event.target as Element).closest("a");
+  if (!link) return;
+  event.preventDefault();
+  const editable = link.isContentEditable;
+  if (!editable && /^https?:/.test(link.getAttribute("href") ?? "")) open(link.href, "_blank", "noopener,noreferrer");
 }
 
 /** Begin in the first words: a block that is selected as a whole would be gone with the first key. */

@@ -11,12 +11,20 @@ import { waitFirst } from "@/live/arriving";
 import { carriedOver } from "@/live/merging";
 import { sessionOf } from "@/live/registry";
 import { asking } from "./asking";
-import { nameFor, namesOf } from "./kept";
+import { edited, editsBetween } from "./edits";
+import { nameFor, namesOf, pathIn } from "./kept";
 
 interface Kept {
   before: string;
   doc: JSONContent;
 }
+
+/** What this browser had no room for, by name: it is lost with the page, which says so before it goes. */
+const unstored = new Map<string, string>();
+
+globalThis.addEventListener?.("beforeunload", (event) => {
+  if (unstored.size > 0) event.preventDefault();
+});
 
 /** What one rich editor keeps. */
 export class Keeping {
@@ -28,20 +36,22 @@ export class Keeping {
     this.#key = nameFor(path) + crypto.randomUUID();
   }
 
-  /** Whether it could be kept. */
-  keep(before: string, doc: JSONContent): boolean {
+  /** Keep this, and nothing older; in this page alone where the browser has no room. */
+  keep(before: string, doc: JSONContent): void {
+    const kept = JSON.stringify({ before, doc } satisfies Kept);
+    this.#held ??= this.#hold();
     try {
-      if (localStorage.getItem(this.#key) === null) this.#hold();
-      localStorage.setItem(this.#key, JSON.stringify({ before, doc } satisfies Kept));
-      return true;
+      localStorage.setItem(this.#key, kept);
+      unstored.delete(this.#key);
     } catch {
-      return false; // no room, or none allowed
+      unstored.set(this.#key, kept);
     }
   }
 
   forget(): void {
-    localStorage.removeItem(this.#key);
+    drop(this.#key);
     this.#release();
+    this.#held = undefined;
   }
 
   /** Leave it to whoever takes it up. */
@@ -50,27 +60,57 @@ export class Keeping {
     await this.#held;
   }
 
-  #hold(): void {
-    this.#held = navigator.locks?.request(
-      this.#key,
-      () =>
-        new Promise<void>((resolve) => {
-          this.#release = resolve;
-        }),
-    );
+  // The lock is granted later, and may have been let go of by then.
+  #hold(): Promise<unknown> | undefined {
+    const released = new Promise<void>((resolve) => {
+      this.#release = resolve;
+    });
+    return navigator.locks?.request(this.#key, () => released);
   }
 }
 
+function drop(key: string): void {
+  unstored.delete(key);
+  localStorage.removeItem(key);
+}
+
+const AGAIN_MS = 1000;
 const underWay = new Map<string, Promise<boolean>>();
 
-/** Put what is left of earlier editors of a document into its text; whether nothing is left then. */
-export async function takeUp(path: string): Promise<boolean> {
-  await underWay.get(path);
-  const keys = namesOf(path);
-  if (keys.length === 0) return true;
-  const taking = Promise.all(keys.map((key) => alone(key, () => take(key, path)))).then((all) => all.every(Boolean));
+/**
+ * Put what is left of earlier editors of a document into its text, once `left` has come to pass; whether nothing is left
+ * then. What the server did not take is tried again for as long as the document is open.
+ */
+export function takeUp(path: string, left?: Promise<void>): Promise<boolean> {
+  const taking = Promise.all([underWay.get(path), left]).then(() => takeAll(path));
   underWay.set(path, taking);
-  return taking.finally(() => underWay.delete(path));
+  void taking.then((done) => {
+    if (underWay.get(path) !== taking) return;
+    underWay.delete(path);
+    if (!done && sessionOf(path)) setTimeout(() => void takeUp(path), AGAIN_MS);
+  });
+  return taking;
+}
+
+const waitingFor = new Set<string>();
+
+/** Another window keeps something. Once it is gone, this one takes that up, if it has the document open. */
+globalThis.addEventListener?.("storage", ({ key, newValue }) => {
+  const path = key === null || newValue === null ? null : pathIn(key);
+  if (key === null || path === null || waitingFor.has(key)) return;
+  waitingFor.add(key);
+  void navigator.locks
+    ?.request(key, () => undefined)
+    .then(() => {
+      waitingFor.delete(key);
+      if (sessionOf(path)) void takeUp(path);
+    });
+});
+
+async function takeAll(path: string): Promise<boolean> {
+  const here = [...unstored.keys()].filter((key) => key.startsWith(nameFor(path)));
+  const keys = [...new Set([...namesOf(path), ...here])];
+  return (await Promise.all(keys.map((key) => alone(key, () => take(key, path))))).every(Boolean);
 }
 
 waitFirst(async (paths) => {
@@ -87,7 +127,7 @@ async function alone(key: string, act: () => Promise<boolean>): Promise<boolean>
 }
 
 async function take(key: string, path: string): Promise<boolean> {
-  const kept = localStorage.getItem(key);
+  const kept = unstored.get(key) ?? localStorage.getItem(key);
   if (kept === null) return true;
   try {
     const { before, doc } = JSON.parse(kept) as Kept;
@@ -95,8 +135,11 @@ async function take(key: string, path: string): Promise<boolean> {
     // Only now: while the server wrote, another session may have taken the place of the one that there was.
     const session = sessionOf(path);
     if (!session) return false;
-    session.type(carriedOver(before, markdown, session.text.toString()), TAKEN_UP);
-    localStorage.removeItem(key);
+    const text = session.text.toString();
+    const whole = edited(text, carriedOver(before, markdown, text));
+    // By the smallest edits: the words of others, beside which these come, stay theirs to take back.
+    session.type(editsBetween(text, whole), TAKEN_UP);
+    drop(key);
     return true;
   } catch {
     return false; // it stays here, for the next time

@@ -10,3 +10,9 @@ export function nameFor(path: string): string {
 export function namesOf(path: string): string[] {
   return Object.keys(localStorage).filter((name) => name.startsWith(nameFor(path)));
 }
+
+/** The document whose typing is under this name; null for any other name. */
+export function pathIn(name: string): string | null {
+  const end = name.lastIndexOf("\n");
+  return name.startsWith(`${PREFIX}:`) && end > 0 ? name.slice(PREFIX.length + 1, end) : null;
+}

@@ -3,6 +3,7 @@
 import { sentenceOf, server, told } from "@/api/client";
 import { client, refresh, tabsQuery } from "@/api/queries";
 import { call } from "@/api/tools";
+import { allArrived } from "@/live/arriving";
 import { attempt, follow, leave, open } from "./documents";
 import { say } from "./store";
 
@@ -27,6 +28,7 @@ function offer(text: string, turn: number | null | undefined, after: () => void 
 
 export function moved(path: string, to: string): Promise<boolean> {
   return attempt(async () => {
+    await allArrived([path]); // what was typed goes along
     const done = await told(server.POST("/api/documents/move", { body: { path, to } }));
     follow(path, done.path);
     refresh("turn", "tabs", "tree");
@@ -36,6 +38,7 @@ export function moved(path: string, to: string): Promise<boolean> {
 
 export function trashed(path: string): Promise<boolean> {
   return attempt(async () => {
+    await allArrived([path]); // what was typed is in the trash with it, and comes back with it
     const done = await told(server.DELETE("/api/documents", { params: { query: { path } } }));
     const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
     if (tab) await told(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));

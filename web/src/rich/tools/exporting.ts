@@ -2,9 +2,9 @@
 
 import type { Editor } from "@tiptap/core";
 import { DOMSerializer } from "@tiptap/pm/model";
-import { Failure, sentenceOf, server, told } from "@/api/client";
+import { Failure, sentenceOf, server, told, UNREACHABLE } from "@/api/client";
+import { allArrived } from "@/live/arriving";
 import { say } from "@/state/store";
-import { openRich } from "../open";
 import { imageAddress } from "./images";
 
 export type FileKind = "html" | "docx";
@@ -12,7 +12,8 @@ export type FileKind = "html" | "docx";
 /** Let the browser keep the document as a file. What was typed a moment ago is in it. */
 export async function exportFile(path: string, to: FileKind): Promise<void> {
   try {
-    if ((await openRich.get(path)?.flush()) === false) throw new Failure("The server cannot be reached.", "", 0);
+    const late = new Failure("The server cannot be reached.", UNREACHABLE, 0, "Export it when it is back.");
+    if (!(await allArrived([path]))) throw late;
     const asked = server.GET("/api/export", { params: { query: { path, to } }, parseAs: "blob" });
     const content = (await told(asked)) as unknown as Blob;
     const name = path.split("/").at(-1) ?? path;
@@ -28,9 +29,12 @@ export async function exportFile(path: string, to: FileKind): Promise<void> {
 
 /** The document alone, as it is on paper: no marks of a review, no cursors, nothing of the app. */
 export function paper(editor: Editor, path: string): HTMLElement {
-  const sheet = document.createElement("div");
+  // In a page that is never shown: an image that is made in this one is loaded from wherever it says.
+  const aside = document.implementation.createHTMLDocument("");
+  const sheet = aside.createElement("div");
   sheet.dataset.paper = "";
-  sheet.append(DOMSerializer.fromSchema(editor.schema).serializeFragment(editor.state.doc.content));
+  const { schema, state } = editor;
+  sheet.append(DOMSerializer.fromSchema(schema).serializeFragment(state.doc.content, { document: aside }));
   for (const hidden of sheet.querySelectorAll("[data-source='frontmatter'], [data-source='definition']"))
     hidden.remove();
   for (const picture of sheet.querySelectorAll("img")) {

@@ -6,6 +6,7 @@
 
 import { Extension } from "@tiptap/core";
 import { Plugin } from "@tiptap/pm/state";
+import { isOurs, MarkedSerializer } from "./copying";
 import { tidyWord } from "./word";
 
 const JUNK =
@@ -13,7 +14,6 @@ const JUNK =
   "textarea,dialog,[hidden],[aria-hidden='true']:not(code):not(pre)";
 const TAG = /<[a-z](?:"[^"]*"|'[^']*'|[^'">])*>/gi;
 const BLOCKS = "p,div,h1,h2,h3,h4,h5,h6,ul,ol,li,blockquote,pre,section,article,header,footer,dl,dt,dd";
-const OURS = "data-pm-slice";
 
 /**
  * HTML as a page that is never shown, so that nothing of it loads or runs. Its styles are in `data-style`: the app's own
@@ -30,7 +30,8 @@ export function parsedHtml(html: string): HTMLElement {
 /** The HTML of a clipboard, without what a document has no use for. */
 export function cleanedHtml(html: string): string {
   const body = parsedHtml(html);
-  if (body.querySelector(`[${OURS}]`)) return alignedAgain(body);
+  if (isOurs(body)) return alignedAgain(body);
+  for (const each of body.querySelectorAll("[data-pm-slice]")) each.removeAttribute("data-pm-slice");
   dropComments(body);
   const hidden = [...body.querySelectorAll<HTMLElement>("[data-style]")].filter(isHidden);
   for (const each of [...hidden, ...body.querySelectorAll(JUNK)]) each.remove();
@@ -139,8 +140,12 @@ function spread(table: HTMLTableElement): (Element | null)[][] {
   return grid.map((line) => Array.from({ length: width }, (_, column) => line[column] ?? null));
 }
 
-/** Styles that mean something as the tags that mean it; the rest goes. */
+/** Styles that mean something as the tags that mean it; the rest goes. Source is what this editor alone calls so. */
 function plainStyles(body: HTMLElement): void {
+  for (const element of body.querySelectorAll<HTMLElement>("[data-source], [data-inline-source]")) {
+    delete element.dataset.source;
+    delete element.dataset.inlineSource;
+  }
   for (const element of body.querySelectorAll<HTMLElement>("[data-style], [class], [id]")) {
     const style = element.dataset.style ?? "";
     delete element.dataset.style;
@@ -185,6 +190,7 @@ function dropEmpty(body: HTMLElement): void {
 export const Pasting = Extension.create({
   name: "pasting",
   addProseMirrorPlugins() {
-    return [new Plugin({ props: { transformPastedHTML: cleanedHtml } })];
+    const clipboardSerializer = MarkedSerializer.of(this.editor.schema);
+    return [new Plugin({ props: { transformPastedHTML: cleanedHtml, clipboardSerializer } })];
   },
 });

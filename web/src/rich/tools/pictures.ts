@@ -34,7 +34,10 @@ export async function addPictures(editor: Editor, files: File[], at: number): Pr
   try {
     for (const file of files) {
       const added = await stored(toolState(editor).getState().path, file);
-      if (editor.isDestroyed) return;
+      if (editor.isDestroyed) {
+        say(`Stored ${added.path} in the folder. Its document was closed meanwhile, and does not show it yet.`);
+        return;
+      }
       const image = { type: "image", attrs: { src: added.source, alt: alternative(file.name) } };
       editor.chain().insertContentAt(place, image).focus().run();
       if (added.turn) say(`Stored ${added.path} in the folder.`);
