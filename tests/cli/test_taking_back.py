@@ -34,6 +34,32 @@ def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(accepted: Progra
     assert (accepted.folder / "cast.md").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.covers("RT-adv-undo-inspect")
+def test_what_undo_and_redo_would_do_is_shown_and_not_done(accepted: Program):
+    taken = accepted.read("story.md")
+    told = accepted.ok("undo", "--dry-run")
+    assert "`redraft undo` would take back turn 2" in told
+    assert "cast.md  would be gone" in told
+    assert "+ The lighthouse had been dark for eleven years" in told
+    foreseen = accepted.run("undo", "--dry-run", "--json").json
+    assert (foreseen["takes_back"]["turn"], foreseen["conflicts"]) == (2, [])
+    assert accepted.read("story.md") == taken
+    accepted.ok("undo")
+    again = accepted.run("redo", "--dry-run", "--json").json
+    assert {each["path"] for each in again["documents"]} == {"story.md", "cast.md"}
+    assert accepted.read("story.md") == STORY
+    assert accepted.run("undo", "1", "--dry-run", "--json").status == accepted.run("undo", "1", "--json").status
+
+
+def test_what_would_stand_in_the_way_of_undo_is_told_as_undo_tells_it(accepted: Program):
+    change(accepted, "story.md", "twelve long years", "thirteen dark years")
+    foreseen, done = (accepted.run("undo", "2", *more, "--json") for more in (["--dry-run"], []))
+    assert (foreseen.status, done.status) == (1, 1)
+    assert foreseen.json["conflicts"] == done.json["conflicts"]
+    assert "So nothing would be changed." in accepted.run("undo", "2", "--dry-run").out
+
+
 def test_undo_keeps_what_came_after(accepted: Program):
     change(accepted, "story.md", "# The Lamp", "# The Great Lamp")
     accepted.ok("undo", "2")

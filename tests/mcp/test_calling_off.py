@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,6 +47,26 @@ def test_the_progress_of_a_batch_grows_and_ends_with_its_answer(client: Lines, f
     assert {entry["total"] for entry in told} == {40}
     client.heard.clear()
     assert client.told(PROGRESS, 0.5) is None, "nothing is told of a call that has ended"
+
+
+@pytest.mark.slow
+@pytest.mark.covers("RT-prod-progress")
+def test_many_replacements_in_a_long_document_tell_how_far_they_are(folder: Path) -> None:
+    (folder / "long.md").write_text("A paragraph of a **long** document.\n\n" * 400, encoding="utf-8")
+    words = [f"paragraph {number:02}" for number in range(10)]
+    calls = [
+        {"tool": "replaceText", "arguments": {"path": "long.md", "from": 2, "to": 2 + len(old), "newText": new}}
+        for old, new in itertools.pairwise(["paragraph", *words])
+    ]
+    client = Lines.to(folder, "--profile", "all", "--mode", "apply")
+    client.start()
+    answer = client.ask("tools/call", name="batch", arguments={"calls": calls}, _meta={"progressToken": "t"})
+    assert answer["result"]["isError"] is False, answer
+    told = [message["params"]["progress"] for message in client.heard if message.get("method") == PROGRESS]
+    assert told
+    assert told == sorted(set(told))
+    assert (folder / "long.md").read_text(encoding="utf-8").startswith("A paragraph 09 of a **long** document.\n")
+    assert client.close() == ""
 
 
 def test_nobody_who_did_not_ask_for_it_is_told_of_progress(client: Lines) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, planned
+from requirements.entry import Requirement, decided, done
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -30,7 +30,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-dec-reject-reverts", "Decisions", 2, "Rejecting brings the original text back."),
     done("SB-dec-conflict-rerun", "Decisions", 4,
             "A file that changed since the diff was made is not written; the run is repeated."),
-    planned("SB-dec-poll-2s", "Decisions", 6, "The interface asks for news every 2 seconds where it polls."),
+    done("SB-dec-poll-2s", "Decisions", 6, "The interface asks for news every 2 seconds where it polls."),
     done("SB-dec-stream-traced", "Decisions", 4, "Events are streamed as they happen and are kept as a trace."),
 
     done("SB-session-keeps", "Architecture 1", 4,
@@ -267,7 +267,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "An invalid edit schema is retried up to `max_schema_retries` = 5 times."),
 
     done("SB-conflict-backend", "22 Conflicts", 4, "The server finds conflicts and arranges the repeated run."),
-    planned("SB-conflict-frontend", "22 Conflicts", 6,
+    done("SB-conflict-frontend", "22 Conflicts", 6,
             "The interface only shows conflicts and runs as the server reports them."),
     done("SB-conflict-hash", "22 Conflicts", 2, "A mismatch of either hash leads into the conflict path."),
 
@@ -338,6 +338,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-ui-progress", "Interface", 6, "The sidebar shows a job's events as they come."),
     done("SB-ui-clarify", "Interface", 6, "A pending question can be answered or skipped in the sidebar."),
     done("SB-ui-hunks", "Interface", 6, "Each hunk has its own accept and reject."),
-    planned("SB-ui-conflict", "Interface", 6, "A conflict and the repeated run are visible."),
-    planned("SB-ui-confirm-edits", "Interface", 6, "The agent can be told to ask for consent before it edits."),
+    done("SB-ui-conflict", "Interface", 6, "A conflict and the repeated run are visible."),
+    done("SB-ui-confirm-edits", "Interface", 6, "The agent can be told to ask for consent before it edits."),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, out, planned
+from requirements.entry import Requirement, decided, done, out
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -147,12 +147,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-store-diff-mode", "2.1 Agent store", 6, "The chosen diff view is remembered."),
 
     done("ML-diff-lines", "2.2 Diff", 6, "A diff line is unchanged, added or removed."),
-    planned("ML-diff-line-numbers", "2.2 Diff", 6,
+    done("ML-diff-line-numbers", "2.2 Diff", 6,
             "A diff line has its number before, after, or both, counted from 1."),
-    planned("ML-diff-stats", "2.2 Diff", 6, "A diff counts added, removed and unchanged lines."),
+    done("ML-diff-stats", "2.2 Diff", 6, "A diff counts added, removed and unchanged lines."),
     decided("ML-diff-minimal", "2.2 Diff", 2, "A diff keeps a longest common run of lines unchanged.",
             "Issue 2: prose units and speed come first; a difference is always right, and not always the shortest."),
-    planned("ML-diff-groups", "2.2 Diff", 6, "Neighbouring changes are grouped for display."),
+    done("ML-diff-groups", "2.2 Diff", 6, "Neighbouring changes are grouped for display."),
 
     done("ML-banner-shown", "2.3 Change banner", 6, "A banner tells of applied changes while they are pending."),
     done("ML-banner-kinds", "2.3 Change banner", 6, "It names each document as created, edited, moved or deleted."),
@@ -241,7 +241,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-diffsys-inline", "Diff system", 6, "The inline view is the default."),
     done("ML-diffsys-side", "Diff system", 6,
             "A side-by-side view shows the original left and the new text right, changes joined."),
-    planned("ML-diffsys-summary", "Diff system", 6, "A summary view lists files by kind of change and unfolds each."),
+    done("ML-diffsys-summary", "Diff system", 6, "A summary view lists files by kind of change and unfolds each."),
     out("ML-diffsys-sidecar", "Diff system",
             "Rich formatting lives in sidecar files and is captured with the document.",
             "The text file is the whole truth; the rich view is drawn from it."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, planned
+from requirements.entry import Requirement, decided, done
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -83,7 +83,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
          "Markdown in `newText`, such as `**bold**`, becomes formatting."),
     done("RT-prod-fast", "Production improvements", 7,
          "Finding a position in a 1 MB document takes less than 1 ms after the first."),
-    planned("RT-prod-progress", "Production improvements", 7, "A long operation shows that it is going on."),
+    done("RT-prod-progress", "Production improvements", 7, "A long operation shows that it is going on."),
     done("RT-prod-tables", "Production improvements", 7, "Replacements inside tables keep the table whole."),
     done("RT-prod-images", "Production improvements", 7, "Replacements around images keep the image."),
 
@@ -124,7 +124,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RT-adv-batch", "Phase 3", 7, "Several ranges can be replaced in one call, as one undo step."),
     done("RT-adv-formats", "Phase 3", 7,
          "Formatting around and inside the replaced range is kept where it still applies."),
-    planned("RT-adv-undo-inspect", "Phase 3", 7, "What undo and redo would do can be looked at."),
+    done("RT-adv-undo-inspect", "Phase 3", 7, "What undo and redo would do can be looked at."),
     done("RT-adv-validate-typing", "Phase 3", 7,
          "Positions are checked again where the person types in the meantime."),
 

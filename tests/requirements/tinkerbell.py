@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, planned
+from requirements.entry import Requirement, decided, done
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -352,9 +352,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("TK-large-content", "Open question 3", 3,
             "A write as large as a model's whole output is an ordinary call and needs no chunks."),
 
-    planned("TK-sub-counter", "Open question 4", 6, "The status line shows how many subagents are active."),
-    planned("TK-sub-counter-moves", "Open question 4", 6, "The number rises as subagents start and falls as they end."),
-    planned("TK-sub-partial-hidden", "Open question 4", 6, "No partial results are shown while subagents work."),
+    done("TK-sub-counter", "Open question 4", 6, "The status line shows how many subagents are active."),
+    done("TK-sub-counter-moves", "Open question 4", 6, "The number rises as subagents start and falls as they end."),
+    done("TK-sub-partial-hidden", "Open question 4", 6, "No partial results are shown while subagents work."),
 
     decided("TK-scope-per-tab", "Open question 6", 2,
             "Tokens belong to a tab, so that two tabs of one file have their own.",

@@ -77,6 +77,27 @@ def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
     assert desk.read("undo.md") == lines(3, 20)
 
 
+@pytest.mark.covers("ML-diff-line-numbers", "ML-diff-stats", "ML-diff-groups")
+def test_a_diff_numbers_its_lines_counts_them_and_groups_those_that_changed_together(desk: Desk):
+    desk.write("numbers.md", lines())
+    edits = {"Line 3.\nLine 4.\n": "One.\nTwo.\nThree.\n", "Line 20.\n": "Line 20 is new.\n"}
+    arguments = [{"path": "numbers.md", "old_text": old, "new_text": new} for old, new in edits.items()]
+    calls = [{"tool": "edit_text", "arguments": each} for each in arguments]
+    desk.server.tool("batch", mode="apply", calls=calls, title="Number it")
+    desk.begin(side="history")
+    turns(desk).filter(has_text="Number it").first.click()
+    document = desk.dialog().get_by_role("region", name="numbers.md")
+    document.get_by_text("27 unchanged").wait_for()
+    assert re.search(r"\+4 −3", " ".join(document.inner_text().split()))
+    groups = document.locator("[data-changed=true]").evaluate_all(
+        "groups => groups.map(group => [...group.children].map(line => [...line.children].slice(0, 3)"
+        ".map(each => each.textContent.trim()).join(' ')))"
+    )
+    assert groups == [["3  −", "4  −", " 3 +", " 4 +", " 5 +"], ["20  −", " 21 +"]]
+    same = document.locator("[data-kind=same]").last.inner_text().split()
+    assert same[:2] == ["23", "24"]
+
+
 def test_ticked_hunks_alone_are_taken_back_and_newer_work_stays(desk: Desk):
     desk.write("scoped.md", lines())
     rewrite(desk, "scoped.md", 3, 12, 25)

@@ -132,7 +132,13 @@ def test_a_conflict_is_settled_with_a_text_of_the_persons_own(room: Room):
 
 
 @pytest.mark.covers(
-    "ML-banner-kinds", "ML-banner-open", "ML-banner-shown", "ML-ui-changed-badge", "TK-multi-buttons", "TK-multi-tabs"
+    "ML-banner-kinds",
+    "ML-banner-open",
+    "ML-banner-shown",
+    "ML-diffsys-summary",
+    "ML-ui-changed-badge",
+    "TK-multi-buttons",
+    "TK-multi-tabs",
 )
 def test_whole_documents_are_decided_from_the_summary(room: Room):
     room.write("old.md", STORY)
@@ -149,6 +155,14 @@ def test_whole_documents_are_decided_from_the_summary(room: Room):
     rows = [row.split("\n")[0] for row in summary.get_by_role("listitem").all_inner_texts()]
     assert rows == ["New", "Changed", "Moved", "Deleted"]
     assert [summary.get_by_role("button", name=f"{act} all").count() for act in ("Accept", "Reject")] == [1, 1]
+    for path, marks in {
+        "made.md": ["+ New."],
+        "plain.md": ["− eleven", "+ twelve"],
+        "old.md": ["− # The Lamp"],
+    }.items():
+        summary.get_by_role("button", name=f"Show what changes in {path}").click()
+        told = " ".join(summary.get_by_role("region", name=f"Changes in {path}").inner_text().split())
+        assert all(re.search(rf"{re.escape(mark[0])}.*{re.escape(mark[2:])}", told) for mark in marks), told
     summary.get_by_role("button", name="made.md", exact=True).click()
     window.page.get_by_text("AI created this document").wait_for()
     summary.get_by_role("button", name="plain.md", exact=True).click()

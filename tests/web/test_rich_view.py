@@ -36,7 +36,7 @@ She read the letter twice.
 
 [^1]: Or twelve.
 """
-BLOCKS = """[...document.querySelector(".ProseMirror").children]
+BLOCKS = """[...(document.querySelector(".ProseMirror")?.children ?? [])]
   .filter(each => !each.matches("[data-hunk], del"))
   .map(each => {
     const copy = each.cloneNode(true);

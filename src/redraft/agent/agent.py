@@ -136,7 +136,8 @@ class Agent:
     def _queued(self, job: Job) -> Job:
         self.store.sessions.began(job.session_id, job.id)
         self.store.sessions.say(job.session_id, "user", job.instruction, job.id)
-        self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model)
+        again = {"rerun_of": job.rerun_of} if job.rerun_of else {}
+        self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model, **again)
         self.store.collect(self.room.limits)
         self._driver.launch(job)
         return job

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.choosing import matching
 from redraft.cli.command import CONFLICTS, Call, Command, add_yes, turn_number
+from redraft.cli.foreseeing import foresee
 from redraft.cli.screen import BOLD, CYAN, RED, Styled
 from redraft.cli.shapes import few, short
 from redraft.errors import Refused
@@ -23,12 +24,18 @@ DECLINED = 3
 
 
 def undo(call: Call) -> int:
+    number = call.arguments.turn
     with call.workspace() as workspace:
-        return _report(call, workspace.undo(call.arguments.turn), back=call.again("redo"))
+        if call.arguments.dry_run:
+            turn = workspace.engine.turns.last_to_undo() if number is None else workspace.show(number)
+            return foresee(call, "undo", workspace, turn)
+        return _report(call, workspace.undo(number), back=call.again("redo"))
 
 
 def redo(call: Call) -> int:
     with call.workspace() as workspace:
+        if call.arguments.dry_run:
+            return foresee(call, "redo", workspace, workspace.engine.turns.last_to_redo())
         return _report(call, workspace.redo(), back=call.again("undo"))
 
 
@@ -94,6 +101,11 @@ def _report(call: Call, taken: TakenBack, *, back: str = "") -> int:
 
 def configure_undo(parser: ArgumentParser) -> None:
     parser.add_argument("turn", metavar="TURN", nargs="?", type=turn_number, help="its number (default: the last turn)")
+    configure_redo(parser)
+
+
+def configure_redo(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show what it would do; write nothing")
 
 
 def configure_restore(parser: ArgumentParser) -> None:
@@ -118,11 +130,11 @@ COMMANDS = {
         "Take a turn back, and keep what came after it",
         undo,
         configure_undo,
-        ("undo", "undo 4"),
+        ("undo", "undo 4", "undo --dry-run"),
         "Take a turn back, all of it or nothing. Later changes stay; where they touch the same words, the conflict\n"
         "is named, nothing is changed, and the exit status is 1.",
     ),
-    "redo": Command("redo", "Take the last undo back", redo, examples=("redo",)),
+    "redo": Command("redo", "Take the last undo back", redo, configure_redo, ("redo", "redo --dry-run")),
     "restore": Command(
         "restore",
         "Set the documents of a turn to the state before it",

@@ -37,11 +37,12 @@ class TurnHunkShape(TypedDict):
 
 
 class TurnPatchShape(TypedDict):
-    """What a turn did to one document, as a unified diff."""
+    """What a turn did to one document, as a unified diff. `lines` is how many the document had then."""
 
     path: str
     patch: str
     truncated: bool
+    lines: int
 
 
 class TurnDetail(TypedDict):
@@ -66,7 +67,8 @@ def _patch(turn: TurnRecord, path: str, before: str, after: str) -> TurnPatchSha
     actions = {step.path: step.action for step in turn.files}
     old = None if actions.get(path) == "created" else before
     patch = format_patch(path, old, None if actions.get(path) == "deleted" else after)
-    return {"path": path, "patch": patch[:MAX_PATCH], "truncated": len(patch) > MAX_PATCH}
+    lines = after.count("\n") + (after[-1:] not in ("", "\n"))  # as a patch counts them
+    return {"path": path, "patch": patch[:MAX_PATCH], "truncated": len(patch) > MAX_PATCH, "lines": lines}
 
 
 def turn_hunks(workspace: Workspace, number: int) -> list[TurnHunkShape]:

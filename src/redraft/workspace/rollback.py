@@ -82,7 +82,7 @@ def redo(engine: Engine, *, author: Author = PERSON) -> TakenBack:
 
 
 def _undo(engine: Engine, turn: TurnRecord, title: str, author: Author, called: AuditLine | None = None) -> TakenBack:
-    _check_standing(turn)
+    check_standing(turn)
     plan, clashes = invert_turn(engine, turn)
     if clashes:
         return TakenBack(None, clashes)
@@ -261,7 +261,8 @@ def _is_moved_away(turn: TurnRecord, step: FileStep) -> bool:
     return any(other.moved_from == step.path for other in turn.files)
 
 
-def _check_standing(turn: TurnRecord) -> None:
+def check_standing(turn: TurnRecord) -> None:
+    """Refuse a turn that cannot be taken back as it stands."""
     _check_kept(turn)
     if turn.state not in (State.APPLIED, State.PROPOSED):
         raise Refused(f"Turn {turn.id} is {turn.state}.", code="nothing_to_undo", turn=turn.id)

@@ -96,7 +96,8 @@ def test_what_subagents_spend_and_do_is_the_jobs(folder: Folder):
         assert (spent.name, spent.steps, spent.tokens) == ("novel.md", len(model.asked), 11 * len(model.asked))
     assert {event["role"] for event in events} == {"analyser", "transformer", "checker"}
     analysers = [event for event in events if event["role"] == "analyser"]
-    assert [event["done"] for event in analysers] == list(range(1, analysers[0]["total"] + 1))
+    assert [event["done"] for event in analysers] == list(range(analysers[0]["total"] + 1))
+    assert [event["active_subagents"] for event in events if event["done"] == 0] == [3] * 2 + [1]
     assert all(0 <= event["active_subagents"] <= 3 for event in events)
     assert max(event["active_subagents"] for event in events) >= 1
 

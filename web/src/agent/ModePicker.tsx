@@ -1,8 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 import { workspaceQuery } from "@/api/queries";
 import { type AgentMode, show, useStore } from "@/state/store";
+import ui from "@/ui/ui.module.css";
+import css from "./agent.module.css";
 import { type Option, Picker } from "./Picker";
+import { asksToEdit, askToEdit, rulesQuery } from "./rules";
 
 const MODES: readonly Option[] = [
   { value: "read", label: "Read", hint: "Looks and answers, changes nothing" },
@@ -22,7 +27,30 @@ export function ModePicker(): ReactNode {
       value={chosen ?? usual}
       options={MODES}
       onPick={(mode) => show({ agentMode: mode === usual ? null : (mode as AgentMode) })}
+      more={<AskFirst />}
       foot={data ? `This folder starts in “${usual}”. Its settings may forbid a wider mode.` : null}
     />
+  );
+}
+
+/** A rule for every mode: no edit is made, nor proposed, before the person has said yes to it. */
+function AskFirst(): ReactNode {
+  const { data: rules } = useQuery({ ...rulesQuery, refetchOnMount: "always" });
+  return (
+    <DropdownMenu.CheckboxItem
+      className={`${ui.menuItem} ${css.option} ${css.apart}`}
+      checked={asksToEdit(rules ?? [])}
+      disabled={!rules}
+      onCheckedChange={(ask) => void askToEdit(ask)}
+      onSelect={(event) => event.preventDefault()}
+    >
+      <span>
+        <b>Ask before it edits</b>
+        <span className={css.soft}>In this folder and in every mode, until you take it back</span>
+      </span>
+      <DropdownMenu.ItemIndicator>
+        <Check size={15} aria-hidden />
+      </DropdownMenu.ItemIndicator>
+    </DropdownMenu.CheckboxItem>
   );
 }

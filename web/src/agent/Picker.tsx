@@ -15,12 +15,14 @@ interface PickerProps {
   value: string;
   options: readonly Option[];
   onPick: (value: string) => void;
+  /** Items of the menu that are no option. */
+  more?: ReactNode;
   /** What else there is to know, at the foot. */
   foot?: ReactNode;
 }
 
 /** One of a few, each with a line on what it means. */
-export function Picker({ label, value, options, onPick, foot }: PickerProps): ReactNode {
+export function Picker({ label, value, options, onPick, more, foot }: PickerProps): ReactNode {
   const chosen = options.find((option) => option.value === value) ?? options[0];
   return (
     <DropdownMenu.Root>
@@ -52,6 +54,7 @@ export function Picker({ label, value, options, onPick, foot }: PickerProps): Re
               </DropdownMenu.RadioItem>
             ))}
           </DropdownMenu.RadioGroup>
+          {more}
           {foot ? <div className={css.pickerFoot}>{foot}</div> : null}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

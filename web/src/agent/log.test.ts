@@ -144,3 +144,19 @@ test("events that nobody knows change nothing", () => {
   cursor = 13;
   expect(heard(log, event("something.new", { x: 1 })).view).toEqual(log.view);
 });
+
+test("a conflict and the run that follows are told as the server reports them", () => {
+  cursor = 0;
+  const failed = heardAll(SILENT, [
+    event("conflict.found", { path: "story.md", base_file_hash: "x" }),
+    event("job.failed", { error: "conflict", reason: "It was changed." }),
+    event("rerun.started", { job_id: "job_2" }),
+  ]).view;
+  expect(failed.parts.map((part) => part.kind === "note" && part.text)).toEqual([
+    "Conflict: story.md was changed since it was shown. Nothing was written.",
+    "It was begun again.",
+  ]);
+  expect(failed.rerun).toBe("job_2");
+  const again = heardAll(SILENT, [event("job.queued", { mode: "propose", rerun_of: "job_1" })]).view;
+  expect(again.parts).toEqual([{ kind: "note", text: "This is run again, on the documents as they are now." }]);
+});

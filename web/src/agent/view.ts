@@ -108,7 +108,11 @@ const BUDGETS: Record<string, string> = {
 };
 
 const STEPS: Record<string, Step> = {
-  "job.queued": (_, data) => ({ phase: "queued", mode: words(data.mode) }),
+  "job.queued": (view, data) => ({
+    phase: "queued",
+    mode: words(data.mode),
+    ...(data.rerun_of ? noted(view, "This is run again, on the documents as they are now.") : {}),
+  }),
   "job.started": (_, data) => ({ phase: "running", mode: words(data.mode) }),
   "job.resumed": () => ({ phase: "running" }),
   "provider.chosen": (_, data) => ({ answeredBy: named(data) }),
@@ -213,8 +217,9 @@ function plus(spent: Spent, data: Data): Spent {
 
 function conflict(data: Data): string {
   const paths = list(data.paths).map(String);
-  const where = paths.length ? paths.join(", ") : words(data.path);
-  return `You and the agent changed the same place${where ? ` in ${where}` : ""}.`;
+  // One document that was shown, and is another by now; several are places in which two wrote.
+  if (data.path) return `Conflict: ${words(data.path)} was changed since it was shown. Nothing was written.`;
+  return `Conflict: you and the agent changed the same place${paths.length ? ` in ${paths.join(", ")}` : ""}.`;
 }
 
 function failed(data: Data): JobView["failure"] {

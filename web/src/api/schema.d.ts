@@ -302,7 +302,11 @@ export interface paths {
          */
         get: operations["list_rules"];
         put?: never;
-        post?: never;
+        /**
+         * Remember Rule
+         * @description Put a rule before the others, in place of one for the same tool and path. Gives all of them.
+         */
+        post: operations["remember_rule"];
         /**
          * Forget Rule
          * @description Forget the rule for this tool and path. Gives those that are left.
@@ -2208,6 +2212,24 @@ export interface components {
             name: string;
         };
         /**
+         * NewRule
+         * @description A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question.
+         */
+        NewRule: {
+            /**
+             * Path
+             * @default *
+             */
+            path: string;
+            /** Tool */
+            tool: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "ask" | "deny";
+        };
+        /**
          * NewSession
          * @description What a session may be called.
          */
@@ -2806,9 +2828,11 @@ export interface components {
         };
         /**
          * TurnPatchShape
-         * @description What a turn did to one document, as a unified diff.
+         * @description What a turn did to one document, as a unified diff. `lines` is how many the document had then.
          */
         TurnPatchShape: {
+            /** Lines */
+            lines: number;
             /** Patch */
             patch: string;
             /** Path */
@@ -4622,6 +4646,111 @@ export interface operations {
             };
             /** @description A foreign page or host, a role or a rule does not allow it. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    remember_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRule"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

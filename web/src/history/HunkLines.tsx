@@ -1,17 +1,23 @@
 import { memo, type ReactNode } from "react";
 import css from "./history.module.css";
-import { type DiffLine, linesOf, marked } from "./patch";
+import { type DiffLine, grouped, marked } from "./patch";
 
-/** A hunk, line by line: removed red, added green, the changed words in them stronger. */
-export const HunkLines = memo(function HunkLines({ patch }: { patch: string }): ReactNode {
+/** Line by line, with the numbers before and after: removed red, added green, the changed words in them stronger. Lines
+ * that changed together are a group of their own. */
+export const HunkLines = memo(function HunkLines({ lines }: { lines: readonly DiffLine[] }): ReactNode {
   return (
     <span className={css.hunk}>
-      {marked(linesOf(patch)).map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a turn never change
-        <span key={at} className={css.line} data-kind={line.kind}>
-          <span className={css.number}>{line.new ?? line.old}</span>
-          <span className={css.sign}>{SIGNS[line.kind]}</span>
-          <span className={css.lineText}>{parts(line)}</span>
+      {grouped(marked(lines)).map((group, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a change stay as they are
+        <span key={at} className={css.lines} data-changed={group.changed}>
+          {group.lines.map((line) => (
+            <span key={`${line.old} ${line.new}`} className={css.line} data-kind={line.kind}>
+              <span className={css.number}>{line.old}</span>
+              <span className={css.number}>{line.new}</span>
+              <span className={css.sign}>{SIGNS[line.kind]}</span>
+              <span className={css.lineText}>{parts(line)}</span>
+            </span>
+          ))}
         </span>
       ))}
     </span>

@@ -1,11 +1,11 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Schemas } from "@/api/client";
 import { open } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import { HunkLines } from "./HunkLines";
 import css from "./history.module.css";
-import { sizeOf } from "./patch";
+import { linesOf, linesOfHunks, sizeOf, unchangedIn } from "./patch";
 import type { Clash, Hunk } from "./turns";
 
 interface TurnDiffProps {
@@ -28,9 +28,8 @@ export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): Re
       {documents.map((document) => (
         <DocumentDiff
           key={document.path}
-          path={document.path}
-          patch={document.patch}
-          hunks={detail.hunks.filter((hunk) => hunk.file_path === document.path)}
+          document={document}
+          all={detail.hunks}
           tickable={detail.turn.state !== "proposed" && detail.hunks.some((hunk) => hunk.file_path === document.path)}
           {...{ ticked, onTick, clashes }}
         />
@@ -40,24 +39,31 @@ export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): Re
 }
 
 interface DocumentDiffProps extends Omit<TurnDiffProps, "detail"> {
-  path: string;
-  patch: string;
-  hunks: readonly Hunk[];
+  document: Schemas["TurnPatchShape"];
+  /** The turn's, in whatever document. */
+  all: readonly Hunk[];
   /** What still waits is decided in the review instead. */
   tickable: boolean;
 }
 
-function DocumentDiff({ path, patch, hunks, ticked, onTick, clashes, tickable }: DocumentDiffProps): ReactNode {
+function DocumentDiff({ document, all, ticked, onTick, clashes, tickable }: DocumentDiffProps): ReactNode {
   const [shown, setShown] = useState(MANY);
+  const { path, patch } = document;
   const { added, removed } = sizeOf([patch]);
-  const all = hunks.length > 0 && hunks.every((hunk) => ticked.has(hunk.hunk_id));
+  const unchanged = unchangedIn(document);
+  const hunks = useMemo(() => all.filter((hunk) => hunk.file_path === path), [all, path]);
+  const lines = useMemo(
+    () => (hunks.length ? linesOfHunks(hunks.map((hunk) => hunk.patch)) : [linesOf(patch)]),
+    [hunks, patch],
+  );
+  const whole = hunks.length > 0 && hunks.every((hunk) => ticked.has(hunk.hunk_id));
   return (
     <section className={css.document} aria-label={path}>
       <header className={css.documentHead}>
         <input
           type="checkbox"
           aria-label={`All of ${path}`}
-          checked={all}
+          checked={whole}
           hidden={!tickable}
           onChange={(event) =>
             onTick(
@@ -70,8 +76,9 @@ function DocumentDiff({ path, patch, hunks, ticked, onTick, clashes, tickable }:
           {path}
         </button>
         <span className={css.added}>+{added}</span> <span className={css.removed}>−{removed}</span>
+        {unchanged === null ? null : <span>{unchanged} unchanged</span>}
       </header>
-      {hunks.length === 0 ? <HunkLines patch={patch} /> : null}
+      {hunks.length === 0 ? <HunkLines lines={lines[0] ?? []} /> : null}
       {hunks.slice(0, shown).map((hunk, at) => (
         <label key={hunk.hunk_id} className={css.tick}>
           <input
@@ -82,7 +89,7 @@ function DocumentDiff({ path, patch, hunks, ticked, onTick, clashes, tickable }:
             onChange={(event) => onTick([hunk.hunk_id], event.target.checked)}
           />
           <span className={css.tickBody}>
-            <HunkLines patch={hunk.patch} />
+            <HunkLines lines={lines[at] ?? []} />
             {clashes
               .filter((clash) => clash.hunk_id === hunk.hunk_id)
               .map((clash) => (

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type DiffLine, linesOf, marked, sizeOf } from "./patch";
+import { type DiffLine, grouped, linesBetween, linesOf, linesOfHunks, marked, sizeOf, unchangedIn } from "./patch";
 
 const PATCH = `diff --git a/a.md b/a.md
 --- a/a.md
@@ -57,4 +57,46 @@ test("marks change no line and stay within it", () => {
 test("a line that became another has no marks: all of it changed", () => {
   const [removed, added] = marked(linesOf("@@ -1 +1 @@\n-abc\n+XYZ QRS"));
   expect([removed?.marks, added?.marks]).toEqual([[], []]);
+});
+
+test("hunks that are told one by one are counted on as all of them together have it", () => {
+  const [first, second] = linesOfHunks(["@@ -2,2 +2,3 @@\n two\n+two and a half\n three", "@@ -9 +9 @@\n-nine\n+NINE"]);
+  expect(first?.map((line) => [line.old, line.new])).toEqual([
+    [2, 2],
+    [undefined, 3],
+    [3, 4],
+  ]);
+  expect(second?.map((line) => [line.old, line.new])).toEqual([
+    [9, undefined],
+    [undefined, 10],
+  ]);
+});
+
+test("lines that changed together are one group, and groups lose no line", () => {
+  const lines = linesOf(PATCH);
+  const groups = grouped(lines);
+  expect(groups.map((group) => [group.changed, group.lines.length])).toEqual([
+    [false, 1],
+    [true, 2],
+    [false, 1],
+    [true, 2],
+    [false, 1],
+    [true, 1],
+  ]);
+  expect(groups.flatMap((group) => group.lines)).toEqual(lines);
+});
+
+test("what stayed the same is counted in the whole document, and not where the patch is cut short", () => {
+  expect(unchangedIn({ patch: PATCH, lines: 20, truncated: false })).toBe(18);
+  expect(unchangedIn({ patch: PATCH, lines: 20, truncated: true })).toBeNull();
+});
+
+test("two texts become the lines that went and those that came", () => {
+  expect(linesBetween("a\nb\n", "c\n", 3, 5)).toEqual([
+    { kind: "removed", text: "a", old: 3, marks: [] },
+    { kind: "removed", text: "b", old: 4, marks: [] },
+    { kind: "added", text: "c", new: 5, marks: [] },
+  ]);
+  expect(linesBetween("", "x", 1, 1)).toEqual([{ kind: "added", text: "x", new: 1, marks: [] }]);
+  expect(linesBetween("\n", "", 1, 1)).toEqual([{ kind: "removed", text: "", old: 1, marks: [] }]);
 });

@@ -33,6 +33,19 @@ export function linesOf(patch: string): DiffLine[] {
   return lines;
 }
 
+/** The lines of a document's hunks, which come in its order and are each told as if there were no others: behind the
+ * first, lines are counted on as all of them together have it. */
+export function linesOfHunks(patches: readonly string[]): DiffLine[][] {
+  let by = 0;
+  return patches.map((patch) => {
+    const shift = by;
+    const lines = linesOf(patch);
+    const { added, removed } = counts(lines);
+    by += added - removed;
+    return lines.map((line) => (line.new === undefined ? line : { ...line, new: line.new + shift }));
+  });
+}
+
 /** The same lines with their changed words marked, run by run of what was removed and then added. */
 export function marked(lines: readonly DiffLine[]): DiffLine[] {
   const done: DiffLine[] = [];
@@ -83,13 +96,47 @@ function spread(lines: readonly DiffLine[], ranges: readonly [number, number][],
   });
 }
 
+/** What became of a text, line by line, as far as a change tells: its own lines, with no others around them. */
+export function linesBetween(before: string, after: string, old: number, fresh: number): DiffLine[] {
+  const [removed, added] = [before, after].map((text) => text.replace(/\n$/, "").split("\n")) as [string[], string[]];
+  return [
+    ...(before ? removed : []).map((text, at): DiffLine => ({ kind: "removed", text, old: old + at, marks: [] })),
+    ...(after ? added : []).map((text, at): DiffLine => ({ kind: "added", text, new: fresh + at, marks: [] })),
+  ];
+}
+
 export interface Size {
   added: number;
   removed: number;
 }
 
 export function sizeOf(patches: readonly string[]): Size {
-  const lines = patches.flatMap(linesOf);
+  return counts(patches.flatMap(linesOf));
+}
+
+function counts(lines: readonly DiffLine[]): Size {
   const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
   return { added: count("added"), removed: count("removed") };
+}
+
+/** How many lines stayed the same in a document of so many. A patch that is cut short does not tell: null. */
+export function unchangedIn({ patch, lines, truncated }: { patch: string; lines: number; truncated: boolean }) {
+  return truncated ? null : lines - sizeOf([patch]).added;
+}
+
+/** Neighbouring lines that stayed, or that changed, together. */
+export interface Group {
+  changed: boolean;
+  lines: DiffLine[];
+}
+
+export function grouped(lines: readonly DiffLine[]): Group[] {
+  const groups: Group[] = [];
+  for (const line of lines) {
+    const changed = line.kind !== "same";
+    const last = groups.at(-1);
+    if (last?.changed === changed) last.lines.push(line);
+    else groups.push({ changed, lines: [line] });
+  }
+  return groups;
 }

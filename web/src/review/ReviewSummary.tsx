@@ -6,6 +6,7 @@ import { reviewQuery, workspaceQuery } from "@/api/queries";
 import { open } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Badge, type Tone } from "@/ui/Small";
+import { DraftDiff } from "./DraftDiff";
 import { decideAll } from "./deciding";
 import type { Draft } from "./placing";
 import css from "./ReviewSummary.module.css";
@@ -55,18 +56,28 @@ function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): React
   const moved = draft.kind === "moved" && draft.base_path ? ` (was ${draft.base_path})` : "";
   const label = `${draft.path}${moved}`;
   return (
-    <li className={css.file}>
-      <Badge tone={TONES[draft.kind]}>{kindName(draft.kind)}</Badge>
-      {draft.kind === "deleted" ? (
-        <span className={css.path}>{label}</span>
-      ) : (
-        <button type="button" className={css.path} onClick={() => void open(draft.path)}>
-          {label}
-        </button>
-      )}
-      <span className={css.count}>{counted(hunks.length, "change")}</span>
-      {byTurn ? null : <SummaryActs draft={draft} />}
-    </li>
+    <Collapsible.Root asChild>
+      <li>
+        <div className={css.file}>
+          <Badge tone={TONES[draft.kind]}>{kindName(draft.kind)}</Badge>
+          {draft.kind === "deleted" ? (
+            <span className={css.path}>{label}</span>
+          ) : (
+            <button type="button" className={css.path} onClick={() => void open(draft.path)}>
+              {label}
+            </button>
+          )}
+          <Collapsible.Trigger className={css.unfold} aria-label={`Show what changes in ${draft.path}`}>
+            <ChevronRight size={13} className={css.arrow} aria-hidden />
+            {counted(hunks.length, "change")}
+          </Collapsible.Trigger>
+          {byTurn ? null : <SummaryActs draft={draft} />}
+        </div>
+        <Collapsible.Content>
+          <DraftDiff draft={draft} />
+        </Collapsible.Content>
+      </li>
+    </Collapsible.Root>
   );
 }
 

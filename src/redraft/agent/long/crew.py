@@ -56,7 +56,7 @@ class Means:
     """What every crew needs to know: who is asked, where answers are kept, and who wants to hear of it.
 
     `may_ask` is called before a question is asked, and raises where no more may be spent. `spent` hears of every step
-    that was bought, in whatever thread, `told` of every answer.
+    that was bought, in whatever thread, `told` of the beginning of a round and of every answer.
     """
 
     provider: Provider
@@ -118,6 +118,8 @@ class Crew:
                     waiting.append((question.role, future))
                 if not waiting:
                     return
+                if done == 0:
+                    self._tell_begun(waiting[0][0], max(total, len(waiting)))
                 role, first = waiting.popleft()
                 answer = first.result()
                 done += 1
@@ -126,6 +128,16 @@ class Crew:
         finally:
             for _, future in waiting:
                 future.cancel()
+
+    def _tell_begun(self, role: str, total: int) -> None:
+        """Tell how many subagents are at work before any has answered; nobody is where all answers are known."""
+        # Asked of the loop behind the questions: by then those that may begin have begun.
+        active = asyncio.run_coroutine_threadsafe(self._at_work(), self._loop).result()
+        if active:
+            self._means.told(Progress(role, 0, total, active))
+
+    async def _at_work(self) -> int:
+        return self._active
 
     async def _answer(self, question: Question) -> Any:
         key = self._means.key(question)
@@ -170,8 +182,11 @@ class SharedCrew:
         done = 0
         while batch := list(islice(source, ROUND)):
             kept = [self._means.answers.get(self._means.key(question)) for question in batch]
-            asked = self._asked([question for question, known in zip(batch, kept, strict=True) if known is None])
-            with contextlib.closing(asked):
+            unknown = [question for question, known in zip(batch, kept, strict=True) if known is None]
+            if unknown and done == 0:
+                begun = min(self._durable.concurrency, len(unknown))
+                self._means.told(Progress(unknown[0].role, 0, max(total, len(batch)), begun))
+            with contextlib.closing(self._asked(unknown)) as asked:
                 for question, known in zip(batch, kept, strict=True):
                     answer = next(asked) if known is None else known
                     self.known += known is not None

@@ -4,13 +4,14 @@ Both lie in the folder's state and are the person's: an agent reaches neither, a
 in the mode that holds.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.agent.macros import Macros, calls_of_job
+from redraft.agent.rules import Remembered
 from redraft.errors import Refused
 from redraft.server.routes.answering import Here, Mode, answer, gives
 from redraft.server.routes.tools import Agreed, consent
@@ -152,6 +153,23 @@ def _rules(desk: Desk) -> dict[str, Any]:
 @router.get("/rules", **gives(RuleList))
 async def list_rules(desk: Here) -> Response:
     """What the person said once and for all: allow, ask or deny, by tool and path."""
+    return answer(await desk.aside(_rules, desk))
+
+
+class NewRule(BaseModel):
+    """A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question."""
+
+    model_config = ConfigDict(extra="forbid")
+    tool: str = Field(min_length=1, max_length=100)
+    path: str = Field(default="*", min_length=1, max_length=4096)
+    verdict: Literal["ask", "deny"]
+
+
+@router.post("/rules", **gives(RuleList, body=True))
+async def remember_rule(desk: Here, given: NewRule) -> Response:
+    """Put a rule before the others, in place of one for the same tool and path. Gives all of them."""
+    rule = Remembered.from_dict(given.model_dump())
+    await desk.aside(desk.served.agent.room.rules.remember, rule)
     return answer(await desk.aside(_rules, desk))
 
 

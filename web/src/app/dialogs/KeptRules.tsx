@@ -1,18 +1,9 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Schemas, server, told } from "@/api/client";
-import { client } from "@/api/queries";
-import { attempt } from "@/state/documents";
+import { forget, type Rule, rulesQuery } from "@/agent/rules";
 import { IconButton } from "@/ui/Button";
 import css from "./dialogs.module.css";
-
-type Rule = Schemas["RuleShape"];
-
-const rulesQuery = queryOptions({
-  queryKey: ["rules"],
-  queryFn: async () => (await told(server.GET("/api/agent/rules"))).rules,
-});
 
 const VERDICTS: Record<Rule["verdict"], string> = {
   allow: "Always allowed",
@@ -24,11 +15,6 @@ const VERDICTS: Record<Rule["verdict"], string> = {
 export function KeptRules(): ReactNode {
   const { data: rules = [] } = useQuery({ ...rulesQuery, refetchOnMount: "always" });
   if (rules.length === 0) return null;
-  const forget = ({ tool, path }: Rule) =>
-    attempt(async () => {
-      const left = await told(server.DELETE("/api/agent/rules", { params: { query: { tool, path } } }));
-      client.setQueryData(rulesQuery.queryKey, left.rules);
-    });
   return (
     <fieldset className={css.group}>
       <legend>What the agent was told to remember</legend>

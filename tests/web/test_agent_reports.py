@@ -1,0 +1,147 @@
+"""What the sidebar shows as the server reports it: subagents at work, conflicts and runs, and consent before edits."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.agent_desk import Desk, call, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from playwright.sync_api import Request, Route
+
+pytestmark = pytest.mark.slow
+
+PARTS = 3
+NOVEL = "".join(
+    f"# Chapter {n}\n\n" + f"The road of chapter {n} went on, and nobody spoke a word.\n\n" * 190 for n in range(PARTS)
+)
+TALE = "# Tale\n\nIt was dark for eleven years.\n"
+ASK = "Ask before it edits"
+# Every number of subagents that was shown, and every result of theirs: a look now and then could miss one.
+WATCH = """() => {
+  window.shown = [];
+  const look = () => {
+    for (const [found] of document.body.textContent.matchAll(/\\d subagents? at work|A part, number \\d/g))
+      if (window.shown.at(-1) !== found) window.shown.push(found);
+  };
+  new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true});
+}"""
+
+
+def spoken(text: str, delay_ms: int = 0) -> dict[str, object]:
+    return {"text": json.dumps({"summary": text}), "delay_ms": delay_ms}
+
+
+def edits(path: str) -> list[dict[str, object]]:
+    edit = call("edit_text", path=path, old_text="eleven", new_text="twelve")
+    return [{"text": "I edit.", "calls": [edit]}, {"text": "Edited."}]
+
+
+MODELS = {
+    "crew": [
+        {"text": "I read it.", "calls": [call("analyze_document", path="novel.md", task="summary")]},
+        *(spoken(f"A part, number {n}.", 700 * (n + 1)) for n in range(PARTS)),
+        spoken("All of it."),
+        {"text": "I have read it."},
+    ],
+    "tells": edits("told.md"),
+    "asks": edits("asked.md"),
+    "slow": [{"text": "All is well.", "delay_ms": 4500}],
+}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Desk]:
+    with opened(tmp_path_factory.mktemp("reports"), MODELS) as found:
+        yield found
+
+
+@pytest.mark.covers("TK-sub-counter", "TK-sub-counter-moves", "TK-sub-partial-hidden")
+def test_subagents_are_counted_as_they_begin_and_end_and_their_parts_are_not_shown(desk: Desk):
+    desk.write("novel.md", NOVEL)
+    desk.begin(agentModel="crew")
+    desk.page.evaluate(WATCH)
+    desk.ask("Sum up novel.md")
+    desk.working.get_by_text("subagents at work").wait_for()
+    desk.sidebar.get_by_text("I have read it.").wait_for()
+    shown: list[str] = desk.page.evaluate("window.shown")
+    assert shown[:3] == ["3 subagents at work", "2 subagents at work", "1 subagent at work"]
+    assert [each for each in shown if each.startswith("A part")] == []
+    assert desk.sidebar.get_by_text("at work").count() == 0
+
+
+@pytest.mark.covers("SB-ui-conflict", "SB-conflict-frontend")
+def test_a_conflict_and_the_run_that_the_server_repeats_are_shown(desk: Desk):
+    desk.write("told.md", TALE)
+    desk.begin(agentModel="tells")
+    desk.ask("Make it longer ago.")
+    accept = desk.card.get_by_role("button", name="Accept all")
+    accept.wait_for()
+    desk.write("told.md", TALE + "Somebody else.\n")
+    desk.asked.clear()
+    accept.click()
+    first, second = (desk.page.get_by_role("article", name=f"Request {n}") for n in (1, 2))
+    first.get_by_text("Conflict: told.md was changed since it was shown. Nothing was written.").wait_for()
+    second.get_by_text("This is run again, on the documents as they are now.").wait_for()
+    assert desk.read("told.md") == TALE + "Somebody else.\n"
+    assert [url for url in desk.asked if url.endswith("/api/agent/run")] == []  # the server has begun it, not the page
+    second.get_by_role("button", name="Accept all").click()
+    desk.card.get_by_text("accepted").wait_for()
+    assert desk.read("told.md") == TALE.replace("eleven", "twelve") + "Somebody else.\n"
+    desk.wrong[:] = [each for each in desk.wrong if "409" not in each]  # the browser tells of the refusal too
+
+
+@pytest.mark.covers("SB-ui-confirm-edits")
+def test_the_agent_can_be_told_to_ask_before_it_edits(desk: Desk):
+    desk.write("asked.md", TALE)
+    desk.begin(agentModel="asks", agentMode="apply")
+    desk.button(re.compile("^Mode: ")).click()
+    box = desk.page.get_by_role("menuitemcheckbox", name=ASK)
+    box.click()
+    desk.page.get_by_role("menuitemcheckbox", name=ASK, checked=True).wait_for()
+    assert desk.server.get("/api/agent/rules")["rules"] == [{"tool": "modify", "path": "*", "verdict": "ask"}]
+    desk.page.keyboard.press("Escape")
+    desk.ask("Make it longer ago.")
+    desk.dialog().get_by_text("asked.md").wait_for()
+    assert desk.read("asked.md") == TALE
+    desk.dialog().get_by_role("button", name="Change").click()
+    desk.card.get_by_text("on disk").wait_for()
+    assert "twelve" in desk.read("asked.md")
+    desk.button(re.compile("^Mode: ")).click()
+    box.click()
+    desk.page.get_by_role("menuitemcheckbox", name=ASK, checked=False).wait_for()
+    assert desk.server.get("/api/agent/rules")["rules"] == []
+    allowed = {"tool": "modify", "path": "*", "verdict": "allow"}
+    assert desk.server.refused("POST", "/api/agent/rules", allowed, 422)["error"] == "invalid_argument"
+
+
+@pytest.mark.covers("SB-dec-poll-2s")
+def test_where_the_page_cannot_listen_it_asks_every_two_seconds(desk: Desk):
+    times: list[float] = []
+
+    def away(route: Route) -> None:
+        route.fulfill(status=503)
+
+    def asked(request: Request) -> None:
+        if re.search(r"/jobs/[^/]+/events\?", request.url):
+            times.append(time.monotonic())
+
+    desk.begin(agentModel="slow")
+    desk.page.route("**/events/stream*", away)
+    desk.page.on("request", asked)
+    desk.ask("Is all well?")
+    desk.sidebar.get_by_text("All is well.").wait_for()
+    desk.page.unroute("**/events/stream*")
+    desk.page.remove_listener("request", asked)
+    gaps = [after - before for before, after in itertools.pairwise(times)]
+    assert len(gaps) >= 2
+    assert all(1.9 < gap < 3 for gap in gaps[:2]), gaps  # what came last may have been told by the folder's news
+    desk.wrong[:] = [each for each in desk.wrong if "503" not in each]  # which the browser tells by itself
