@@ -1,7 +1,7 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; a second call starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
-SYSTEM_PACKAGES := strace xfsprogs postgresql chromium tmux
+SYSTEM_PACKAGES := strace xfsprogs postgresql chromium tmux pandoc
 
 .DEFAULT_GOAL := help
 .PHONY: help run setup test test-fast test-local check format bench torture lock clean
@@ -20,7 +20,7 @@ help:  ## show this list
 # tmux. They are installed where that is possible, and their tests skipped with a reason elsewhere.
 .venv/system: Makefile | .venv/ready
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io && \
-	  command -v tmux && command -v chromium && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	  command -v tmux && command -v chromium && command -v pandoc && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
 	  echo "Installing $(SYSTEM_PACKAGES) (once) ..."; \
 	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
 	@touch $@

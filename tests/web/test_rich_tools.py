@@ -10,7 +10,7 @@ import pytest
 
 from formats.pictures import png
 from web.clipboards import DOCS, DOCS_MARKDOWN, PAGE, PAGE_MARKDOWN, WORD, WORD_MARKDOWN
-from web.test_accessible import AXE, serious
+from web.test_accessible import serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -54,7 +54,7 @@ def rich(room: Room, path: str, text: str, *, width: int = 1280) -> Window:
     return window
 
 
-def settles(room: Room, window: Window, text: str) -> None:
+def expect_text(room: Room, window: Window, text: str) -> None:
     """Wait until the document's text is this; else show what it is."""
     for _ in range(150):
         if room.working(window.path) == text:
@@ -91,7 +91,7 @@ def test_markdown_signs_become_what_they_mean(room: Room):
     keys.press("Control+Enter")
     keys.type("---")
     keys.type("Last.")
-    settles(
+    expect_text(
         room,
         window,
         "Begin.\n\n## Part\n\n- point\n\n1. first\n\n- [ ] task\n\n> quote\n\n**bold** *slant* ~~gone~~ `code` end\n\n"
@@ -123,9 +123,9 @@ def test_the_slash_menu_is_filtered_chosen_by_keys_and_put_away(room: Room):
     keys.press("Enter")
     keys.press("Enter")
     keys.type("/line across")
-    settles(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
+    expect_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
     keys.press("Control+a")
-    settles(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
+    expect_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
 
 
 def test_the_toolbar_writes_tables_links_and_code(room: Room):
@@ -140,7 +140,7 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
     assert dialog.get_by_role("button", name="Link").is_disabled()
     dialog.get_by_label("Address").fill("www.example.org/a b")
     keys.press("Enter")
-    settles(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n")
+    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n")
     keys.press("Control+End")
     keys.press("Enter")
     bar.get_by_role("button", name="Table").click()
@@ -152,7 +152,7 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
         rows.click()
         page.get_by_role("menuitem", name=act).click()
     table = "| A |  | C |\n| --- | --- | --- |\n|  |  |  |\n|  |  |  |\n"
-    settles(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n" + table)
+    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n" + table)
     page.get_by_text("A", exact=True).click()
     rows.click()
     assert page.get_by_role("menuitem", name="Delete row").get_attribute("data-disabled") is not None
@@ -166,7 +166,7 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
     field.press("Enter")
     keys.press("End")
     keys.type(" // on")
-    settles(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n```js\nlet x = 1; // on\n```\n")
+    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n```js\nlet x = 1; // on\n```\n")
     page.locator(".tok-keyword", has_text="let").wait_for()
 
 
@@ -176,10 +176,10 @@ def test_pictures_that_are_pasted_or_dropped_are_stored_shown_and_undone_from_th
     page = window.page
     page.keyboard.type(" ")
     paste(page, "file", b64encode(png()).decode())
-    settles(room, window, "Look:\n\nLast. ![Old lamp](images/Old-lamp.png)\n")
+    expect_text(room, window, "Look:\n\nLast. ![Old lamp](images/Old-lamp.png)\n")
     assert (room.folder / "deep/images/Old-lamp.png").read_bytes() == png()
     page.evaluate(DROP, [b64encode(png(red=1)).decode()])
-    settles(room, window, "Look:\n\n![drop](images/drop.png)Last. ![Old lamp](images/Old-lamp.png)\n")
+    expect_text(room, window, "Look:\n\n![drop](images/drop.png)Last. ![Old lamp](images/Old-lamp.png)\n")
     window.expect(lambda: page.evaluate(WIDTHS) == [8, 8])
     paste(page, "text/plain", "x")
     [turn] = [each for each in room.server.get("/api/turns")["turns"] if each["paths"] == ["deep/images/drop.png"]]
@@ -196,7 +196,7 @@ def test_what_is_pasted_from_elsewhere_is_cleaned(room: Room, name: str, html: s
     asked: list[str] = []
     window.page.on("request", lambda request: asked.append(request.url))
     paste(window.page, "text/html", html)
-    settles(room, window, markdown)
+    expect_text(room, window, markdown)
     assert [url for url in asked if not url.startswith(room.server.url)] == []
 
 
@@ -233,16 +233,16 @@ def test_find_marks_steps_and_replaces_in_one_undo(room: Room):
     instead = find.get_by_label("Replace with")
     instead.fill("light")
     instead.press("Enter")
-    settles(room, window, text.replace("lamp", "light", 1))
+    expect_text(room, window, text.replace("lamp", "light", 1))
     find.get_by_role("button", name="Replace all").click()
     after = "The light and **the** light.\n\n- Other lamps\n\n```\nlight\n```\n"
-    settles(room, window, after)
+    expect_text(room, window, after)
     find.get_by_text("None").wait_for()
     keys.press("Escape")
     find.wait_for(state="hidden")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "textbox"
     keys.press("Control+z")
-    settles(room, window, text.replace("lamp", "light", 1))
+    expect_text(room, window, text.replace("lamp", "light", 1))
 
 
 def test_a_document_is_exported_and_only_it_is_printed(room: Room):
@@ -264,8 +264,6 @@ def test_a_document_is_exported_and_only_it_is_printed(room: Room):
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_the_tools_stand_in_nobodys_way(room: Room, theme: str, width: int):
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci in web/")
     room.write(f"{theme}-tools.md", "# The Lamp\n\nThe *dark* lamp.\n\n```python\nx = 1  # one\n```\n\nEnd.\n")
     path = f"{theme}-tools.md"
     window = room.window(path, width=width, views={path: "rich"}, theme=theme)

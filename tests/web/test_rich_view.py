@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from server.serving import begun
-from web.test_accessible import AXE, serious
+from web.test_accessible import serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -209,8 +209,6 @@ def test_what_was_typed_just_before_its_document_was_renamed_goes_along(room: Ro
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_rich_view_has_no_serious_barrier(room: Room, theme: str):
-    if not AXE.exists():
-        pytest.skip("axe-core is not installed: npm ci in web/")
     path = f"{theme}-rich.md"
     text = (
         STORY

@@ -407,7 +407,7 @@ class TestDesk(Desk.TestCase):
 
 
 TestDesk.settings = settings(
-    max_examples=10_000 if TORTURE else 120,
+    max_examples=10_000 if TORTURE else 150,
     stateful_step_count=50 if TORTURE else 25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "agent-lease"
+# Many times as long as anybody looks.
+LOOK_SECONDS = 0.002
 SENTENCE = "The assistant holds this document until its job ends; cancel it to type."
 
 
@@ -48,13 +50,13 @@ class Leases:
         """Whether any job holds the documents, in whatever process. It is asked for each key: two calls of the kernel.
 
         Whoever looks holds the lock for that moment, alone, so the threads of a process look one after the other; a
-        second process that looks in the same instant may see it held, and looks again.
+        second process that looks in the same instant is waited for.
         """
         with self._lock:
             if self._own:
                 return True
             try:
-                with folder_lock(self._state, FILE, timeout=0):
+                with folder_lock(self._state, FILE, timeout=LOOK_SECONDS):
                     return False
             except Busy:
                 return True

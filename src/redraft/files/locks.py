@@ -1,4 +1,4 @@
-"""Short locks between processes and threads, by `flock` on a file in the state folder.
+"""Short locks between processes and threads, by `flock` on a file in the state folder; and letting go of a guard.
 
 The lock is the kernel's, held by an open descriptor: it ends with its process, however that ends, and there is nothing
 to clean up. So the file is never removed, and its being there means nothing. Each acquisition opens its own
@@ -11,7 +11,7 @@ import errno
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy
 from redraft.files.faults import told
@@ -19,6 +19,7 @@ from redraft.files.images import flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from contextlib import AbstractContextManager
 
 _LOCK_FLAGS = flags_of("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW")
 _LONGEST_PAUSE = 0.05
@@ -38,6 +39,16 @@ def folder_lock(
         yield
     finally:
         os.close(fd)  # which ends the lock, unless a child process inherited the descriptor: hence O_CLOEXEC
+
+
+@contextmanager
+def released(guard: AbstractContextManager[Any]) -> Generator[None]:
+    """Let others work while somebody is waited for. Whoever uses it holds the guard, and holds it again afterwards."""
+    guard.__exit__(None, None, None)
+    try:
+        yield
+    finally:
+        guard.__enter__()
 
 
 def _open(state: str | os.PathLike[str] | int, name: str) -> int:

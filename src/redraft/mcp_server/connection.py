@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from redraft.files.locks import released
 from redraft.mcp_server.call import Call
 from redraft.mcp_server.client import Client
 from redraft.mcp_server.protocol import as_message, as_object, envelope_of, number_of
@@ -154,7 +155,7 @@ class Connection:
             call.emit({"id": number, "method": "elicitation/create", "params": parameters})
             if self.hung_up or call.left:  # in the meantime
                 question.over.set()
-            with self.endpoint.aside():
+            with released(self.endpoint.guard):  # a person is being asked
                 question.over.wait(PATIENCE_SECONDS)
         finally:
             del self._questions[number]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from redraft.config import MODE_WIDTH
@@ -17,7 +16,6 @@ from redraft.mcp_server.asking import Questions
 from redraft.tools.context import ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -96,15 +94,6 @@ class Endpoint:
         """The mode for calls; None for that of the workspace, which may change at any time."""
         holds = self.workspace.engine.settings.mode
         return self.most if self.most is not None and MODE_WIDTH[self.most] < MODE_WIDTH[holds] else None
-
-    @contextmanager
-    def aside(self) -> Generator[None]:
-        """Let others work while this call waits for a person. To be used by whoever holds the guard."""
-        self.guard.__exit__(None, None, None)
-        try:
-            yield
-        finally:
-            self.guard.__enter__()
 
     def context_of(self, client: Client, *, shared: bool) -> ToolContext:
         """Where a caller's tools work. A `shared` one is that of all callers of this name: it is better to remember

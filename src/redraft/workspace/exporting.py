@@ -3,6 +3,9 @@
 Pandoc is a program of the person's own and may be missing; then the refusal says how to get it. It is started without
 a shell, reads nothing but the page on its standard input (its sandbox holds it to that, and the page has its pictures
 in it), and is stopped when it takes too long. Nothing here writes a file.
+
+Some systems build pandoc without the files that it makes a Word document of (Debian does), and then its own sandbox
+keeps it from them. Such a one runs without, on a page in which nothing is left that could be loaded.
 """
 
 from __future__ import annotations
@@ -30,7 +33,13 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2_000_000
 MAX_OUTPUT = 200 * 1024 * 1024
 SECONDS = 60.0
+WITHOUT_ITS_FILES = "Could not find data file"
 _BOX = re.compile(r"<input\b[^>]*>")
+# Whatever a program that reads HTML might fetch. The page has been cleaned of all this; here it is not taken on trust.
+_LOADED = re.compile(
+    r"<(?:iframe|embed|object|link|script|source|video|audio|base)\b|<img\b[^<]*?(?:\bsrc\s*=\s*(?![\"\']?data:)|\bsrcset\b)",
+    re.IGNORECASE,
+)
 # In the order of how well they set a page like ours.
 ENGINES = ("weasyprint", "wkhtmltopdf", "typst", "tectonic", "xelatex", "lualatex", "pdflatex")
 
@@ -93,7 +102,7 @@ async def converted(page: Page, to: Literal["docx", "pdf"], environ: Mapping[str
     pandoc = shutil.which("pandoc", path=path)
     if pandoc is None:
         raise _missing(to, "pandoc is not installed. Get it from https://pandoc.org or with `apt install pandoc`")
-    words = [pandoc, "--sandbox", "--from=html", "--output=-", "+RTS", "-M1G", "-RTS"]
+    words = ["--from=html", "--output=-", "+RTS", "-M1G", "-RTS"]
     if to == "pdf":
         engine = next((name for name in ENGINES if shutil.which(name, path=path)), None)
         if engine is None:
@@ -102,8 +111,11 @@ async def converted(page: Page, to: Literal["docx", "pdf"], environ: Mapping[str
     else:
         words += ["--to=docx"]
     bounds = Bounds("/", {"PATH": path, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}, SECONDS, MAX_OUTPUT)
+    html = _BOX.sub(_box, page.html)
     try:
-        ended = await run_program(words, _BOX.sub(_box, page.html), bounds)
+        ended = await run_program([pandoc, "--sandbox", *words], html, bounds)
+        if ended.status != 0 and WITHOUT_ITS_FILES in ended.complaint and not _LOADED.search(html):
+            ended = await run_program([pandoc, *words], html, bounds)
     except TimeoutError as error:
         raise _failed(f"pandoc took more than {SECONDS:.0f} seconds") from error
     except TooMuchOutput as error:

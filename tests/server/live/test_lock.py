@@ -4,10 +4,12 @@ was typed all the same waits where it was typed."""
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
 
+from formats.pictures import png
 from redraft.agent.leases import SENTENCE
 from server.live.people import Person, expect_same, story
 from server.live.people import until as until_so
@@ -42,6 +44,7 @@ def test_nothing_is_typed_while_a_job_holds_the_documents_and_nothing_is_lost(fo
             ("PUT", "/api/documents?path=story.md", {"content": "x"}),
             ("POST", "/api/documents/move", {"path": "story.md", "to": "other-story.md"}),
             ("DELETE", "/api/documents?path=story.md", None),
+            ("POST", "/api/images", {"document": "story.md", "name": "lamp", "content": b64encode(png()).decode()}),
         ):
             refused = server.refused(method, path, body, 409)
             assert (refused["error"], refused["message"]) == ("locked", SENTENCE)

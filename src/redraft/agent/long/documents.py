@@ -15,6 +15,7 @@ from redraft.agent.long.analysis import analyse
 from redraft.agent.long.chunking import Chunk, chunks_of
 from redraft.agent.long.crew import CONCURRENCY, Crew, SharedCrew
 from redraft.agent.long.transforming import Work, transform
+from redraft.files.locks import released
 from redraft.tools.long import Analysis, Effort, Transformation
 from redraft.tools.reading import tokens_in
 
@@ -57,21 +58,21 @@ class LongDocuments:
         self._chunk_tokens = chunk_tokens
         self._room = response_tokens
         self._concurrency = concurrency
-        self._guard = guard
+        self._guard = guard or contextlib.nullcontext()
         self._shared = shared
         self._calls = 0
 
     def analyse(self, source: Source, task: Task, prompt: str, /) -> Analysis:
         """Read the whole document for the task."""
         chunks = self.chunks(source)
-        with self._let_go(), self._crew() as crew:
+        with released(self._guard), self._crew() as crew:
             details = analyse(source, task, prompt, chunks, crew, self._room)
         return Analysis(details.pop("summary"), details, Effort(len(chunks), crew.asked, crew.known))
 
     def transform(self, source: Source, wish: Wish, ask: Ask | None, /) -> Transformation:
         """Find the edits that change the whole document."""
         chunks = self.chunks(source)
-        with self._let_go(), self._crew() as crew:
+        with released(self._guard), self._crew() as crew:
             edits, flags = transform(Work(source, wish, chunks, crew, self._room, ask))
         return Transformation(edits, flags, Effort(len(chunks), crew.asked, crew.known))
 
@@ -93,14 +94,3 @@ class LongDocuments:
             return
         with Crew(self._means, self._concurrency) as crew:
             yield crew
-
-    @contextlib.contextmanager
-    def _let_go(self) -> Generator[None]:
-        if self._guard is None:
-            yield
-            return
-        self._guard.__exit__(None, None, None)
-        try:
-            yield
-        finally:
-            self._guard.__enter__()

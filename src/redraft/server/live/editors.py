@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from redraft.errors import Busy, Refused
+from redraft.files.locks import released
 from redraft.server.live import wire
 from redraft.server.live.wire import Garbled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import Callable, Coroutine
     from contextlib import AbstractContextManager
 
     from redraft.server.live.room import Client, Room
@@ -159,23 +160,14 @@ class Editors:
         if not self._places.acquire(blocking=False):
             raise Busy("Too many calls wait for editors; try again in a moment.")
         try:
-            with self.aside():
+            with released(self._guard):  # the room has work to do meanwhile
                 client = _awaited(_handed_in(room), loop, READY_SECONDS)
         except (TimeoutError, RuntimeError) as error:
             message = f"The rich editor that shows {path} did not answer within {READY_SECONDS:g} s."
             raise Refused(f"{message} Nothing was changed.", code="editor_unavailable", path=path) from error
         finally:
             self._places.release()
-        return None if client is None else Editing(self, room, client, loop)
-
-    @contextlib.contextmanager
-    def aside(self) -> Generator[None]:
-        """Let others work, the room above all, while a browser is waited for."""
-        self._guard.__exit__(None, None, None)
-        try:
-            yield
-        finally:
-            self._guard.__enter__()
+        return None if client is None else Editing(self._guard, room, client, loop)
 
 
 def _awaited(asking: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, seconds: float) -> T:
@@ -203,8 +195,10 @@ async def _told(room: Room, client: Client, message: dict[str, Any]) -> None:
 class Editing:
     """The one editor that a call was brought to: an `OpenEditor`."""
 
-    def __init__(self, editors: Editors, room: Room, client: Client, loop: asyncio.AbstractEventLoop) -> None:
-        self._editors = editors
+    def __init__(
+        self, guard: AbstractContextManager[Any], room: Room, client: Client, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._guard = guard
         self._room = room
         self._client = client
         self._loop = loop
@@ -218,7 +212,7 @@ class Editing:
         }
         asking = _told(self._room, self._client, message)
         # It is done: a browser that does not show it in time, or is gone, changes nothing about that.
-        with contextlib.suppress(TimeoutError, RuntimeError, Busy), self._editors.aside():
+        with contextlib.suppress(TimeoutError, RuntimeError, Busy), released(self._guard):
             _awaited(asking, self._loop, SHOWN_SECONDS)
 
 

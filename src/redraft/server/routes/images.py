@@ -68,6 +68,7 @@ async def add_image(desk: Here, given: NewImage) -> Response:
         raise Refused("The content is not base64.", field="content") from error
 
     def act(workspace: Workspace) -> Any:
+        desk.served.agent.store.leases.check()
         added = add_picture(workspace.engine, given.document, given.name, data, desk.author)
         turn = None if added.turn is None else turn_shape(added.turn)
         return {"path": added.path, "source": added.source, "turn": turn}

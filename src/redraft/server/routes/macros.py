@@ -102,7 +102,7 @@ async def delete_macro(desk: Here, name: MacroName) -> Response:
 
 
 class RunningMacro(BaseModel):
-    """What to fill in. `title` is the macro's name where it is left out."""
+    """What to fill in."""
 
     model_config = ConfigDict(extra="forbid")
     values: dict[str, str] = Field(default_factory=dict, max_length=50)
