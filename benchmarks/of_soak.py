@@ -42,6 +42,7 @@ MAX_SLOPE = 1.0  # MB a minute, over ten minutes
 MAX_GROWTH = 8.0  # MB, however short it is
 MAX_DESCRIPTORS = 4
 KEYSTROKE_SECONDS = 0.05
+SENTENCE = "Typed here. "
 
 
 class Held(NamedTuple):
@@ -152,12 +153,12 @@ async def _type(soak: Soak, number: int) -> None:
             await _take(doc, await socket.recv())
         doc.observe(lambda event: made.append(event.update))
         at = len(text) // 2
-        for letter in itertools.chain("Typed here. ", [""] * 12):
+        for place, letter in [*enumerate(SENTENCE, at), *((at, "") for _ in SENTENCE)]:
             made.clear()
             if letter:
-                text.insert(at, letter)
+                text.insert(place, letter)
             else:
-                del text[at : at + 1]
+                del text[place : place + 1]
             await socket.send(wire.changed(made[0]))
             await asyncio.sleep(KEYSTROKE_SECONDS)
             with contextlib.suppress(TimeoutError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,3 +148,27 @@ def entered(room: Room, path: str, token: str) -> Window:
     window.page.reload()
     window.text.wait_for()
     return window
+
+
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_typing_goes_on_while_somebody_else_moves_the_document(room: Room, view: str):
+    for path in (f"first-{view}.md", f"{view}.md"):
+        room.write(path, STORY)
+        room.server.post("/api/tabs", {"path": path})
+    window = room.window(f"{view}.md", views={f"{view}.md": view})
+    window.status("Live")
+    window.go_to_end()
+    arguments = {"from_path": f"{view}.md", "to_path": f"moved/{view}.md"}
+    typed = "All of these words were typed while the agent put the document away."
+
+    def move() -> None:
+        room.server.post("/api/tools/move_document", arguments, mode="apply", author="Agent")
+
+    moving = threading.Timer(0.4, move)
+    moving.start()
+    window.page.keyboard.type(typed, delay=25)
+    moving.join()
+    assert room.working(f"moved/{view}.md").startswith("# The Lamp")
+    window.page.get_by_role("textbox", name=f"Text of moved/{view}.md").wait_for()
+    window.expect(lambda: room.working(f"moved/{view}.md").rstrip("\n").endswith(typed))
+    assert room.working(f"moved/{view}.md").count("typed") == 1

@@ -1,7 +1,7 @@
 /** What a person does with the agent. Each says what went wrong, where something does. */
 
 import { Failure, type Schemas, server, told } from "@/api/client";
-import { client, refresh } from "@/api/queries";
+import { askAnew, client, refresh } from "@/api/queries";
 import { attempt } from "@/state/documents";
 import { type Composer, type LooseRow, say, show, useStore } from "@/state/store";
 import { jobQuery, sessionQuery } from "./queries";
@@ -54,7 +54,7 @@ export async function send(text: string, rows: readonly LooseRow[]): Promise<voi
     const { job_id } = await told(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
     compose(session_id, EMPTY_COMPOSER);
     if (agentMode) void tellOfNarrowing(job_id, agentMode);
-    await client.invalidateQueries({ queryKey: sessionQuery(session_id).queryKey });
+    await askAnew({ queryKey: sessionQuery(session_id).queryKey });
   };
   try {
     await run();

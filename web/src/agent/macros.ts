@@ -2,7 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { Failure, type Schemas, server, told } from "@/api/client";
-import { client, refresh } from "@/api/queries";
+import { askAnew, client, refresh } from "@/api/queries";
 import { undo } from "@/state/changing";
 import { attempt, open } from "@/state/documents";
 import { say, useStore } from "@/state/store";
@@ -52,7 +52,7 @@ export function saveMacro(name: string, jobId: string): Promise<boolean> {
   return attempt(async () => {
     const params = { path: { name } };
     await told(server.PUT("/api/agent/macros/{name}", { params, body: { job_id: jobId } }));
-    await client.invalidateQueries(macrosQuery);
+    await askAnew({ queryKey: macrosQuery.queryKey });
     say(`${name} is among the macros now.`);
   });
 }

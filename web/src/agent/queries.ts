@@ -2,7 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import { type Schemas, server, told } from "@/api/client";
-import { client } from "@/api/queries";
+import { askAnew, client } from "@/api/queries";
 import { cursorOf, heardAll, type JobLog, SILENT } from "./log";
 import { isOver } from "./view";
 
@@ -42,7 +42,7 @@ const logKey = (id: string) => ["jobs", id, "log"];
 
 export const knownLog = (id: string): JobLog => client.getQueryData<JobLog>(logKey(id)) ?? SILENT;
 export const keepLog = (id: string, log: JobLog): void => void client.setQueryData(logKey(id), log);
-export const askAgain = (id: string): Promise<void> => client.invalidateQueries({ queryKey: logKey(id) });
+export const askAgain = (id: string): Promise<void> => askAnew({ queryKey: logKey(id) });
 
 /** A job's events so far. Asked again, only what came since is fetched; a job that is over is never asked again. */
 export const logQuery = (id: string) =>

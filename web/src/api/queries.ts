@@ -1,6 +1,7 @@
 /** What the app knows of the server: each fact is asked for in one place, and kept until the server says it changed. */
 
-import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { type Query, QueryClient, type QueryFilters, queryOptions } from "@tanstack/react-query";
+import { goAlong } from "@/state/moving";
 import { type Schemas, server, told } from "./client";
 
 export const client = new QueryClient({
@@ -29,7 +30,11 @@ export const treeQuery = queryOptions({
 
 export const tabsQuery = queryOptions({
   queryKey: ["tabs"],
-  queryFn: async () => (await told(server.GET("/api/tabs"))).tabs,
+  queryFn: async () => {
+    const { tabs } = await told(server.GET("/api/tabs"));
+    goAlong(tabs);
+    return tabs;
+  },
 });
 
 export const reviewQuery = queryOptions({
@@ -77,13 +82,19 @@ export const TOUCHED: Record<string, readonly string[]> = {
 /** Every kind of change that the server tells of. */
 export const KINDS: readonly string[] = [...Object.keys(TOUCHED), "all"];
 
+/**
+ * Ask anew for what was asked before. A first answer that is still on its way may be from before the change, and nobody
+ * asks a second time meanwhile; so that is done once it is here.
+ */
+export async function askAnew(what: QueryFilters = {}): Promise<void> {
+  const underWay = ({ state }: Query) => state.fetchStatus === "fetching" && state.data === undefined;
+  const first = client.getQueryCache().findAll({ ...what, predicate: underWay });
+  await client.invalidateQueries(what);
+  if (first.length > 0) await client.invalidateQueries({ ...what, predicate: (query) => first.includes(query) });
+}
+
 /** Ask anew for what these kinds of changes touch; `all` is for when nobody knows what was missed. */
 export function refresh(...kinds: string[]): void {
-  if (kinds.includes("all")) {
-    void client.invalidateQueries();
-    return;
-  }
-  for (const name of new Set(kinds.flatMap((kind) => TOUCHED[kind] ?? []))) {
-    void client.invalidateQueries({ queryKey: [name] });
-  }
+  if (kinds.includes("all")) void askAnew();
+  else for (const name of new Set(kinds.flatMap((kind) => TOUCHED[kind] ?? []))) void askAnew({ queryKey: [name] });
 }

@@ -10,10 +10,15 @@ export function useTabs(): { tabs: Tab[] | null; front: Tab | undefined } {
   const { data: open } = useQuery(tabsQuery);
   const active = useStore((store) => store.active);
   const order = useStore((store) => store.order);
+  const known = useStore((store) => store.tabs);
   if (!open) return { tabs: null, front: undefined };
+  // A document that somebody moved is found by its tab, under whichever name is known so far.
+  const now = (path: string) => open.find((tab) => tab.tab_id === known[path])?.path ?? path;
+  const paths = order.map(now);
   const tabs = [
-    ...order.flatMap((path) => open.filter((tab) => tab.path === path)),
-    ...open.filter((tab) => !order.includes(tab.path)),
+    ...paths.flatMap((path) => open.filter((tab) => tab.path === path)),
+    ...open.filter((tab) => !paths.includes(tab.path)),
   ];
-  return { tabs, front: tabs.find((tab) => tab.path === active) ?? tabs[0] };
+  const inFront = active === null ? null : now(active);
+  return { tabs, front: tabs.find((tab) => tab.path === inFront) ?? tabs[0] };
 }

@@ -36,7 +36,11 @@ interface DocumentPaneProps {
 
 /** The document in front: what agents did to it, its text, and how it stands. */
 export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
-  const document = useMemo(() => liveDocument(path), [path]);
+  const before = useRef(path);
+  const document = useMemo(() => liveDocument(path, before.current), [path]);
+  useEffect(() => {
+    before.current = path;
+  }, [path]);
   const live = useLive(document);
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: lock } = useQuery(lockQuery);

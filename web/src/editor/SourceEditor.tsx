@@ -31,8 +31,14 @@ interface SourceEditorProps {
   onView: (view: EditorView | null) => void;
 }
 
-/** Where the person was in each document, for when they come back to its tab. */
-const places = new Map<string, { selection: EditorSelection; scroll: ReturnType<EditorView["scrollSnapshot"]> }>();
+interface Left {
+  selection: EditorSelection;
+  scroll: ReturnType<EditorView["scrollSnapshot"]>;
+  focused: boolean;
+}
+
+/** Where the person was in each document, for when they come back to its tab, or its editor is made anew. */
+const places = new Map<string, Left>();
 
 /** The text of a document, to type into, with its review. */
 export function SourceEditor(props: SourceEditorProps): ReactNode {
@@ -49,8 +55,9 @@ export function SourceEditor(props: SourceEditorProps): ReactNode {
     setView(made);
     onView(made);
     return () => {
+      // By now it may have another name.
       const { selection } = made.state;
-      places.set(path, { selection, scroll: made.scrollSnapshot() });
+      places.set(given.current.path, { selection, scroll: made.scrollSnapshot(), focused: made.hasFocus });
       facts.stop();
       onView(null);
       setView(null);
@@ -108,5 +115,6 @@ function editor(
     parent,
     ...(place && fits ? { scrollTo: place.scroll } : {}),
   });
+  if (place?.focused && document.activeElement === document.body) view.focus();
   return view;
 }

@@ -41,7 +41,15 @@ export class Keeping {
   /** Something happened in the session in front. */
   note(session: Session): void {
     if (session.unsynced) this.#keepSoon(session);
-    else if (session.synced && !this.#writing) void this.#forget();
+    else if (session.synced && !this.#writing) this.forget();
+  }
+
+  /** Nothing of it is needed any more. */
+  forget(): void {
+    const clients = [...this.#clients];
+    this.#clients.clear();
+    this.#kept = null;
+    for (const client of clients) void forgetUnsent(this.path, client).catch(() => undefined);
   }
 
   stop(): void {
@@ -71,12 +79,5 @@ export class Keeping {
       this.#writing = false;
     }
     if (!this.has(session) || !session.unsynced) this.note(session);
-  }
-
-  async #forget(): Promise<void> {
-    const clients = [...this.#clients];
-    this.#clients.clear();
-    this.#kept = null;
-    for (const client of clients) await forgetUnsent(this.path, client).catch(() => undefined);
   }
 }

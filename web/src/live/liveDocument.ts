@@ -2,13 +2,14 @@
  * One open document, as this window has it: the session it is in, what is known of it, and what is not sent yet.
  *
  * A document may begin a new epoch, which no older replica can join. Then a new session is begun, what was typed and
- * not sent is put into its text, and only then it takes the place of the old one: `generation` counts.
+ * not sent is put into its text, and only then it takes the place of the old one: `generation` counts. A document that
+ * was moved goes on in the session that it had: it is the same replica in another room.
  */
 
 import { Failure, server, told, UNREACHABLE } from "@/api/client";
 import { Keeping } from "./keeping";
 import { carriedOver } from "./merging";
-import { type About, Session, typedIn } from "./session";
+import { type About, Session, type SessionEvents, typedIn } from "./session";
 
 export type LiveStatus = "connecting" | "live" | "offline" | "gone";
 
@@ -24,6 +25,8 @@ export interface LiveView {
 
 const PAUSE_MS = 1000;
 const TELL_AFTER_MS = 100;
+// A document that is not there any more was perhaps moved, which is told by other ways.
+const MOVED_MS = 1000;
 const [READ_ONLY, NOT_THERE] = [4403, 4404];
 const NOTHING: About = { version: "", saved: true, pending: 0 };
 
@@ -40,9 +43,21 @@ export class LiveDocument {
   #gone = false;
   #ended = false;
   #telling: ReturnType<typeof setTimeout> | undefined;
+  #leaving: ReturnType<typeof setTimeout> | undefined;
+  /** What was kept under the name that the document had before. */
+  #keptBefore: Keeping | undefined;
+  #events: SessionEvents = {
+    changed: (session) => this.#changed(session),
+    ended: (session, code) => this.#over(session, code),
+  };
 
-  constructor(readonly path: string) {
+  /** `before` is this document under the name that it had until now. */
+  constructor(
+    readonly path: string,
+    before?: LiveDocument,
+  ) {
     this.#keeping = new Keeping(path);
+    if (before) this.#adopt(before);
     void this.#join(true);
   }
 
@@ -74,21 +89,32 @@ export class LiveDocument {
     this.#ended = true;
     this.#keeping.stop();
     clearTimeout(this.#telling);
+    clearTimeout(this.#leaving);
     this.#session?.destroy();
     this.#coming?.destroy();
     this.#listeners.clear();
+  }
+
+  #adopt(before: LiveDocument): void {
+    this.#session = before.#session;
+    before.#session = null;
+    if (this.#session) this.#session.events = this.#events;
+    this.#generation = before.#generation;
+    this.#keptBefore = before.#keeping;
+    this.#view = this.#now();
   }
 
   async #join(first = false): Promise<void> {
     const unsent = first ? await this.#keeping.read() : [];
     const epoch = await this.#ask();
     if (epoch === null || this.#ended) return;
+    if (first && unsent.length === 0 && this.#session?.epoch === epoch) {
+      this.#session.moveTo(this.path);
+      return;
+    }
     const current = unsent.filter((each) => each.epoch === epoch);
     for (const each of unsent) if (each.epoch !== epoch) this.#carried.push(typedIn(each));
-    this.#coming = new Session(this.path, epoch, current, {
-      changed: (session) => this.#changed(session),
-      ended: (session, code) => this.#over(session, code),
-    });
+    this.#coming = new Session(this.path, epoch, current, this.#events);
   }
 
   /** The epoch to join, asked for until there is an answer; null where the answer is that there is none. */
@@ -112,7 +138,8 @@ export class LiveDocument {
 
   #over(session: Session, code: number): void {
     if (session !== this.#session && session !== this.#coming) return;
-    if (code === NOT_THERE) this.#leave("This document is not there any more.");
+    if (code === NOT_THERE)
+      this.#leaving = setTimeout(() => this.#leave("This document is not there any more."), MOVED_MS);
     else if (code === READ_ONLY) this.#leave("You may read this document, and not type into it.");
     else {
       // Another epoch, or something that this replica holds is not taken: a new one begins from the server's text.
@@ -132,6 +159,10 @@ export class LiveDocument {
     if (this.#ended) return;
     if (session === this.#coming && session.synced) this.#takeOver(session);
     if (session === this.#session) this.#keeping.note(session);
+    if (session === this.#session && session.synced) {
+      this.#keptBefore?.forget(); // whatever it was, it is here
+      this.#keptBefore = undefined;
+    }
     this.#tell();
   }
 

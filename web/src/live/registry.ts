@@ -6,19 +6,27 @@ import { LiveDocument } from "./liveDocument";
 import type { Session } from "./session";
 
 const documents = new Map<string, LiveDocument>();
+const movedTo = new Map<string, string>();
 
-export function liveDocument(path: string): LiveDocument {
-  let found = documents.get(path);
-  if (!found) {
-    found = new LiveDocument(path);
-    documents.set(path, found);
+/** The live document of a path; where it was moved just now, `from` is where it was before. */
+export function liveDocument(path: string, from = path): LiveDocument {
+  const found = documents.get(path);
+  if (found) return found;
+  const before = documents.get(from);
+  const made = new LiveDocument(path, before);
+  documents.set(path, made);
+  movedTo.delete(path);
+  if (before) {
+    movedTo.set(from, path);
+    end(before);
   }
-  return found;
+  return made;
 }
 
-/** The session of a document that is open here, if it has one by now. */
+/** The session of a document that is open here, if it has one by now; that of a document that was moved goes on. */
 export function sessionOf(path: string): Session | null {
-  return documents.get(path)?.session ?? null;
+  const to = movedTo.get(path);
+  return to === undefined ? (documents.get(path)?.session ?? null) : sessionOf(to);
 }
 
 waitWith(async (paths) => {
@@ -32,15 +40,26 @@ async function letGo(document: LiveDocument): Promise<void> {
   const { order, active } = useStore.getState();
   const open = order.includes(document.path) || active === document.path;
   if (open || document.wouldLose || documents.get(document.path) !== document) return;
+  end(document);
+}
+
+function end(document: LiveDocument): void {
   documents.delete(document.path);
   document.destroy();
 }
 
-useStore.subscribe(({ order }, before) => {
-  for (const path of before.order) {
+// As long as it takes whoever shows a document that was moved to hear of that, and take it over.
+const HANDED_OVER_MS = 2000;
+
+useStore.subscribe(({ order, active }, before) => {
+  before.order.forEach((path, at) => {
     const document = order.includes(path) ? undefined : documents.get(path);
-    if (document) void letGo(document);
-  }
+    if (!document) return;
+    const to = order.length === before.order.length ? order[at] : undefined;
+    if (to === undefined) void letGo(document);
+    else if (to !== active) liveDocument(to, path);
+    else setTimeout(() => void letGo(document), HANDED_OVER_MS);
+  });
 });
 
 globalThis.addEventListener?.("beforeunload", (event) => {

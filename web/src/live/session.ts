@@ -16,6 +16,7 @@ import type { Piece, Unsent } from "./unsent";
 
 const ASK_AFTER_MS = 120;
 const BUSY = 4429;
+const EDITOR = 100;
 const TEXT = "text";
 
 /** What the server tells of a document. */
@@ -25,10 +26,16 @@ export interface About {
   pending: number;
 }
 
-interface SessionEvents {
+export interface SessionEvents {
   changed: (session: Session) => void;
   /** The server has ended the connection for good. */
   ended: (session: Session, code: number) => void;
+}
+
+/** Who hears what the server says of a kind of its own, and each time that it can be spoken to. */
+export interface Hearer {
+  heard: (message: string) => void;
+  joined: () => void;
 }
 
 /** A text that the server has, and what became of it here. */
@@ -50,7 +57,8 @@ export class Session {
   /** Who makes a change through this object is the person in front; undo takes back nobody else's. */
   readonly own = {};
   readonly undo = new Y.UndoManager(this.text, { trackedOrigins: new Set([this.own]) });
-  readonly provider: WebsocketProvider;
+  hearer: Hearer | null = null;
+  #provider: WebsocketProvider;
   about: About = { version: "", saved: true, pending: 0 };
   /** How often something was typed. */
   typed: number;
@@ -63,26 +71,64 @@ export class Session {
     path: string,
     readonly epoch: string,
     unsent: readonly Unsent[],
-    readonly events: SessionEvents,
+    public events: SessionEvents,
   ) {
     for (const update of unsent.flatMap(({ updates }) => updates)) Y.applyUpdate(this.doc, update);
     this.typed = unsent.length;
     this.#kept = unsent[0] ? Y.decodeSnapshot(unsent[0].kept) : Y.emptySnapshot;
+    this.#listen();
+    this.#provider = this.#connected(path);
+  }
+
+  /** Go on where the document is now. */
+  moveTo(path: string): void {
+    this.#provider.destroy();
+    this.#lost();
+    this.#provider = this.#connected(path);
+  }
+
+  /** Connected to the room of a path. */
+  #connected(path: string): WebsocketProvider {
     const address = `${location.origin.replace(/^http/, "ws")}/api/live`;
     const room = path.split("/").map(encodeURIComponent).join("/");
-    this.provider = new WebsocketProvider(address, room, this.doc, {
+    const provider = new WebsocketProvider(address, room, this.doc, {
       awareness: this.awareness,
-      params: { epoch },
+      params: { epoch: this.epoch },
       disableBc: true, // two windows meet at the server, which keeps what they say
       connect: false,
       shouldReconnect: ({ code }) => code === BUSY || code < 4400 || code >= 4500,
     });
-    this.#listen();
-    this.provider.connect();
+    const take = provider.messageHandlers[messageSync];
+    provider.messageHandlers[messageSync] = (encoder, decoder, ...rest) => {
+      const step = decoding.peekVarUint(decoder);
+      take?.(encoder, decoder, ...rest);
+      if (step === messageYjsSyncStep2) this.#answered();
+    };
+    provider.messageHandlers[EDITOR] = (_encoder, decoder) => this.hearer?.heard(decoding.readVarString(decoder));
+    // What an earlier connection still tells is of no use any more.
+    const now = (act: () => void) => {
+      if (provider === this.#provider) act();
+    };
+    provider.on("status", ({ status }) =>
+      now(() => {
+        if (status === "connected") this.#questions = [{ state: null, typed: 0 }];
+        else this.#lost();
+        this.events.changed(this);
+      }),
+    );
+    provider.on("sync", (synced: boolean) =>
+      now(() => {
+        this.events.changed(this);
+        if (synced) this.hearer?.joined();
+      }),
+    );
+    provider.on("closed", ({ code }) => now(() => this.events.ended(this, code)));
+    provider.connect();
+    return provider;
   }
 
   get synced(): boolean {
-    return this.provider.synced;
+    return this.#provider.synced;
   }
 
   /** Whether something was typed that the server is not known to have. */
@@ -116,16 +162,26 @@ export class Session {
     }, origin);
   }
 
+  /** Say something to the server besides; where it is away, whoever wants to say it again is told when it is back. */
+  say(message: string): void {
+    const { ws, synced } = this.#provider;
+    if (!ws || !synced) return;
+    const encoder = encoding.createEncoder();
+    encoding.writeVarUint(encoder, EDITOR);
+    encoding.writeVarString(encoder, message);
+    ws.send(encoding.toUint8Array(encoder));
+  }
+
   destroy(): void {
     clearTimeout(this.#asking);
     this.undo.destroy();
-    this.provider.destroy();
+    this.#provider.destroy();
     this.doc.destroy();
   }
 
   #listen(): void {
     this.doc.on("update", (_update: Uint8Array, origin: unknown) => {
-      if (origin === this.provider) return;
+      if (origin === this.#provider) return;
       this.typed += 1;
       this.#askSoon();
       this.events.changed(this);
@@ -135,19 +191,6 @@ export class Session {
       this.about = { ...this.about, ...(about.toJSON() as Partial<About>) };
       this.events.changed(this);
     });
-    const take = this.provider.messageHandlers[messageSync];
-    this.provider.messageHandlers[messageSync] = (encoder, decoder, ...rest) => {
-      const step = decoding.peekVarUint(decoder);
-      take?.(encoder, decoder, ...rest);
-      if (step === messageYjsSyncStep2) this.#answered();
-    };
-    this.provider.on("status", ({ status }) => {
-      if (status === "connected") this.#questions = [{ state: null, typed: 0 }];
-      else this.#lost();
-      this.events.changed(this);
-    });
-    this.provider.on("sync", () => this.events.changed(this));
-    this.provider.on("closed", ({ code }) => this.events.ended(this, code));
   }
 
   #lost(): void {
@@ -161,7 +204,7 @@ export class Session {
     if (!this.synced || this.#asking !== undefined || this.#questions.length > 0) return;
     this.#asking = setTimeout(() => {
       this.#asking = undefined;
-      const { ws, synced } = this.provider;
+      const { ws, synced } = this.#provider;
       if (!ws || !synced) return;
       this.#questions.push({ state: Y.snapshot(this.doc), typed: this.typed });
       const encoder = encoding.createEncoder();

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { server, told } from "@/api/client";
-import { client } from "@/api/queries";
+import { askAnew } from "@/api/queries";
 import type { About } from "@/live/session";
 import type { Draft } from "./placing";
 
@@ -28,7 +28,7 @@ export function useReview(path: string, { version, pending, saved }: About, want
   const known = enabled ? `${version} ${pending}` : "";
   useEffect(() => {
     if (known === "") return;
-    const soon = setTimeout(() => void client.invalidateQueries(draftQuery(path)), AFTER_MS);
+    const soon = setTimeout(() => void askAnew({ queryKey: draftQuery(path).queryKey }), AFTER_MS);
     return () => clearTimeout(soon);
   }, [path, known]);
   return (enabled && data) || null;

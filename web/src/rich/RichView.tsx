@@ -133,7 +133,7 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
       setSettled(made.syncing.settled ? made.syncing.text : null);
       onPending(made.syncing.pending);
     };
-    const { readOnly } = given.current;
+    const { path, readOnly } = given.current;
     const page = { host: host.current, path, session, readOnly, text, reading, extensions, onChange };
     const made: RichEditing = new RichEditing(page);
     setEditing(made);
@@ -147,7 +147,8 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
       onPending(false);
       made.end();
     };
-  }, [host, path, session, facts, text, reading, onPending]);
+  }, [host, session, facts, text, reading, onPending]);
+  useEffect(() => editing?.rename(path), [editing, path]);
   useEffect(() => editing?.allow(!props.readOnly), [editing, props.readOnly]);
   return { editing, problem, settled };
 }

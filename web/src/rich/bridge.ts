@@ -9,15 +9,11 @@
 
 import { keydownHandler } from "@tiptap/pm/keymap";
 import { type EditorState, Plugin, Selection, type Transaction } from "@tiptap/pm/state";
-import * as decoding from "lib0/decoding";
-import * as encoding from "lib0/encoding";
-import type { Session } from "@/live/session";
 import { undo } from "@/state/changing";
 import { type OpenRich, onOpenRich, openRich } from "./open";
 import { Positions } from "./positions";
 import { type Direction, TakingBack } from "./takingBack";
 
-const EDITOR = 100;
 /** Who typed within this time is left where they are. */
 const TYPING_MS = 1000;
 /** The server hears of use not more often than this. */
@@ -40,41 +36,9 @@ export interface Done {
 type Asked = Ask | Done;
 type Said = { type: "ready" | "busy" | "shown"; id: string } | { type: "shows"; ago: number } | { type: "hides" };
 
-/** The connection of a session, for what is between editors and the server. */
-class Line {
-  constructor(
-    readonly session: Session,
-    hear: (message: Asked) => void,
-    readonly joined: () => void,
-  ) {
-    const { provider } = session;
-    provider.messageHandlers[EDITOR] = (_encoder, decoder) => hear(JSON.parse(decoding.readVarString(decoder)));
-    provider.on("sync", this.#sync);
-  }
-
-  say(message: Said): void {
-    const { ws, synced } = this.session.provider;
-    if (!ws || !synced) return; // whoever comes back says again what is shown
-    const encoder = encoding.createEncoder();
-    encoding.writeVarUint(encoder, EDITOR);
-    encoding.writeVarString(encoder, JSON.stringify(message));
-    ws.send(encoding.toUint8Array(encoder));
-  }
-
-  end(): void {
-    const { provider } = this.session;
-    provider.messageHandlers[EDITOR] = () => undefined; // a question may be on its way
-    provider.off("sync", this.#sync);
-  }
-
-  #sync = (synced: boolean): void => {
-    if (synced) this.joined();
-  };
-}
-
 /** One rich editor, as the server knows it. */
 class Bridge {
-  readonly #line: Line;
+  readonly #hearer = { heard: (said: string) => void this.#answer(JSON.parse(said)), joined: () => this.#show() };
   readonly #undoing: TakingBack;
   #focused = -1;
   #used = 0;
@@ -83,11 +47,7 @@ class Bridge {
   #typed = Number.NEGATIVE_INFINITY;
 
   constructor(readonly rich: OpenRich) {
-    this.#line = new Line(
-      rich.session,
-      (message) => void this.#answer(message),
-      () => this.#show(),
-    );
+    rich.session.hearer = this.#hearer;
     this.#undoing = new TakingBack(rich.session.undo, () => rich.flush(), undo);
     rich.editor.registerPlugin(this.#keys(), (ours, others) => [ours, ...others]);
     const { dom } = rich.editor.view;
@@ -105,26 +65,30 @@ class Bridge {
 
   end(): void {
     clearTimeout(this.#telling);
-    this.#line.say({ type: "hides" });
-    this.#line.end();
+    this.#say({ type: "hides" });
+    if (this.rich.session.hearer === this.#hearer) this.rich.session.hearer = null;
     this.#undoing.end();
+  }
+
+  #say(message: Said): void {
+    this.rich.session.say(JSON.stringify(message));
   }
 
   #show(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
     this.#told = Date.now();
-    this.#line.say({ type: "shows", ago: Math.max(0, this.#told - Math.max(this.#focused, this.#used)) });
+    this.#say({ type: "shows", ago: Math.max(0, this.#told - Math.max(this.#focused, this.#used)) });
   }
 
   async #answer(message: Asked): Promise<void> {
     const { id } = message;
     if (message.type === "ask") {
       const ready = await this.rich.flush();
-      this.#line.say({ type: ready ? "ready" : "busy", id });
+      this.#say({ type: ready ? "ready" : "busy", id });
     } else {
       await this.#shown(message);
-      this.#line.say({ type: "shown", id });
+      this.#say({ type: "shown", id });
     }
   }
 
@@ -184,17 +148,18 @@ function isFree(editor: Element): boolean {
   return !activeElement || activeElement === body || editor.contains(activeElement);
 }
 
-const bridges = new Map<string, Bridge>();
+const bridges = new Map<OpenRich, Bridge>();
 
 onOpenRich(() => {
-  for (const [path, bridge] of bridges) {
-    if (openRich.get(path) === bridge.rich) continue;
+  const open = [...openRich.values()];
+  for (const [rich, bridge] of bridges) {
+    if (open.includes(rich)) continue;
     bridge.end();
-    bridges.delete(path);
+    bridges.delete(rich);
   }
-  for (const [path, rich] of openRich) {
-    const known = bridges.get(path);
+  for (const rich of open) {
+    const known = bridges.get(rich);
     if (known) known.tell();
-    else if (rich.editor.isEditable) bridges.set(path, new Bridge(rich));
+    else if (rich.editor.isEditable) bridges.set(rich, new Bridge(rich));
   }
 });

@@ -10,7 +10,7 @@ import type { Session } from "@/live/session";
 import { asking, type Reading } from "./asking";
 import { editsBetween } from "./edits";
 import { Keeping, takeUp } from "./keeping";
-import { closed, focused, type OpenRich, opened } from "./open";
+import { closed, focused, type OpenRich, opened, renamed } from "./open";
 import { pictures } from "./pictures";
 import type { Standing } from "./places";
 import { richExtensions } from "./schema";
@@ -41,14 +41,14 @@ export interface Opening {
 }
 
 export class RichEditing implements OpenRich, Front {
-  readonly path: string;
+  path: string;
   readonly session: Session;
   readonly editor: Editor;
   readonly syncing: Syncing;
   focusedAt = 0;
   readonly #host: HTMLElement;
   readonly #shared: SharedText;
-  readonly #keeping: Keeping;
+  #keeping: Keeping;
   readonly #stopWaiting: () => void;
 
   constructor({ host, path, session, readOnly, text, reading, extensions, onChange }: Opening) {
@@ -66,7 +66,7 @@ export class RichEditing implements OpenRich, Front {
     // While the text was read, it may have gone on.
     const now = this.#shared.read();
     if (now !== text) this.syncing.others(editsBetween(text, now));
-    this.#stopWaiting = waitFirst(async (paths) => (paths && !paths.includes(path)) || this.flush());
+    this.#stopWaiting = waitFirst(async (paths) => (paths && !paths.includes(this.path)) || this.flush());
     // Before whoever asks whether the page may go; and again, since it may go without being asked.
     addEventListener("beforeunload", this.#keep, { capture: true });
     addEventListener("pagehide", this.#keep);
@@ -110,6 +110,18 @@ export class RichEditing implements OpenRich, Front {
     opened(this); // an editor that may be typed into is one that others can ask
   }
 
+  /** The document has another name now. */
+  rename(path: string): void {
+    const [from, keeping] = [this.path, this.#keeping];
+    if (path === from) return;
+    this.path = path;
+    this.#keeping = new Keeping(path);
+    this.#keep();
+    keeping.forget();
+    this.editor.setOptions({ editorProps: { attributes: attributesOf(path) } });
+    renamed(this, from);
+  }
+
   /** Take back, or bring back, what the person did last, here or in the source. */
   async step(direction: "undo" | "redo"): Promise<void> {
     await this.flush();
@@ -143,18 +155,11 @@ export class RichEditing implements OpenRich, Front {
     });
     return new Editor({
       element: host,
-      extensions: [...richExtensions(pictures(this.path)), keys, sourceKept, ...more, ...richTools()],
+      extensions: [...richExtensions(pictures(() => this.path)), keys, sourceKept, ...more, ...richTools()],
       content,
       editable: !readOnly,
       injectNonce: nonce(),
-      editorProps: {
-        attributes: {
-          role: "textbox",
-          "aria-multiline": "true",
-          "aria-label": `Text of ${this.path}`,
-          spellcheck: "true",
-        },
-      },
+      editorProps: { attributes: attributesOf(this.path) },
       onTransaction: ({ transaction, appendedTransactions }) => {
         const typed = [transaction, ...appendedTransactions].some((each) => each.docChanged && !isOthers(each));
         if (typed) this.syncing.typed();
@@ -178,6 +183,10 @@ export class RichEditing implements OpenRich, Front {
   #keep = (): void => {
     if (this.syncing.pending) this.#keeping.keep(this.syncing.text, this.editor.getJSON());
   };
+}
+
+function attributesOf(path: string): Record<string, string> {
+  return { role: "textbox", "aria-multiline": "true", "aria-label": `Text of ${path}`, spellcheck: "true" };
 }
 
 /** A link where nothing can be typed (in what was taken out, in a text to read) must not lead away from the app. */

@@ -14,7 +14,7 @@ const COUNT_AFTER_MS = 600;
 
 /** Follow an editor; the answer ends it. */
 export function following(editing: RichEditing, facts: Facts): () => void {
-  const { editor, path, session } = editing;
+  const { editor, session } = editing;
   let placing: ReturnType<typeof setTimeout> | undefined;
   let counting: ReturnType<typeof setTimeout> | undefined;
   let giveUp: () => void = () => undefined;
@@ -47,7 +47,7 @@ export function following(editing: RichEditing, facts: Facts): () => void {
     clearTimeout(counting);
     giveUp();
     session.awareness.setLocalStateField("cursor", null);
-    if (useStore.getState().selection?.path === path) show({ selection: null });
+    if (useStore.getState().selection?.path === editing.path) show({ selection: null });
   };
 }
 

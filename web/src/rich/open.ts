@@ -32,6 +32,12 @@ export function opened(editor: OpenRich): void {
   tell();
 }
 
+/** It shows its document under another name than before. */
+export function renamed(editor: OpenRich, from: string): void {
+  if (editors.get(from) === editor) editors.delete(from);
+  opened(editor);
+}
+
 export function focused(editor: OpenRich): void {
   editor.focusedAt = Date.now();
   tell();

@@ -4,9 +4,9 @@ import type { NodeViewRenderer } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
 import { imageAddress } from "./tools";
 
-/** The images of the document at a path. */
-export function pictures(path: string): NodeViewRenderer {
-  return ({ node }) => ({ dom: picture(node, path), ignoreMutation: () => true });
+/** The images of the document at a path, which may become another. */
+export function pictures(path: () => string): NodeViewRenderer {
+  return ({ node }) => ({ dom: picture(node, path()), ignoreMutation: () => true });
 }
 
 function picture({ attrs }: Node, path: string): HTMLElement {

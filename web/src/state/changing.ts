@@ -4,7 +4,8 @@ import { sentenceOf, server, told } from "@/api/client";
 import { client, refresh, tabsQuery } from "@/api/queries";
 import { call } from "@/api/tools";
 import { allArrived } from "@/live/arriving";
-import { attempt, follow, leave, open } from "./documents";
+import { attempt, leave, open } from "./documents";
+import { follow } from "./moving";
 import { say } from "./store";
 
 /** Take a turn back, and say how that went; gives the turn that did it, null where it could not be. */

@@ -1,7 +1,7 @@
 /** Opening, closing and saving documents: what the tree, the tabs, the palette and the search all do. */
 
 import { Failure, sentenceOf, server, told, UNREACHABLE } from "@/api/client";
-import { client, refresh, tabsQuery } from "@/api/queries";
+import { askAnew, refresh, tabsQuery } from "@/api/queries";
 import { allArrived } from "@/live/arriving";
 import { isNarrow } from "./narrow";
 import { type Place, say, show, useStore } from "./store";
@@ -20,7 +20,7 @@ export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
 export function open(path: string, place?: Omit<Place, "path">): Promise<boolean> {
   return attempt(async () => {
     await told(server.POST("/api/tabs", { body: { path } }));
-    await client.invalidateQueries({ queryKey: tabsQuery.queryKey });
+    await askAnew({ queryKey: tabsQuery.queryKey });
     const { order } = useStore.getState();
     show({
       active: path,
@@ -62,16 +62,5 @@ export function save(tabId: string, path: string): Promise<boolean> {
     }
     await told(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
     refresh("tabs", "turn");
-  });
-}
-
-/** A document was moved: what this window shows of it goes along. */
-export function follow(from: string, to: string): void {
-  const { order, active, views } = useStore.getState();
-  const view = views[from];
-  show({
-    order: order.map((path) => (path === from ? to : path)),
-    active: active === from ? to : active,
-    views: view ? { ...views, [to]: view } : views,
   });
 }

@@ -44,6 +44,8 @@ export interface Store {
   active: string | null;
   /** The order of this window's tabs; which documents are open at all, the server says. */
   order: string[];
+  /** Which tab each open document had when the server last told: one that was moved keeps its tab. */
+  tabs: Record<string, string>;
   views: Record<string, DocumentView>;
   /** The folders that show what is in them. */
   unfolded: string[];
@@ -94,6 +96,7 @@ export const useStore = create<Store>()(
       autosave: false,
       active: null,
       order: [],
+      tabs: {} as Record<string, string>,
       views: {} as Record<string, DocumentView>,
       unfolded: [],
       session: null,
@@ -111,7 +114,7 @@ export const useStore = create<Store>()(
     {
       name: "redraft",
       // What is of this moment only is left out; everything else is there again after a reload.
-      partialize: ({ connected, goingTo, palette, dialog, toasts, selection, ...kept }) => kept,
+      partialize: ({ tabs, connected, goingTo, palette, dialog, toasts, selection, ...kept }) => kept,
     },
   ),
 );
