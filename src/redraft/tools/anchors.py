@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import Refused, Stale
 from redraft.search.pattern import compile_query
 from redraft.search.within import find_all
+from redraft.text.finding import find_passage
 from redraft.text.lines import split_lines
 from redraft.tools.editing import check_range, in_style
 from redraft.tools.staleness import old_text, short
@@ -38,34 +39,23 @@ _FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": 
 
 def find_once(document: Document, quoted: str) -> int:
     """Where the passage stands; refused where that is nowhere or more than once."""
-    wanted = in_style(quoted, document)
-    content = str(document.text)
-    at = content.find(wanted)
-    if at < 0:
+    text, wanted = document.text, in_style(quoted, document)
+    found = list(islice(find_passage(text, wanted), MAX_PLACES))
+    if not found:
         raise Refused(
             f"The quoted passage is not in {document.path}.",
             code="anchor_not_found",
             path=document.path,
-            near_misses=near_misses(document.text, content, wanted),
+            near_misses=near_misses(text, str(text), wanted),
         )
-    if content.find(wanted, at + 1) >= 0:
-        places = _places(document.text, content, wanted)
+    if len(found) > 1:
         raise Refused(
-            f"The quoted passage occurs {content.count(wanted)} times in {document.path}.",
+            f"The quoted passage occurs {str(text).count(wanted)} times in {document.path}.",
             code="anchor_ambiguous",
             path=document.path,
-            places=places,
+            places=[_place(text, text.line_at(at)) for at in found],
         )
-    return at
-
-
-def _places(text: Text, content: str, wanted: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    at = content.find(wanted)
-    while at >= 0 and len(found) < MAX_PLACES:
-        found.append(_place(text, text.line_at(at)))
-        at = content.find(wanted, at + 1)
-    return found
+    return found[0]
 
 
 def _place(text: Text, line: int) -> dict[str, Any]:
