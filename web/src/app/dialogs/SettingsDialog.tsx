@@ -1,12 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { providersQuery, settingsQuery } from "@/api/queries";
 import { type Prose, show, type Theme, useStore } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Labelled } from "@/ui/Small";
 import ui from "@/ui/ui.module.css";
 import css from "./dialogs.module.css";
+import { FolderSettings } from "./FolderSettings";
 import { KeptRules } from "./KeptRules";
 
 const THEMES: readonly [Theme, string][] = [
@@ -53,31 +52,8 @@ export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode 
         </label>
         <p className={ui.hint}>Not while changes of the agent's wait in the document.</p>
       </fieldset>
-      <FolderFacts />
+      <FolderSettings />
       <KeptRules />
     </Modal>
-  );
-}
-
-function FolderFacts(): ReactNode {
-  const { data: settings } = useQuery(settingsQuery);
-  const { data: providers } = useQuery(providersQuery);
-  if (!settings) return null;
-  return (
-    <fieldset className={css.group}>
-      <legend>This folder</legend>
-      <dl className={css.facts}>
-        <dt>Mode</dt>
-        <dd>{settings.mode}</dd>
-        <dt>Review</dt>
-        <dd>by {settings.review}</dd>
-        <dt>Asks above</dt>
-        <dd>{settings.confirm_files} files in one turn</dd>
-        <dt>Search by meaning</dt>
-        <dd>{settings.embeddings}</dd>
-        <dt>Model</dt>
-        <dd>{providers ? `${providers.default.provider} ${providers.default.model}` : "…"}</dd>
-      </dl>
-    </fieldset>
   );
 }
