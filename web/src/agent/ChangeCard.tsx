@@ -57,7 +57,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
           … and {hidden} more
         </Button>
       ) : null}
-      <div className={css.acts}>
+      <div className={css.cardActs}>
         <Button small onClick={() => (first ? void open(first.path) : seeTurn(made))}>
           View
         </Button>
@@ -65,21 +65,22 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
           Diff
         </Button>
         <SaveMacro jobId={jobId} />
-        <span className={css.grow} />
         {pending ? (
-          <>
+          <span className={css.deciding}>
             <Button small disabled={acting} onClick={() => void act(() => decided(false))}>
               Reject all
             </Button>
             <Button small look="primary" disabled={acting} onClick={() => void act(() => decided(true))}>
               Accept all
             </Button>
-          </>
+          </span>
         ) : null}
         {!pending && applied ? (
-          <Button small disabled={acting} onClick={() => void act(() => undo(applied.turn))}>
-            Undo
-          </Button>
+          <span className={css.deciding}>
+            <Button small disabled={acting} onClick={() => void act(() => undo(applied.turn))}>
+              Undo
+            </Button>
+          </span>
         ) : null}
       </div>
     </section>

@@ -28,16 +28,15 @@ export function StatusBar({ path, live, facts, pending, children }: StatusBarPro
         {kept ? ": what you type is kept here" : ""}
       </span>
       <span>{live.about.saved && !live.unsynced && !pending ? "Saved" : "Not saved"}</span>
-      <span className={css.space} />
-      {counts ? <span className={css.roomy}>{number.format(counts.words)} words</span> : null}
-      {counts ? <span className={css.wide}>~{number.format(counts.tokens)} tokens</span> : null}
-      {selected > 0 ? <span className={css.wide}>{number.format(selected)} selected</span> : null}
-      <span className={css.roomy} title="Line and column">
-        {line}:{column}
-      </span>
-      <span className={css.wide}>{formatOf(path)}</span>
-      <span className={css.wide} title="How lines end">
-        {newlines}
+      <span className={css.facts}>
+        <span title="Line and column">
+          {line}:{column}
+        </span>
+        {selected > 0 ? <span>{number.format(selected)} selected</span> : null}
+        {counts ? <span>{number.format(counts.words)} words</span> : null}
+        {counts ? <span>~{number.format(counts.tokens)} tokens</span> : null}
+        <span>{formatOf(path)}</span>
+        <span title="How lines end">{newlines}</span>
       </span>
       {children}
     </footer>

@@ -58,11 +58,15 @@ export function FolderSettings(): ReactNode {
       </label>
       <p className={ui.hint}>
         A turn that writes more than {confirm_files} files asks first.
-        {providers ? ` ${providers.default.provider} ${providers.default.model} answers.` : ""} This holds for all your
-        folders; a folder's own settings may be stricter.
+        {providers ? ` ${nameOf(providers.default)} answers in the sidebar.` : ""} This holds for all your folders; a
+        folder's own settings may be stricter.
       </p>
     </fieldset>
   );
+}
+
+function nameOf({ provider, model }: Schemas["Answering"]): string {
+  return provider === "offline" ? "The offline assistant" : `${provider} ${model}`;
 }
 
 interface ChoiceProps<Value extends string> {
