@@ -14,7 +14,7 @@ from redraft.errors import Busy, Refused
 from redraft.history.reviews import Reviews
 from redraft.history.turns import Author
 from redraft.server.live import keeper as module
-from redraft.server.live.keeper import EPOCH_SECONDS, Keeper
+from redraft.server.live.keeper import EPOCH_SECONDS, Delayed, Keeper
 from redraft.server.live.kept import Kept
 from redraft.server.live.mirror import Mirror
 from redraft.text.edits import Change, Edit
@@ -179,10 +179,13 @@ def test_nothing_is_lost_where_somebody_else_is_writing_just_then(
         raise Busy("Somebody writes.")
 
     monkeypatch.setattr(workspace.engine.documents, "stored", busy)
-    with pytest.raises(Busy):
+    with pytest.raises(Delayed):
         keeper.exchange(workspace, batch)
+    with pytest.raises(Delayed):
+        keeper.exchange(workspace, ())
     monkeypatch.undo()
-    keeper.exchange(workspace, batch)
+    assert len(Kept(workspace.engine.database).updates(PATH)) == 2  # the epoch's beginning, and the batch
+    keeper.exchange(workspace, ())
     assert now(workspace) == "Once. " + STORY
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pycrdt import Doc, Text
 
-from redraft.errors import Busy
+from redraft.errors import Busy, Stale
+from redraft.server.live import room as room_module
 from redraft.server.live import rooms as module
 from redraft.server.live import wire
+from redraft.server.live.keeper import ATTEMPTS
+from redraft.server.live.mirror import Mirror
 from redraft.server.live.rooms import Rooms
 from redraft.workspace.workspace import Workspace
 
@@ -66,6 +69,40 @@ def test_nobody_waits_without_end_for_typing_that_a_locked_folder_does_not_take(
         locked = False
         monkeypatch.setattr(module, "PATIENCE_SECONDS", 10)
         await rooms.flush()
+        assert str(workspace.read("a.md").text) == "Typed."
+
+    with Workspace.open(tmp_path / "notes", state_home=str(tmp_path / "state")) as workspace:
+        asyncio.run(told(workspace))
+
+
+def test_a_room_stays_open_while_another_program_writes_its_file_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(room_module, "RETRY_SECONDS", 0.0)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("", encoding="utf-8")
+    times = 3 * ATTEMPTS
+
+    async def told(workspace: Workspace) -> None:
+        async def work(act: Callable[[Workspace], Any]) -> Any:
+            return act(workspace)
+
+        rooms = Rooms(workspace, work)
+        await (room := await rooms.room("a.md")).rest()
+        push = Mirror.push
+
+        def disturbed(*given: Any) -> None:
+            nonlocal times
+            times -= 1
+            if times >= 0:
+                raise Stale("It was written just now.")
+            push(*given)
+
+        monkeypatch.setattr(Mirror, "push", disturbed)
+        typed(room, "Typed.")
+        await asyncio.wait_for(room.flush(), 10)
+        assert not room.closed
+        assert not room.waiting
         assert str(workspace.read("a.md").text) == "Typed."
 
     with Workspace.open(tmp_path / "notes", state_home=str(tmp_path / "state")) as workspace:

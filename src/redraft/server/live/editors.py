@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from contextlib import AbstractContextManager
 
-    from redraft.server.live.room import Client, Room
+    from redraft.server.live.client import Client
+    from redraft.server.live.room import Room
     from redraft.tools.live import Shown
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from redraft.server.live.room import Client
+    from redraft.server.live.client import Client
 
 LOOK_SECONDS = 0.25
 

@@ -12,7 +12,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.errors import Damaged, RedraftError, Stale
+from redraft.errors import Busy, Damaged, RedraftError, Stale
 from redraft.server.live.admission import Ledger
 from redraft.server.live.indices import OffBeat, byte_length
 from redraft.server.live.kept import SERVER
@@ -35,6 +35,10 @@ FOLD_AFTER = 1000
 # A program may write the file again and again, each time between our look at it and our typing.
 ATTEMPTS = 8
 DISK = "disk"
+
+
+class Delayed(Busy):
+    """The workspace could not be written just now. What came in is kept, and is typed by the next exchange."""
 
 
 class Exchanged(NamedTuple):
@@ -99,13 +103,17 @@ class Keeper:
 
     def exchange(self, workspace: Workspace, batch: Sequence[tuple[str, bytes]], origin: str = "") -> Exchanged:
         """Bring the room and the workspace together. `origin` says what has happened to the document elsewhere; without
-        one, most likely nothing has, and typing goes straight to the workspace."""
+        one, most likely nothing has, and typing goes straight to the workspace. `Busy` where not even that could be
+        kept."""
         try:
             for _ in range(ATTEMPTS):
                 with contextlib.suppress(Stale):
                     return self._together(workspace, batch, origin)
                 origin = DISK
             return self._together(workspace, batch, origin)
+        except (Busy, Stale) as error:
+            self._kept.add(self._path, batch)
+            raise Delayed(f"{self._path} is being written; try again in a moment.") from error
         except Exception as error:
             self._kept.add(self._path, batch)
             if isinstance(error, RedraftError) and error.code == "not_found":

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pycrdt import Doc, merge_updates
 
 from redraft.errors import Busy, RedraftError
 from redraft.server.live import wire
 from redraft.server.live.admission import read_update
+from redraft.server.live.client import AGAIN, FAILED, NOT_THERE, OTHER_EPOCH, READ_ONLY, Refusal
 from redraft.server.live.editors import OpenEditors
 from redraft.server.live.followed import Followed
 from redraft.server.live.holding import Holding
-from redraft.server.live.keeper import MAX_STATE
+from redraft.server.live.keeper import DISK, MAX_STATE, Delayed
 from redraft.server.live.mirror import unharmed
 from redraft.server.live.presence import Presence
 from redraft.server.live.wire import Garbled
@@ -27,6 +28,7 @@ from redraft.server.live.wire import Garbled
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from redraft.server.live.client import Client
     from redraft.server.live.keeper import Exchanged, Opened
 
     Exchange = Callable[[Sequence[tuple[str, bytes]], str], Awaitable[Exchanged]]
@@ -36,29 +38,6 @@ LOG = logging.getLogger(__name__)
 TICK_SECONDS, TICK_FOR_EACH = 0.01, 0.0004
 PRESENCE_SECONDS = 0.05
 RETRY_SECONDS = 0.25
-UNACCEPTABLE, READ_ONLY, NOT_THERE, OTHER_EPOCH, TOO_MANY = 4400, 4403, 4404, 4409, 4429
-FAILED, AGAIN = 1011, 1012
-
-
-class Client(Protocol):
-    """One connection, as a room sees it."""
-
-    name: str
-    may_write: bool
-    synced: bool
-
-    def send(self, data: bytes) -> None: ...
-
-    def close(self, code: int, reason: str) -> None: ...
-
-
-class Refusal(Exception):
-    """Why a connection is ended."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 class Room:
@@ -260,6 +239,7 @@ class Room:
         return self._exchanging
 
     async def _keep_exchanging(self) -> None:
+        delayed = 0
         try:
             while self._untold or self._woken:
                 batch, self._untold = self._untold, []
@@ -267,15 +247,20 @@ class Room:
                 try:
                     self._settle(await self._exchange(batch, origin))
                 except (Busy, asyncio.CancelledError) as error:
-                    self._untold = batch + self._untold  # what is kept twice is still taken in once
+                    if isinstance(error, Delayed):
+                        delayed, origin = delayed + len(batch), origin or DISK
+                    else:
+                        self._untold = batch + self._untold
+                    self._woken = self._woken or origin
                     if not isinstance(error, Busy):
                         raise
                     await asyncio.sleep(RETRY_SECONDS)
                     continue
                 except BaseException:
-                    self._followed.heard(len(batch), kept=False)  # or kept, and typed when the room is opened again
+                    self._followed.heard(delayed + len(batch), kept=False)  # or kept, and typed when it is opened again
                     raise
-                self._followed.heard(len(batch))
+                self._followed.heard(delayed + len(batch))
+                delayed = 0
         except RedraftError as error:
             self.close(NOT_THERE, error.message)
 

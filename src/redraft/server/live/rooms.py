@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redraft.errors import Busy, RedraftError
 from redraft.server.live.agents import Agents
+from redraft.server.live.client import AGAIN
 from redraft.server.live.editors import Editors
 from redraft.server.live.keeper import DISK, EPOCH_SECONDS, Keeper
 from redraft.server.live.kept import Kept
-from redraft.server.live.room import AGAIN, Room
+from redraft.server.live.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from redraft.server.live.client import Client
     from redraft.server.live.keeper import Exchanged
-    from redraft.server.live.room import Client
     from redraft.workspace.events import Event
     from redraft.workspace.workspace import Workspace
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.websockets import WebSocketDisconnect
 
 from redraft.errors import Busy, RedraftError
-from redraft.server.live.room import (
+from redraft.server.live.client import (
     FAILED,
     NOT_THERE,
     OTHER_EPOCH,
