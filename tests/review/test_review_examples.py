@@ -266,3 +266,9 @@ def test_a_hunk_within_a_line_break_of_two_characters_counts_it_once():
     last = Part("", "y", "y", id="h_2", turn="t")
     assert [(hunk.working_line, hunk.working_column) for hunk in Review((*parts, last)).hunks] == [(1, 0), (3, 0)]
     assert [(hunk.line, hunk.working_line) for hunk in Review((*torn, last)).hunks] == [(1, 1), (2, 2)]
+
+
+def test_typing_before_a_line_and_another_programs_words_after_it_leave_the_line_there_once():
+    review = Review((Part("one\n", "\n", "two \n", turn="turn2"),))
+    after = outside_change(review, "one\n", "one\n\nthree\n")
+    assert after.to_save.count("one") == after.to_save.count("two") == after.to_save.count("three") == 1

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from redraft.review.both import both, with_both
 from redraft.review.review import Part, Review, cut_parts, tidy
 from redraft.text.edits import Change
 from redraft.text.merge import Clean, merge
@@ -19,7 +20,7 @@ from redraft.text.merge import Clean, merge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from redraft.text.merge import Conflict, Merge
+    from redraft.text.merge import Merge
 
     Redo = Callable[[Sequence["Part"], int, list["Touch"]], list["Part"]]
 
@@ -87,13 +88,13 @@ def outside_change(review: Review, saved: str, disk: str) -> Review:
     pending there as well, it stands beside as in `agent_turn`, and working is the person's text with the other's.
     """
     working = merge(saved, review.working, disk)
-    base, proposed = (_with_both(merge(saved, text, disk)) for text in (review.base, review.proposed))
-    parts = review.recut(base, proposed, _with_both(working)) or [Part("", "", "")]
+    base, proposed = (with_both(merge(saved, text, disk)) for text in (review.base, review.proposed))
+    parts = review.recut(base, proposed, with_both(working)) or [Part("", "", "")]
     clashes = _clashes(working)
     for first, last in reversed(_widened(parts, clashes)):
         parts[first:last] = _clashing(parts[first:last])
     after = Review(tidy(parts))
-    own = _with_both(merge(saved, review.to_save, disk))
+    own = with_both(merge(saved, review.to_save, disk))
     if after.to_save != own:
         # The pieces do not add up to what the person has by now. That comes first: all that is proposed stands beside.
         beside = review.recut(base if proposed == base else own, proposed, own)
@@ -131,21 +132,6 @@ def _widened(parts: Sequence[Part], clashes: list[Touch]) -> list[tuple[int, int
             first = runs.pop()[0]  # noqa: PLW2901
         runs.append((first, last))
     return runs
-
-
-def _with_both(merged: Merge) -> str:
-    """The merged text, with the words of both sides where they conflict."""
-    return "".join(piece.text if isinstance(piece, Clean) else _both(piece) for piece in merged.pieces)
-
-
-def _both(piece: Conflict) -> str:
-    """Each side's words whole, the person's first; once where one side has all of the other's."""
-    ours, theirs = piece.ours, piece.theirs
-    if ours in theirs or theirs in ours:
-        return max(ours, theirs, key=len)
-    if ours[-1].isalnum() and theirs[0].isalnum():  # else two words would become one
-        return f"{ours}\n{theirs}" if "\n" in ours or "\n" in theirs else f"{ours} {theirs}"
-    return ours + theirs
 
 
 def _clashing(parts: Sequence[Part]) -> list[Part]:
@@ -191,11 +177,11 @@ def _narrowed(at: int, old: str, new: str) -> list[Touch]:
 
 
 def _clashes(merged: Merge) -> list[Touch]:
-    """Where the conflicts lie in the text that `_with_both` gives."""
+    """Where the conflicts lie in the text that `with_both` gives."""
     clashes: list[Touch] = []
     at = 0
     for piece in merged.pieces:
-        length = len(piece.text if isinstance(piece, Clean) else _both(piece))
+        length = len(piece.text if isinstance(piece, Clean) else both(piece))
         if not isinstance(piece, Clean):
             clashes.append(Touch(at, at + length, ""))
         at += length
