@@ -102,14 +102,14 @@ def test_a_pandoc_that_fails_is_told_and_leaves_nothing(redraft: Program):
 @pytest.mark.slow
 @pytest.mark.covers("ML-future-export")
 def test_a_word_document_of_the_real_pandoc_has_words_pictures_and_tasks(redraft: Program):
-    redraft.write(
-        "note.md", '# Lamp\n\n![A lamp](lamp.png)\n\n- [x] lit\n- [ ] cleaned\n\nOf `<img src="far.png">` and url(y).\n'
-    )
+    tasks = "- [x] lit\n- [ ] cleaned\n"
+    words = 'Of `<img src="far.png">` and url(y).\n'
+    redraft.write("note.md", f"# Lamp\n\n![A lamp](lamp.png) without srcset\n\n{tasks}\n{words}")
     (redraft.folder / "lamp.png").write_bytes(png())
     assert redraft.run("export", "note.md", "--to", "docx").status == 0
     with zipfile.ZipFile(BytesIO((redraft.folder / "note.docx").read_bytes())) as made:
         words = made.read("word/document.xml").decode()
         pictures = [made.read(name) for name in made.namelist() if name.startswith("word/media/")]
     assert pictures == [png()]
-    for each in ("Lamp", "A lamp", "☑", "lit", "☐", "cleaned", "far.png", "url(y)"):
+    for each in ("Lamp", "A lamp", "☑", "lit", "☐", "cleaned", "far.png", "url(y)", "srcset"):
         assert each in words

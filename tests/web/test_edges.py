@@ -172,3 +172,22 @@ def test_typing_goes_on_while_somebody_else_moves_the_document(room: Room, view:
     window.page.get_by_role("textbox", name=f"Text of moved/{view}.md").wait_for()
     window.expect(lambda: room.working(f"moved/{view}.md").rstrip("\n").endswith(typed))
     assert room.working(f"moved/{view}.md").count("typed") == 1
+
+
+def test_a_new_document_under_the_name_that_another_had_is_not_that_one(room: Room):
+    room.write("traded.md", "Old.\n")
+    window = room.window("traded.md")
+    window.go_to_end()
+    window.type("Typed before. ")
+    arguments = {"from_path": "traded.md", "to_path": "old.md"}
+    room.server.post("/api/tools/move_document", arguments, mode="apply", author="Agent")
+    window.page.get_by_role("textbox", name="Text of old.md").wait_for()
+    room.write("traded.md", "New.\n")
+    room.server.post("/api/tabs", {"path": "traded.md"})
+    window.page.get_by_role("tab", name="traded.md").click()
+    window.page.get_by_role("textbox", name="Text of traded.md").get_by_text("New.").wait_for()
+    window.page.get_by_role("textbox", name="Text of traded.md").click()
+    window.page.keyboard.press("Control+End")
+    window.type("Typed after.")
+    window.expect(lambda: room.working("traded.md") == "New.\nTyped after.")
+    assert room.working("old.md") == "Old.\nTyped before. "

@@ -37,7 +37,7 @@ WITHOUT_ITS_FILES = "Could not find data file"
 _BOX = re.compile(r"<input\b[^>]*>")
 # Whatever a program that reads HTML might fetch. The page has been cleaned of all this; here it is not taken on trust.
 _LOADED = re.compile(
-    r"<(?:iframe|embed|object|link|script|source|video|audio|base)\b|<img\b[^<]*?(?:\bsrc\s*=\s*(?![\"\']?data:)|\bsrcset\b)",
+    r"<(?:iframe|embed|object|link|script|source|video|audio|base)\b|<img\b[^<>]*?(?:\bsrc\s*=\s*(?![\"\']?data:)|\bsrcset\b)",
     re.IGNORECASE,
 )
 # In the order of how well they set a page like ours.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pycrdt import Doc, Text
 
 from redraft.errors import Busy, Stale
+from redraft.history.turns import Author
 from redraft.server.live import room as room_module
 from redraft.server.live import rooms as module
 from redraft.server.live import wire
@@ -120,9 +121,11 @@ def test_a_room_that_cannot_be_closed_takes_no_other_with_it(tmp_path: Path, cap
             return act(workspace)
 
         rooms = Rooms(workspace, work)
-        for name in NAMES:
-            await (room := await rooms.room(name)).rest()
-            typed(room, f"Typed into {name}.")
+        opened = [await rooms.room(name) for name in NAMES]
+        for room in opened:
+            await room.rest()
+        for room in opened:  # and the loop ends before any of it is handed on
+            typed(room, f"Typed into {room.path}.")
         return rooms
 
     with Workspace.open(folder, state_home=str(tmp_path / "state")) as workspace:
@@ -131,3 +134,30 @@ def test_a_room_that_cannot_be_closed_takes_no_other_with_it(tmp_path: Path, cap
         rooms.close()
         assert [str(workspace.read(name).text) for name in NAMES[1:]] == ["Typed into b.md.", "Typed into c.md."]
     assert "a.md could not be closed" in caplog.text
+
+
+def test_the_epoch_of_a_document_that_was_moved_goes_on_for_whoever_asks_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Here.\n", encoding="utf-8")
+
+    async def told(workspace: Workspace) -> None:
+        async def work(act: Callable[[Workspace], Any]) -> Any:
+            return act(workspace)
+
+        workspace.open_tab("a.md")
+        rooms = Rooms(workspace, work)
+        await (room := await rooms.room("a.md")).rest()
+
+        def unheard(*_: object) -> None:
+            """Another process has moved it, and the news is not here yet."""
+
+        monkeypatch.setattr(Rooms, "_wake", unheard)
+        with workspace.turn(Author("person", "you"), "Move it") as turn:
+            turn.move("a.md", "b.md", workspace.read("a.md").version)
+        assert (await rooms.room("b.md")).epoch == room.epoch
+        assert room.closed
+
+    with Workspace.open(tmp_path / "notes", state_home=str(tmp_path / "state")) as workspace:
+        asyncio.run(told(workspace))

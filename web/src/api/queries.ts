@@ -30,9 +30,9 @@ export const treeQuery = queryOptions({
 
 export const tabsQuery = queryOptions({
   queryKey: ["tabs"],
-  queryFn: async () => {
+  queryFn: async ({ signal }) => {
     const { tabs } = await told(server.GET("/api/tabs"));
-    goAlong(tabs);
+    if (!signal.aborted) goAlong(tabs); // else a newer answer is here, or on its way
     return tabs;
   },
 });

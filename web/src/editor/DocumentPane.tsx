@@ -36,11 +36,7 @@ interface DocumentPaneProps {
 
 /** The document in front: what agents did to it, its text, and how it stands. */
 export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
-  const before = useRef(path);
-  const document = useMemo(() => liveDocument(path, before.current), [path]);
-  useEffect(() => {
-    before.current = path;
-  }, [path]);
+  const document = useMemo(() => liveDocument(path), [path]);
   const live = useLive(document);
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: lock } = useQuery(lockQuery);
@@ -121,7 +117,12 @@ function useView(path: string): [EditorView | null, (view: EditorView | null) =>
       if (last.current && !next) {
         const { doc, selection } = last.current.state;
         const line = doc.lineAt(selection.main.head);
-        lastPlaces.set(path, { line: line.number - 1, column: selection.main.head - line.from, view: "source" });
+        lastPlaces.set(path, {
+          line: line.number - 1,
+          column: selection.main.head - line.from,
+          view: "source",
+          focused: last.current.hasFocus,
+        });
       }
       last.current = next;
       setView(next);

@@ -1,6 +1,6 @@
 import { EditorSelection, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Session } from "@/live/session";
 import { decideHunk, splitHunk } from "@/review/deciding";
 import { reviewMarks } from "@/review/marks";
@@ -49,7 +49,8 @@ export function SourceEditor(props: SourceEditorProps): ReactNode {
   const given = useRef(props);
   given.current = props;
 
-  useEffect(() => {
+  // Before the page is changed: what is taken off it has no focus any more.
+  useLayoutEffect(() => {
     if (!host.current) return;
     const made = editor(host.current, path, session, facts, readOnly, given);
     setView(made);

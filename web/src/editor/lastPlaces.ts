@@ -7,6 +7,8 @@ export interface LastPlace {
   /** In UTF-16 units. */
   column: number;
   view: DocumentView;
+  /** Whether the keyboard was there. */
+  focused: boolean;
 }
 
 export const lastPlaces = new Map<string, LastPlace>();

@@ -18,6 +18,7 @@ export class Keeping {
   #clients = new Set<number>();
   #waiting: ReturnType<typeof setTimeout> | undefined;
   #writing = false;
+  #forgetting = false;
   #kept: Kept | null = null;
 
   constructor(readonly path: string) {}
@@ -46,6 +47,10 @@ export class Keeping {
 
   /** Nothing of it is needed any more. */
   forget(): void {
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
+    this.#forgetting = this.#writing;
+    if (this.#writing) return; // once that is there
     const clients = [...this.#clients];
     this.#clients.clear();
     this.#kept = null;
@@ -77,6 +82,7 @@ export class Keeping {
       return; // no room, or none allowed: the page warns before it is closed
     } finally {
       this.#writing = false;
+      if (this.#forgetting) this.forget();
     }
     if (!this.has(session) || !session.unsynced) this.note(session);
   }

@@ -9,7 +9,7 @@
 import { Failure, server, told, UNREACHABLE } from "@/api/client";
 import { Keeping } from "./keeping";
 import { carriedOver } from "./merging";
-import { type About, Session, type SessionEvents, typedIn } from "./session";
+import { type About, Session, typedIn } from "./session";
 
 export type LiveStatus = "connecting" | "live" | "offline" | "gone";
 
@@ -44,21 +44,32 @@ export class LiveDocument {
   #ended = false;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #leaving: ReturnType<typeof setTimeout> | undefined;
-  /** What was kept under the name that the document had before. */
-  #keptBefore: Keeping | undefined;
-  #events: SessionEvents = {
-    changed: (session) => this.#changed(session),
-    ended: (session, code) => this.#over(session, code),
-  };
+  /** What is kept under the names that the document had before, until it is where it belongs. */
+  #keptBefore: Keeping[] = [];
+  #path: string;
+  /** Whether what earlier pages left was looked for. */
+  #read = false;
+  /** How often a room was looked for, and whether that goes on. */
+  #joins = 0;
+  #joining = false;
 
-  /** `before` is this document under the name that it had until now. */
+  /** `left` is called whenever nobody is told of it any more. */
   constructor(
-    readonly path: string,
-    before?: LiveDocument,
+    path: string,
+    readonly left: (document: LiveDocument) => void = () => undefined,
   ) {
+    this.#path = path;
     this.#keeping = new Keeping(path);
-    if (before) this.#adopt(before);
-    void this.#join(true);
+    void this.#join();
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Whether it is shown somewhere. */
+  get watched(): boolean {
+    return this.#listeners.size > 0;
   }
 
   /** The session whose text is shown; null until there is one. */
@@ -75,8 +86,25 @@ export class LiveDocument {
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (!this.watched) this.left(this);
+    };
   };
+
+  /** The document is called so from now on: the same replica goes on, in the room of that name. */
+  moved(to: string): void {
+    this.#path = to;
+    this.#keptBefore.push(this.#keeping);
+    this.#keeping = new Keeping(to);
+    clearTimeout(this.#leaving);
+    this.#gone = false;
+    this.#problem = "";
+    this.#coming?.destroy();
+    this.#coming = null;
+    void this.#join(true);
+    this.#tell();
+  }
 
   /** Wait until the server has all that was typed so far, though not for ever; whether it has. */
   async arrived(patience = 3000): Promise<boolean> {
@@ -95,35 +123,36 @@ export class LiveDocument {
     this.#listeners.clear();
   }
 
-  #adopt(before: LiveDocument): void {
-    this.#session = before.#session;
-    before.#session = null;
-    if (this.#session) this.#session.events = this.#events;
-    this.#generation = before.#generation;
-    this.#keptBefore = before.#keeping;
-    this.#view = this.#now();
-  }
-
-  async #join(first = false): Promise<void> {
-    const unsent = first ? await this.#keeping.read() : [];
-    const epoch = await this.#ask();
-    if (epoch === null || this.#ended) return;
-    if (first && unsent.length === 0 && this.#session?.epoch === epoch) {
-      this.#session.moveTo(this.path);
+  async #join(moved = false): Promise<void> {
+    this.#joins += 1;
+    const join = this.#joins;
+    this.#joining = true;
+    const kept = this.#read ? [] : await Promise.all([this.#keeping, ...this.#keptBefore].map((each) => each.read()));
+    const epoch = await this.#ask(join);
+    if (epoch === null || this.#ended || join !== this.#joins) return;
+    this.#joining = false;
+    this.#read = true;
+    const unsent = kept.flat();
+    if (moved && unsent.length === 0 && this.#session?.epoch === epoch) {
+      this.#session.moveTo(this.#path);
       return;
     }
     const current = unsent.filter((each) => each.epoch === epoch);
     for (const each of unsent) if (each.epoch !== epoch) this.#carried.push(typedIn(each));
-    this.#coming = new Session(this.path, epoch, current, this.#events);
+    this.#coming = new Session(this.#path, epoch, current, {
+      changed: (session) => this.#changed(session),
+      ended: (session, code) => this.#over(session, code),
+    });
   }
 
   /** The epoch to join, asked for until there is an answer; null where the answer is that there is none. */
-  async #ask(): Promise<string | null> {
-    while (!this.#ended) {
+  async #ask(join: number): Promise<string | null> {
+    while (!this.#ended && join === this.#joins) {
       try {
-        return (await told(server.GET("/api/live", { params: { query: { path: this.path } } }))).epoch;
+        return (await told(server.GET("/api/live", { params: { query: { path: this.#path } } }))).epoch;
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
+        if (join !== this.#joins) return null;
         if (error.code !== UNREACHABLE && error.status < 500 && error.status !== 429) {
           this.#leave(error.sentence);
           return null;
@@ -138,8 +167,7 @@ export class LiveDocument {
 
   #over(session: Session, code: number): void {
     if (session !== this.#session && session !== this.#coming) return;
-    if (code === NOT_THERE)
-      this.#leaving = setTimeout(() => this.#leave("This document is not there any more."), MOVED_MS);
+    if (code === NOT_THERE) this.#leaveSoon(session);
     else if (code === READ_ONLY) this.#leave("You may read this document, and not type into it.");
     else {
       // Another epoch, or something that this replica holds is not taken: a new one begins from the server's text.
@@ -147,6 +175,16 @@ export class LiveDocument {
       this.#coming = null;
       setTimeout(() => void this.#join(), session === this.#session ? 0 : PAUSE_MS);
     }
+  }
+
+  /** Another room is perhaps looked for already, or will be in a moment. */
+  #leaveSoon(session: Session): void {
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => {
+      if (this.#joining) this.#leaveSoon(session);
+      else if (session === this.#session ? !session.synced : session === this.#coming)
+        this.#leave("This document is not there any more.");
+    }, MOVED_MS);
   }
 
   #leave(problem: string): void {
@@ -159,9 +197,8 @@ export class LiveDocument {
     if (this.#ended) return;
     if (session === this.#coming && session.synced) this.#takeOver(session);
     if (session === this.#session) this.#keeping.note(session);
-    if (session === this.#session && session.synced) {
-      this.#keptBefore?.forget(); // whatever it was, it is here
-      this.#keptBefore = undefined;
+    if (session === this.#session && session.synced && !session.unsynced && !this.#joining) {
+      for (const before of this.#keptBefore.splice(0)) before.forget();
     }
     this.#tell();
   }

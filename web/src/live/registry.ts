@@ -1,33 +1,51 @@
 /** The live documents of this window: one for each document that is open in it, in front or not. */
 
+import { onMoved } from "@/state/moving";
 import { useStore } from "@/state/store";
 import { waitWith } from "./arriving";
 import { LiveDocument } from "./liveDocument";
 import type { Session } from "./session";
 
 const documents = new Map<string, LiveDocument>();
+/** The names that open documents had before: whoever has not heard yet finds them under these, too. */
 const movedTo = new Map<string, string>();
 
-/** The live document of a path; where it was moved just now, `from` is where it was before. */
-export function liveDocument(path: string, from = path): LiveDocument {
-  const found = documents.get(path);
-  if (found) return found;
-  const before = documents.get(from);
-  const made = new LiveDocument(path, before);
-  documents.set(path, made);
-  movedTo.delete(path);
-  if (before) {
-    movedTo.set(from, path);
-    end(before);
+export function liveDocument(path: string): LiveDocument {
+  let found = current(path);
+  if (!found) {
+    found = new LiveDocument(path, (document) => void letGo(document));
+    documents.set(path, found);
   }
-  return made;
+  return found;
 }
 
-/** The session of a document that is open here, if it has one by now; that of a document that was moved goes on. */
+/** The session of a document that is open here, if it has one by now. */
 export function sessionOf(path: string): Session | null {
-  const to = movedTo.get(path);
-  return to === undefined ? (documents.get(path)?.session ?? null) : sessionOf(to);
+  return current(path)?.session ?? null;
 }
+
+function current(path: string): LiveDocument | undefined {
+  const to = movedTo.get(path);
+  return documents.get(path) ?? (to === undefined ? undefined : documents.get(to));
+}
+
+onMoved((moves, open) => {
+  const moving = [...moves].flatMap(([from, to]) => {
+    const document = documents.get(from);
+    documents.delete(from);
+    return document ? [{ document, from, to }] : [];
+  });
+  for (const { document, from, to } of moving) {
+    const there = documents.get(to);
+    if (there) end(there); // which has gone, or another would not be here
+    documents.set(to, document);
+    for (const [before, after] of movedTo) if (after === from) movedTo.set(before, to);
+    movedTo.set(from, to);
+    movedTo.delete(to);
+    document.moved(to);
+  }
+  for (const path of open) movedTo.delete(path); // whatever is called so now is what is meant
+});
 
 waitWith(async (paths) => {
   const wanted = [...documents.values()].filter(({ path }) => !paths || paths.includes(path));
@@ -37,8 +55,9 @@ waitWith(async (paths) => {
 /** Let go of a document that is not open any more, once what was typed into it has arrived. */
 async function letGo(document: LiveDocument): Promise<void> {
   await document.arrived();
-  const { order, active } = useStore.getState();
-  const open = order.includes(document.path) || active === document.path;
+  const { order, active, tabs } = useStore.getState();
+  const { path, watched } = document;
+  const open = watched || order.includes(path) || active === path || path in tabs;
   if (open || document.wouldLose || documents.get(document.path) !== document) return;
   end(document);
 }
@@ -48,18 +67,11 @@ function end(document: LiveDocument): void {
   document.destroy();
 }
 
-// As long as it takes whoever shows a document that was moved to hear of that, and take it over.
-const HANDED_OVER_MS = 2000;
-
-useStore.subscribe(({ order, active }, before) => {
-  before.order.forEach((path, at) => {
+useStore.subscribe(({ order }, before) => {
+  for (const path of before.order) {
     const document = order.includes(path) ? undefined : documents.get(path);
-    if (!document) return;
-    const to = order.length === before.order.length ? order[at] : undefined;
-    if (to === undefined) void letGo(document);
-    else if (to !== active) liveDocument(to, path);
-    else setTimeout(() => void letGo(document), HANDED_OVER_MS);
-  });
+    if (document) void letGo(document);
+  }
 });
 
 globalThis.addEventListener?.("beforeunload", (event) => {

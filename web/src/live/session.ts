@@ -26,7 +26,7 @@ export interface About {
   pending: number;
 }
 
-export interface SessionEvents {
+interface SessionEvents {
   changed: (session: Session) => void;
   /** The server has ended the connection for good. */
   ended: (session: Session, code: number) => void;
@@ -71,7 +71,7 @@ export class Session {
     path: string,
     readonly epoch: string,
     unsent: readonly Unsent[],
-    public events: SessionEvents,
+    readonly events: SessionEvents,
   ) {
     for (const update of unsent.flatMap(({ updates }) => updates)) Y.applyUpdate(this.doc, update);
     this.typed = unsent.length;
@@ -164,12 +164,10 @@ export class Session {
 
   /** Say something to the server besides; where it is away, whoever wants to say it again is told when it is back. */
   say(message: string): void {
-    const { ws, synced } = this.#provider;
-    if (!ws || !synced) return;
     const encoder = encoding.createEncoder();
     encoding.writeVarUint(encoder, EDITOR);
     encoding.writeVarString(encoder, message);
-    ws.send(encoding.toUint8Array(encoder));
+    this.#send(encoder);
   }
 
   destroy(): void {
@@ -204,14 +202,19 @@ export class Session {
     if (!this.synced || this.#asking !== undefined || this.#questions.length > 0) return;
     this.#asking = setTimeout(() => {
       this.#asking = undefined;
-      const { ws, synced } = this.#provider;
-      if (!ws || !synced) return;
-      this.#questions.push({ state: Y.snapshot(this.doc), typed: this.typed });
       const encoder = encoding.createEncoder();
       encoding.writeVarUint(encoder, messageSync);
       writeSyncStep1(encoder, this.doc);
-      ws.send(encoding.toUint8Array(encoder));
+      if (this.#send(encoder)) this.#questions.push({ state: Y.snapshot(this.doc), typed: this.typed });
     }, ASK_AFTER_MS);
+  }
+
+  /** Send it, where there is somebody to send it to; whether there is. */
+  #send(encoder: encoding.Encoder): boolean {
+    const { ws, synced } = this.#provider;
+    if (!synced || ws?.readyState !== WebSocket.OPEN) return false;
+    ws.send(encoding.toUint8Array(encoder));
+    return true;
   }
 
   #answered(): void {

@@ -1,4 +1,4 @@
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { sentenceOf } from "@/api/client";
 import { colourOf } from "@/editor/cursors";
 import type { Facts } from "@/editor/facts";
@@ -125,7 +125,8 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
   // What the editor calls is what was given last, without making the editor anew.
   const given = useRef(props);
   given.current = props;
-  useEffect(() => {
+  // Before the page is changed: what is taken off it has no focus any more.
+  useLayoutEffect(() => {
     if (!host.current) return;
     const extensions = [...reviewing(actionsOf(given, () => made)), cursors];
     const onChange = (error: unknown) => {

@@ -26,12 +26,17 @@ export interface Asking {
 // A client of its own: these questions change nothing, and need not be remembered by the server as writes are.
 const server = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "http://localhost" });
 
+// Longer than the longest document takes: a server that says nothing for this time is away.
+const PATIENCE_MS = 30_000;
+
 export const asking: Asking = {
   async parse(markdown) {
-    const { doc, blocks } = await told(server.POST("/api/rich/parse", { body: { markdown } }));
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const { doc, blocks } = await told(server.POST("/api/rich/parse", { body: { markdown }, signal }));
     return { doc: doc as JSONContent, blocks };
   },
   async serialise(doc, before) {
-    return await told(server.POST("/api/rich/serialise", { body: { doc, before } }));
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    return await told(server.POST("/api/rich/serialise", { body: { doc, before }, signal }));
   },
 };

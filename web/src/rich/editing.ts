@@ -7,6 +7,7 @@ import type { Transform } from "@tiptap/pm/transform";
 import { nonce } from "@/app/nonce";
 import { waitFirst } from "@/live/arriving";
 import type { Session } from "@/live/session";
+import { say } from "@/state/store";
 import { asking, type Reading } from "./asking";
 import { editsBetween } from "./edits";
 import { Keeping, takeUp } from "./keeping";
@@ -124,8 +125,9 @@ export class RichEditing implements OpenRich, Front {
 
   /** Take back, or bring back, what the person did last, here or in the source. */
   async step(direction: "undo" | "redo"): Promise<void> {
-    await this.flush();
-    this.session.undo[direction]();
+    // An older step must not be taken back unseen, in place of what was typed last.
+    if (await this.flush()) this.session.undo[direction]();
+    else say(`The server cannot be reached, and ${direction} waits for it. What you typed is kept here.`);
   }
 
   /** Close it. What is not written yet is kept, for whoever takes it up. */

@@ -10,14 +10,14 @@ import { linesOf, type SourcePlace, toPlace, toPosition } from "./places";
 /** Go to where the person was in the view before; the keyboard, too, where it was another view. */
 export function arrive(editing: RichEditing): void {
   const last = lastPlaces.get(editing.path);
-  if (last) go(editing, last, last, last.view !== "rich");
+  if (last) go(editing, last, last, last.view !== "rich" || (last.focused && document.activeElement === document.body));
 }
 
 /** Remember where the person is, and send the source view there. */
 export function depart(editing: RichEditing): void {
   const { path, standing, editor } = editing;
   const place = toPlace(standing, editor.state.selection.head);
-  lastPlaces.set(path, { ...place, view: "rich" });
+  lastPlaces.set(path, { ...place, view: "rich", focused: editor.isFocused });
   if (useStore.getState().views[path] !== "source") return;
   const line = linesOf(standing.text)[place.line] ?? "";
   show({ goingTo: { path, line: place.line + 1, column: [...line.slice(0, place.column)].length } });

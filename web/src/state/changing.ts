@@ -23,7 +23,9 @@ export async function undo(turn: number): Promise<number | null> {
 }
 
 function offer(text: string, turn: number | null | undefined, after: () => void = () => undefined): void {
-  const back = (number: number) => ({ action: { label: "Undo", run: () => void undo(number).then(after) } });
+  const back = (number: number) => ({
+    action: { label: "Undo", run: () => void undo(number).then((turn) => turn !== null && after()) },
+  });
   say(text, turn === null || turn === undefined ? {} : back(turn));
 }
 
@@ -31,9 +33,9 @@ export function moved(path: string, to: string): Promise<boolean> {
   return attempt(async () => {
     await allArrived([path]); // what was typed goes along
     const done = await told(server.POST("/api/documents/move", { body: { path, to } }));
-    follow(path, done.path);
+    follow(new Map([[path, done.path]]));
     refresh("turn", "tabs", "tree");
-    offer(`${path} is now ${done.path}.`, done.turn?.turn, () => follow(done.path, path));
+    offer(`${path} is now ${done.path}.`, done.turn?.turn, () => follow(new Map([[done.path, path]])));
   });
 }
 

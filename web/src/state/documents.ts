@@ -47,10 +47,11 @@ export async function close(tabId: string, path: string, discard = false): Promi
 
 /** Take a document out of this window, and put its neighbour in front. */
 export function leave(path: string): void {
-  const { order, active } = useStore.getState();
+  const { order, active, tabs } = useStore.getState();
+  const { [path]: _, ...others } = tabs;
   const at = order.indexOf(path);
   const left = order.filter((other) => other !== path);
-  show({ order: left, active: active === path ? (left[Math.min(at, left.length - 1)] ?? null) : active });
+  show({ order: left, tabs: others, active: active === path ? (left[Math.min(at, left.length - 1)] ?? null) : active });
 }
 
 /** Save a document: first what was typed has to be at the server. */

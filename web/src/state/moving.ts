@@ -2,16 +2,39 @@
 
 import { show, useStore } from "./store";
 
-/** What this window shows of a document goes where that went. */
-export function follow(from: string, to: string): void {
+/** Where each document was, and where it is now. */
+export type Moves = ReadonlyMap<string, string>;
+
+type Listener = (moves: Moves, open: readonly string[]) => void;
+
+const listeners = new Set<Listener>();
+
+/** Be told of documents that were moved, before anything is shown under its new name; and of all that are open. */
+export function onMoved(listener: Listener): void {
+  listeners.add(listener);
+}
+
+/** What this window shows of documents goes where they went, all at once: two may have traded their names. */
+export function follow(moves: Moves, open: readonly string[] = []): void {
   const { order, active, views, tabs } = useStore.getState();
-  const [view, tab] = [views[from], tabs[from]];
+  const now = (path: string) => moves.get(path) ?? path;
+  for (const listener of listeners) listener(moves, open);
   show({
-    order: order.map((path) => (path === from ? to : path)),
-    active: active === from ? to : active,
-    views: view ? { ...views, [to]: view } : views,
-    tabs: tab ? { ...tabs, [to]: tab } : tabs,
+    order: [...new Set(order.map(now))],
+    active: active === null ? null : now(active),
+    // The old names are still shown for a moment.
+    views: { ...views, ...gone(views, moves) },
+    tabs: { ...tabs, ...gone(tabs, moves) },
   });
+}
+
+/** What is known of the documents that went, by their new names. */
+function gone<Value>(by: Record<string, Value>, moves: Moves): Record<string, Value> {
+  const known = [...moves].flatMap(([from, to]): [string, Value][] => {
+    const value = by[from];
+    return value === undefined ? [] : [[to, value]];
+  });
+  return Object.fromEntries(known);
 }
 
 /**
@@ -19,9 +42,12 @@ export function follow(from: string, to: string): void {
  * is shown the news: whoever has the old ones still finds the document in front by its tab.
  */
 export function goAlong(open: readonly { tab_id: string; path: string }[]): void {
-  const { tabs: known } = useStore.getState();
-  for (const { tab_id, path } of open) {
-    for (const before of Object.keys(known)) if (known[before] === tab_id && before !== path) follow(before, path);
+  const now = new Map(open.map(({ tab_id, path }) => [tab_id, path]));
+  const moves = new Map<string, string>();
+  for (const [path, tab] of Object.entries(useStore.getState().tabs)) {
+    const to = now.get(tab);
+    if (to !== undefined && to !== path) moves.set(path, to);
   }
+  follow(moves, [...now.values()]);
   show({ tabs: Object.fromEntries(open.map(({ path, tab_id }) => [path, tab_id])) });
 }

@@ -69,6 +69,10 @@ class Keeper:
         self._since_fold = 0
         self._tab = ""
 
+    def is_at(self, workspace: Workspace, path: str) -> bool:
+        """Whether its document is there now, by its tab: somebody has moved it."""
+        return path != self._path and any(tab.tab_id == self._tab for tab in workspace.tabs() if tab.path == path)
+
     def open(self, workspace: Workspace, now: float) -> Opened:
         """Take up the room where it was kept, or begin an epoch."""
         workspace.read(self._path)
@@ -141,7 +145,8 @@ class Keeper:
         self._mirror = mirror
         self._since_fold += len(batch) + len(made)
         if self._since_fold > FOLD_AFTER:
-            self.fold()
+            with contextlib.suppress(Busy):  # the next time will do: all is kept
+                self.fold()
         return Exchanged(made, mirror.version, len(mirror.known))
 
     def _taken_up(self) -> tuple[Mirror, list[bytes]]:

@@ -92,6 +92,7 @@ class Rooms:
             before = self._rooms.get(path)
             if before is not None:
                 await self._let_go(before)
+            await self._follow(path)
             keeper = Keeper(self._kept, path)
             opened = await self._work(lambda workspace: keeper.open(workspace, time.time()))
 
@@ -106,6 +107,16 @@ class Rooms:
             return room
         finally:
             del self._opening[path]
+
+    async def _follow(self, path: str) -> None:
+        """Let a room whose document was moved here hear of it first: its epoch goes on under the new name."""
+        here = await self._work(
+            lambda workspace: [old for old, at in self._keepers.items() if at.is_at(workspace, path)]
+        )
+        for old in here:
+            if (room := self._rooms.get(old)) is not None and not room.closed:
+                room.wake(DISK)
+                await room.rest()
 
     def _exchange(
         self, keeper: Keeper, workspace: Workspace, batch: Sequence[tuple[str, bytes]], origin: str

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Schemas, server, told } from "@/api/client";
-import { client, providersQuery, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
+import { askAnew, client, providersQuery, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
 import { attempt } from "@/state/documents";
 import { say } from "@/state/store";
 import { Labelled } from "@/ui/Small";
@@ -39,7 +39,8 @@ export function FolderSettings(): ReactNode {
   const change = async (wish: Change) => {
     setWished((others) => ({ ...others, ...wish }));
     await write(wish);
-    setWished({});
+    const written = Object.keys(wish);
+    setWished((others) => Object.fromEntries(Object.entries(others).filter(([name]) => !written.includes(name))));
   };
   return (
     <fieldset className={css.group} disabled={workspace?.caller.role !== "admin"}>
@@ -100,4 +101,5 @@ async function write(wish: Change): Promise<void> {
       say("It is in your settings; here this folder's own, or your environment's, are stricter.");
   });
   refresh("notice", "job");
+  await askAnew({ queryKey: settingsQuery.queryKey }); // answers of two changes may have crossed
 }
