@@ -8,6 +8,9 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
+from redraft.review.review import Part, Review
+from redraft.workspace.draft import FILE_HUNK, Draft
+from redraft.workspace.plan import Plan
 from workspace.folder import (
     AGENT,
     PERSON,
@@ -360,3 +363,11 @@ def test_accepting_a_move_never_overwrites_what_somebody_put_there(folder: Folde
         workspace.accept({"moved/b.md": None})
     assert folder.tree() == {"a.md": b"one\n", "moved/b.md": b"Somebody's.\n"}
     assert draft_of(workspace, "moved/b.md").kind == "moved"
+
+
+def test_a_creation_that_is_refused_leaves_nothing_where_the_person_left_nothing():
+    """What stood under the proposal was never on the disk, and the person has deleted it since."""
+    review = Review((Part("words\n", "proposed\n", "", conflict=True, turn="t1"),))
+    plan = Plan()
+    plan.put_draft(Draft("new.md", None, review, None, turn="t1").rejected({FILE_HUNK}))
+    assert plan.drafts == {"new.md": None}

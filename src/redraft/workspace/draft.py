@@ -171,8 +171,8 @@ class Draft:
 
     @property
     def worthless(self) -> bool:
-        """A created document whose creation was refused and in which nobody typed."""
-        return self.base_path is None and not self.review.working and not self.review.hunks
+        """A created document whose creation was refused and in which nothing of the person's is left."""
+        return self.base_path is None and not self.review.working and not self.review.pending
 
 
 def with_touching(disk: str, now: str, then: str) -> str:
