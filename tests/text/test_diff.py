@@ -275,3 +275,12 @@ def test_real_revisions_are_told_exactly(material: Path) -> None:
             case = json.loads(line)
             check_hunks(case["base"], case["ours"], diff(case["base"], case["ours"]))
             check_hunks(case["base"], case["human"], diff(case["base"], case["human"]))
+
+
+def test_a_piece_that_reaches_over_changed_lines_is_numbered_where_it_stands():
+    hunks = diff("\n\n\na\n", "a\r\n\n")
+    assert [(hunk.old, hunk.new) for hunk in hunks] == [
+        (Span(0, 3), Span(0, 0)),
+        (Span(3, 4), Span(0, 1)),
+        (Span(4, 4), Span(1, 2)),
+    ]

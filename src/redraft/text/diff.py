@@ -108,12 +108,18 @@ def fresh_id(old_text: str, new_text: str, taken: set[str]) -> str:
     raise AssertionError("counting never ends")
 
 
+_START = LineRegion(0, 0, 0, 0, 0, 0, 0, 0)
+
+
 def _hunks(old: str, new: str, regions: Sequence[Region], lines: Sequence[LineRegion]) -> Iterator[Hunk]:
-    starts = [line.at for line in lines]
+    lines = [_START, *lines]
+    starts, new_starts = [line.at for line in lines], [line.new_at for line in lines]
     taken: set[str] = set()
     for region in regions:
-        # The line numbers are known where changed lines begin; from there it is not far to any piece of them.
-        known = lines[bisect_right(starts, region.old_start) - 1]
+        # The line numbers are known where changed lines begin; from there it is not far to any piece of them. A piece
+        # may reach over several of them, so it has to lie behind on both sides.
+        behind = min(bisect_right(starts, region.old_start), bisect_right(new_starts, region.new_start))
+        known = lines[behind - 1]
         removed, added = old[region.old_start : region.old_end], new[region.new_start : region.new_end]
         if region == known[4:]:
             spans = Span(known.old_start, known.old_end), Span(known.new_start, known.new_end)
