@@ -19,6 +19,7 @@ export function follow(moves: Moves, open: readonly string[] = []): void {
   const { order, active, views, tabs } = useStore.getState();
   const now = (path: string) => moves.get(path) ?? path;
   for (const listener of listeners) listener(moves, open);
+  if (moves.size === 0) return;
   show({
     order: [...new Set(order.map(now))],
     active: active === null ? null : now(active),
@@ -43,11 +44,14 @@ function gone<Value>(by: Record<string, Value>, moves: Moves): Record<string, Va
  */
 export function goAlong(open: readonly { tab_id: string; path: string }[]): void {
   const now = new Map(open.map(({ tab_id, path }) => [tab_id, path]));
+  const known = Object.entries(useStore.getState().tabs);
   const moves = new Map<string, string>();
-  for (const [path, tab] of Object.entries(useStore.getState().tabs)) {
+  for (const [path, tab] of known) {
     const to = now.get(tab);
     if (to !== undefined && to !== path) moves.set(path, to);
   }
   follow(moves, [...now.values()]);
-  show({ tabs: Object.fromEntries(open.map(({ path, tab_id }) => [path, tab_id])) });
+  // This is asked for often, and mostly nothing is new.
+  const same = known.length === open.length && known.every(([path, tab]) => now.get(tab) === path);
+  if (!same) show({ tabs: Object.fromEntries(open.map(({ path, tab_id }) => [path, tab_id])) });
 }
