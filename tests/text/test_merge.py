@@ -373,3 +373,8 @@ def test_a_large_stretch_that_both_sides_rewrote_is_one_conflict() -> None:
     )
     merged = merge(f"start\n{base}end\n", f"start\n{ours}end\n", f"start\n{theirs}end\n")
     assert [(c.base, c.ours, c.theirs) for c in merged.conflicts] == [(base, ours, theirs)]
+
+
+def test_a_line_put_beside_its_like_and_one_put_above_it_are_no_conflict():
+    merged = merge("again\n", "again\nagain\n", "first\nagain\n")
+    assert (merged.clean, merged.text) == (True, "first\nagain\nagain\n")

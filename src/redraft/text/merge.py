@@ -7,7 +7,7 @@ line is invented, and none is lost. Where it is not certain that two changes bel
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, cycle
 from typing import TYPE_CHECKING
 
 from redraft.text.lines import split_lines
@@ -47,6 +47,10 @@ def _changes(base: str, text: str) -> list[Region]:
     wrong one: then most is told as changed, and the little between as kept. A second look at such places decides which
     changes of the other side conflict, so it is worth its time; elsewhere there is nothing to look at.
     """
+    return _slid(base, text, _regions(base, text))
+
+
+def _regions(base: str, text: str) -> list[Region]:
     found: list[Region] = []
     near: list[Region] = []
     largest = 0
@@ -58,6 +62,37 @@ def _changes(base: str, text: str) -> list[Region]:
         near.append(region)
         largest = max(largest, region.size)
     return found + _second_look(base, text, near)
+
+
+def _slid(base: str, text: str, regions: list[Region]) -> list[Region]:
+    """The regions, those that only put lines in or take them out as far down as they mean the same: where a line stands
+    beside its like, both sides have to speak of the same place, and this is the one that git takes."""
+    found: list[Region] = []
+    end = len(base)
+    for region in reversed(regions):
+        if region.old_start == region.old_end or region.new_start == region.new_end:
+            moving = text[region.new_start : region.new_end] or base[region.old_start : region.old_end]
+            by = _distance(moving, base, region.old_end, end)
+            region = Region(*(place + by for place in region))  # noqa: PLW2901
+        found.append(region)
+        end = region.old_start
+    return found[::-1]
+
+
+def _distance(moving: str, base: str, start: int, end: int) -> int:
+    """How far lines can move over those that follow, each of which is the like of the one that it takes in turn."""
+    at = start
+    for line in cycle(split_lines(moving)):
+        after = at + len(line)
+        if after > end or not base.startswith(line, at) or not _is_line(base, line, after):
+            break
+        at = after
+    return at - start
+
+
+def _is_line(base: str, line: str, after: int) -> bool:
+    """Whether a passage is a line of its own: ended, and not before the "\\n" of its "\\r"."""
+    return line[-1] == "\n" or (line[-1] == "\r" and not base.startswith("\n", after))
 
 
 def _second_look(base: str, text: str, near: list[Region]) -> list[Region]:
