@@ -303,7 +303,7 @@ def test_version_and_outline_start_within_three_times_an_empty_python(agent_doc:
     agent_doc.write("a.md", "# T\n\nwords\n")
     script = [sys.executable, "-c", "import sys; from redraft.cli.agent_doc import main; sys.exit(main())"]
     calls = ([sys.executable, "-c", "pass"], [*script, "--version"], [*script, "outline", "a.md"])
-    rounds = [[spent(words) for words in calls] for _ in range(15)]
+    rounds = [[spent(words) for words in calls] for _ in range(40)]
     empty, version, outline = (min(times) for times in zip(*rounds, strict=True))
     assert version < 3 * empty
     assert outline < 3 * empty

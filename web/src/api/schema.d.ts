@@ -2473,7 +2473,7 @@ export interface components {
         };
         /**
          * RunningMacro
-         * @description What to fill in. `title` is the macro's name where it is left out.
+         * @description What to fill in.
          */
         RunningMacro: {
             /** Values */
