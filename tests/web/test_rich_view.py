@@ -165,7 +165,7 @@ def test_a_killed_server_loses_nothing_that_was_typed_even_if_the_page_is_closed
     process.communicate()
     window.type(" And after.")
     window.page.keyboard.press("Control+z")
-    window.page.get_by_text("undo waits for it").first.wait_for()
+    window.page.get_by_text("undo waits for it").first.wait_for()  # and once more, for who cannot see it
     assert "She read the letter twice. Before. And after." in shown(window)
     window.page.goto("about:blank")
     room.server = begun(room.folder, "--port", str(room.server.port))

@@ -115,7 +115,7 @@ export class LiveDocument {
 
   destroy(): void {
     this.#ended = true;
-    this.#keeping.stop();
+    for (const keeping of [this.#keeping, ...this.#keptBefore]) keeping.stop();
     clearTimeout(this.#telling);
     clearTimeout(this.#leaving);
     this.#session?.destroy();
@@ -129,8 +129,9 @@ export class LiveDocument {
     this.#joining = true;
     const kept = this.#read ? [] : await Promise.all([this.#keeping, ...this.#keptBefore].map((each) => each.read()));
     const epoch = await this.#ask(join);
-    if (epoch === null || this.#ended || join !== this.#joins) return;
+    if (join !== this.#joins) return; // another has begun since
     this.#joining = false;
+    if (epoch === null || this.#ended) return;
     this.#read = true;
     const unsent = kept.flat();
     if (moved && unsent.length === 0 && this.#session?.epoch === epoch) {

@@ -4,12 +4,11 @@ import { type Schemas, server, told } from "@/api/client";
 import { askAnew, client, providersQuery, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
 import { attempt } from "@/state/documents";
 import { say } from "@/state/store";
-import { Labelled } from "@/ui/Small";
 import ui from "@/ui/ui.module.css";
+import { Choice, type Options } from "./Choice";
 import css from "./dialogs.module.css";
 
 type Change = Schemas["SettingsChange"];
-type Options<Value> = readonly (readonly [Value, string])[];
 
 const MODES: Options<NonNullable<Change["mode"]>> = [
   ["read", "They only read"],
@@ -68,27 +67,6 @@ export function FolderSettings(): ReactNode {
 
 function nameOf({ provider, model }: Schemas["Answering"]): string {
   return provider === "offline" ? "The offline assistant" : `${provider} ${model}`;
-}
-
-interface ChoiceProps<Value extends string> {
-  label: string;
-  options: Options<Value>;
-  value: string;
-  onChange: (value: Value) => void;
-}
-
-function Choice<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>): ReactNode {
-  return (
-    <Labelled label={label}>
-      <select className={ui.field} value={value} onChange={(event) => onChange(event.target.value as Value)}>
-        {options.map(([name, words]) => (
-          <option key={name} value={name}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </Labelled>
-  );
 }
 
 /** Write it into the person's settings; what holds then is what the folder's own leave of it. */

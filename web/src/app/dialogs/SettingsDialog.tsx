@@ -2,18 +2,18 @@ import type { ReactNode } from "react";
 import { type Prose, show, type Theme, useStore } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
-import { Labelled } from "@/ui/Small";
 import ui from "@/ui/ui.module.css";
+import { Choice, type Options } from "./Choice";
 import css from "./dialogs.module.css";
 import { FolderSettings } from "./FolderSettings";
 import { KeptRules } from "./KeptRules";
 
-const THEMES: readonly [Theme, string][] = [
+const THEMES: Options<Theme> = [
   ["system", "As the system has it"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
-const FONTS: readonly [Prose, string][] = [
+const FONTS: Options<Prose> = [
   ["mono", "Monospaced"],
   ["serif", "Serif"],
   ["sans", "Sans serif"],
@@ -28,24 +28,8 @@ export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode 
     <Modal title="Settings" onClose={onClose} acts={<Button onClick={onClose}>Close</Button>}>
       <fieldset className={css.group}>
         <legend>This window</legend>
-        <Labelled label="Theme">
-          <select className={ui.field} value={theme} onChange={(event) => show({ theme: event.target.value as Theme })}>
-            {THEMES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Labelled>
-        <Labelled label="Font of the text">
-          <select className={ui.field} value={prose} onChange={(event) => show({ prose: event.target.value as Prose })}>
-            {FONTS.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </Labelled>
+        <Choice label="Theme" options={THEMES} value={theme} onChange={(theme) => show({ theme })} />
+        <Choice label="Font of the text" options={FONTS} value={prose} onChange={(prose) => show({ prose })} />
         <label className={css.check}>
           <input type="checkbox" checked={autosave} onChange={(event) => show({ autosave: event.target.checked })} />
           Save by itself, shortly after I stop typing

@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+import { Labelled } from "@/ui/Small";
+import ui from "@/ui/ui.module.css";
+
+/** Each value, and what it is called. */
+export type Options<Value> = readonly (readonly [Value, string])[];
+
+interface ChoiceProps<Value extends string> {
+  label: string;
+  options: Options<Value>;
+  value: string;
+  onChange: (value: Value) => void;
+}
+
+/** One of a few, with a label. */
+export function Choice<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>): ReactNode {
+  return (
+    <Labelled label={label}>
+      <select className={ui.field} value={value} onChange={(event) => onChange(event.target.value as Value)}>
+        {options.map(([name, words]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
