@@ -16,6 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from redraft import __version__
+from redraft.history.sqlite_file import keep_log
 from redraft.search.records import Extent, Row
 from redraft.search.words import Segment, numbers_in, pieces
 from redraft.workspace.reading import Mark
@@ -84,7 +85,7 @@ class Catalogue:
         try:
             if path == self.path:
                 os.chmod(path, 0o600)
-            connection.execute("PRAGMA journal_mode=WAL")
+            keep_log(connection)
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("BEGIN IMMEDIATE")
             if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:

@@ -14,6 +14,8 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, Self
 
+from redraft.history.sqlite_file import keep_log
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import TracebackType
@@ -58,7 +60,7 @@ class VectorCache:
         try:
             if path == self.path:
                 os.chmod(path, 0o600)
-            connection.execute("PRAGMA journal_mode=WAL")
+            keep_log(connection)
             connection.execute("PRAGMA synchronous=NORMAL")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, SCHEMA):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
-from redraft.history.sqlite_file import our_error
+from redraft.history.sqlite_file import keep_log, our_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class Answers:
         try:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             os.chmod(path, 0o600)
-            connection.execute("PRAGMA journal_mode=WAL")
+            keep_log(connection)
             connection.execute("PRAGMA synchronous=FULL")
             connection.executescript(SCHEMA)
         except sqlite3.DatabaseError as error:
