@@ -33,7 +33,6 @@ COPY = """() => {
     new ClipboardEvent("copy", {clipboardData: data, bubbles: true, cancelable: true}));
   return data.getData("text/html");
 }"""
-FRAME = "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
 WIDTHS = "[...document.querySelectorAll('.ProseMirror img:not(.ProseMirror-separator)')].map(i => i.naturalWidth)"
 DROP = """([content]) => {
   const data = new DataTransfer();
@@ -205,7 +204,6 @@ def test_what_was_copied_here_is_pasted_as_it_is_and_no_other_page_can_say_so_of
     window, html = rich(room, "copied.md", f"{aside}\nHere:\n"), ""
     for key in ("Control+a", "ArrowRight"):
         window.page.keyboard.press(key)
-        window.page.evaluate(FRAME)  # in which ProseMirror learns of it
         html = html or window.page.evaluate(COPY)
     paste(window.page, "text/html", html)
     window.expect(lambda: room.working("copied.md").count(aside) == 2)

@@ -44,8 +44,11 @@ BLOCKS = """[...(document.querySelector(".ProseMirror")?.children ?? [])]
     return copy.textContent;
   })"""
 
-# The editor hears a moment later where the cursor went; no hand is faster, but a busy machine's test is.
-DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+# The cursor to the end of the first line, as a key moves it: the page is told with the next frame.
+MOVE = """() => {
+  const first = document.querySelector(".ProseMirror p").firstChild;
+  getSelection().collapse(first, first.length);
+}"""
 
 
 def rich(room: Room, path: str, text: str = STORY, **state: str) -> Window:
@@ -62,13 +65,9 @@ def block(window: Window, words: str) -> Locator:
 
 
 def go_to(window: Window, words: str, key: str = "End") -> None:
-    """Put the cursor into the line of these words. ProseMirror learns where it is with the next frame, and takes a key
-    that is faster than that, as no person's is, for one at the old place."""
+    """Put the cursor into the line of these words."""
     window.page.locator(".ProseMirror p, .ProseMirror h1", has_text=words).last.click()
-    window.page.evaluate(DRAWN)
     window.page.keyboard.press(key)
-    window.page.evaluate(DRAWN)
-    window.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def shown(window: Window) -> list[str]:
@@ -220,3 +219,32 @@ def test_the_rich_view_has_no_serious_barrier(room: Room, theme: str):
     room.propose(path, "had been", "had stood")
     window.bars.first.wait_for()
     assert serious(window.page) == []
+
+
+def test_a_key_is_taken_where_the_cursor_went_however_busy_the_page_is(room: Room):
+    window = rich(room, "prompt.md", "First.\n\nLast.\n")
+    go_to(window, "Last.", "Home")
+    enter = "{key: 'Enter', keyCode: 13, bubbles: true, cancelable: true}"
+    window.page.evaluate(f"""() => {{
+      ({MOVE})();
+      document.querySelector(".ProseMirror").dispatchEvent(new KeyboardEvent("keydown", {enter}));
+    }}""")
+    window.page.keyboard.type("New.")
+    window.expect(lambda: room.working(window.path) == "First.\n\nNew.\n\nLast.\n")
+
+
+def test_a_change_that_arrives_leaves_the_cursor_where_it_just_went(room: Room):
+    window = rich(room, "arrives.md", "First.\n\nLast.\n")
+    go_to(window, "Last.", "Home")
+    window.page.evaluate(f"""() => {{
+      const read = Response.prototype.json;
+      Response.prototype.json = async function () {{
+        const found = await read.call(this);
+        if (this.url.endsWith("/rich/parse")) ({MOVE})();
+        return found;
+      }};
+    }}""")
+    room.write("arrives.md", "First.\n\nLast.\n\nFrom elsewhere.\n")
+    block(window, "From elsewhere.").wait_for()
+    window.page.keyboard.type(" Here.")
+    window.expect(lambda: room.working(window.path) == "First. Here.\n\nLast.\n\nFrom elsewhere.\n")

@@ -5,6 +5,7 @@ import { Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet } from "@tiptap/pm/view";
 import * as Y from "yjs";
 import { colourOf } from "@/editor/cursors";
+import { hearCursor } from "./cursorHeard";
 import type { RichEditing } from "./editing";
 import { linesOf, toPosition } from "./places";
 
@@ -36,6 +37,7 @@ export function showCursors(editing: RichEditing): () => void {
   let showing: ReturnType<typeof setTimeout> | undefined;
   const show = () => {
     showing = undefined;
+    hearCursor(editing.editor.view);
     // Until the text is shown that they are in, they stay where they were.
     if (!editing.syncing.settled) return;
     const { view, state } = editing.editor;

@@ -9,6 +9,7 @@ import { waitFirst } from "@/live/arriving";
 import type { Session } from "@/live/session";
 import { say } from "@/state/store";
 import { asking, type Reading } from "./asking";
+import { cursorHeard, hearCursor } from "./cursorHeard";
 import { editsBetween } from "./edits";
 import { Keeping, takeUp } from "./keeping";
 import { closed, focused, type OpenRich, opened, renamed } from "./open";
@@ -89,6 +90,7 @@ export class RichEditing implements OpenRich, Front {
   }
 
   bring(act: (doc: Transform) => number | null): void {
+    hearCursor(this.editor.view);
     const { tr } = this.editor.state;
     const end = act(tr);
     if (!tr.docChanged) return;
@@ -157,7 +159,14 @@ export class RichEditing implements OpenRich, Front {
     });
     return new Editor({
       element: host,
-      extensions: [...richExtensions(pictures(() => this.path)), keys, sourceKept, ...more, ...richTools()],
+      extensions: [
+        ...richExtensions(pictures(() => this.path)),
+        keys,
+        cursorHeard,
+        sourceKept,
+        ...more,
+        ...richTools(),
+      ],
       content,
       editable: !readOnly,
       injectNonce: nonce(),

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { baseOf, type Draft, type Hunk, place } from "@/review/placing";
 import { asking } from "./asking";
 import { type Change, changesIn, lined } from "./changes";
+import { hearCursor } from "./cursorHeard";
 import type { RichEditing } from "./editing";
 import { linesOf } from "./places";
 import { showChanges } from "./reviewing";
@@ -20,6 +21,7 @@ export function useRichReview(editing: RichEditing | null, draft: Draft | null, 
     const show = async () => {
       const changes = await changesOf(editing, hunks);
       const { syncing, editor } = editing;
+      hearCursor(editor.view);
       if (changes && !ended && syncing.settled && syncing.text === text) showChanges(editor.view, changes);
     };
     show().catch(() => undefined); // the server is away, and tells again when it is back

@@ -8,6 +8,7 @@ import { Extension } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
 import { Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
+import { hearCursor } from "../cursorHeard";
 import { languageName, loadParser, parserOf } from "./languages";
 
 interface Stretch {
@@ -76,7 +77,9 @@ export const Highlighting = Extension.create({
       for (const name of waiting) {
         waiting.delete(name);
         void loadParser(name).then(() => {
-          if (!view.isDestroyed) view.dispatch(view.state.tr.setMeta(KEY, name).setMeta("addToHistory", false));
+          if (view.isDestroyed) return;
+          hearCursor(view);
+          view.dispatch(view.state.tr.setMeta(KEY, name).setMeta("addToHistory", false));
         });
       }
     };
