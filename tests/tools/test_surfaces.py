@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,9 +15,11 @@ from cli.running import Program
 from redraft.config import Settings
 from redraft.errors import RedraftError
 from redraft.history.turns import Author
+from redraft.text.text import Text
 from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
 from redraft.tools.page import render
+from redraft.workspace.document import version_of
 from server.serving import serving as http_serving
 from speaking.lines import Lines, answer_of, envelope
 from speaking.posts import serving
@@ -25,7 +28,11 @@ from tools.looping import offered_to_a_job, told_in_a_job
 from workspace.folder import yes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
+    from contextlib import AbstractContextManager
+
+    Call = Callable[["Scene", dict[str, Any]], dict[str, Any]]
+    Surface = Callable[[Program], AbstractContextManager[Call]]
 
 AGENT = Author("agent", "agent")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
@@ -119,18 +126,29 @@ def prepared(place: Path, scene: Scene) -> tuple[Program, dict[str, Any]]:
     return program, filled(scene.arguments, version)
 
 
-def by_python(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
-    with program.open(Settings(mode="apply")) as workspace:
+# Each surface opens a folder and gives the way to call a tool there.
+
+
+@contextmanager
+def by_python(program: Program) -> Generator[Call]:
+    def call(scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
             return registry().call(scene.tool, arguments, ToolContext(workspace, AGENT, confirm=yes))
         except RedraftError as error:
             return error.as_dict()
 
+    with program.open(Settings(mode="apply")) as workspace:
+        yield call
 
-def by_command(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
-    result = program.run("tool", scene.tool, "--json", json.dumps(arguments), "--mode", "apply", "--yes")
-    assert (result.status, result.err) == (int(scene.fails), "")
-    return result.json
+
+@contextmanager
+def by_command(program: Program) -> Generator[Call]:
+    def call(scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+        result = program.run("tool", scene.tool, "--json", json.dumps(arguments), "--mode", "apply", "--yes")
+        assert (result.status, result.err) == (int(scene.fails), "")
+        return result.json
+
+    yield call
 
 
 def agreed(asked: dict[str, Any]) -> dict[str, Any]:
@@ -139,37 +157,60 @@ def agreed(asked: dict[str, Any]) -> dict[str, Any]:
     return {"action": "accept", "content": {"agree": True}} if agree else {"action": "decline"}
 
 
-def by_mcp_on_the_streams(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+@contextmanager
+def by_mcp_on_the_streams(program: Program) -> Generator[Call]:
     client = Lines.to(program.folder, "--profile", "all")
     client.answer = agreed
     client.start(AGENT.name, elicitation={})
-    answer = answer_of(client.call(scene.tool, **arguments))
-    assert client.close() == ""
-    return answer
+    try:
+        yield lambda scene, arguments: answer_of(client.call(scene.tool, **arguments))
+    finally:
+        said = client.close()
+    assert said == ""
 
 
-def by_mcp_over_http(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+@contextmanager
+def by_mcp_over_http(program: Program) -> Generator[Call]:
     meta = envelope(AGENT.name, elicitation={})
-    call: dict[str, Any] = {"name": scene.tool, "arguments": arguments}
-    with serving(program.folder, "--profile", "all") as server:
-        result = server.enveloped("tools/call", meta, **call).json["result"]
+
+    def call(scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+        named: dict[str, Any] = {"name": scene.tool, "arguments": arguments}
+        result = server.enveloped("tools/call", meta, **named).json["result"]
         while result["resultType"] == "input_required":
             said = {key: agreed(asked["params"]) for key, asked in result["inputRequests"].items()}
-            result = server.enveloped("tools/call", meta, **call, inputResponses=said).json["result"]
-    return answer_of(result)
+            result = server.enveloped("tools/call", meta, **named, inputResponses=said).json["result"]
+        return answer_of(result)
+
+    with serving(program.folder, "--profile", "all") as server:
+        yield call
 
 
-def by_http(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
-    with http_serving(program.folder) as server:
-        where = {"mode": "apply", "agree": "true", "author": AGENT.name}
+@contextmanager
+def by_http(program: Program) -> Generator[Call]:
+    where = {"mode": "apply", "agree": "true", "author": AGENT.name}
+
+    def call(scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
         answer = server.request("POST", f"/api/tools/{scene.tool}", arguments, query=where)
-    assert (answer.status >= 400) is scene.fails
-    return answer.json
+        assert (answer.status >= 400) is scene.fails
+        return answer.json
+
+    with http_serving(program.folder) as server:
+        yield call
 
 
-def by_the_agents_loop(program: Program, scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
+@contextmanager
+def by_the_agents_loop(program: Program) -> Generator[Call]:
     with program.open(Settings(mode="apply")) as workspace:
-        return told_in_a_job(workspace, scene.tool, arguments)
+        yield lambda scene, arguments: told_in_a_job(workspace, scene.tool, arguments)
+
+
+def called(surface: Surface, place: Path, scene: Scene) -> tuple[Any, dict[str, bytes]]:
+    """The answer to a scene over one surface, and what is in the folder then."""
+    place.mkdir(exist_ok=True)
+    program, arguments = prepared(place, scene)
+    with surface(program) as call:
+        answer = timeless(call(scene, arguments))
+    return answer, contents(program)
 
 
 def while_the_turn_is_open(scene: Scene, answer: dict[str, Any]) -> dict[str, Any]:
@@ -181,13 +222,7 @@ def while_the_turn_is_open(scene: Scene, answer: dict[str, Any]) -> dict[str, An
     return {**answer, made: None, "state": "staged", "turn": None}
 
 
-SURFACES: tuple[Callable[[Program, Scene, dict[str, Any]], dict[str, Any]], ...] = (
-    by_python,
-    by_command,
-    by_mcp_on_the_streams,
-    by_mcp_over_http,
-    by_http,
-)
+SURFACES: tuple[Surface, ...] = (by_python, by_command, by_mcp_on_the_streams, by_mcp_over_http, by_http)
 
 
 def timeless(answer: Any) -> Any:
@@ -200,29 +235,51 @@ def contents(program: Program) -> dict[str, bytes]:
     return {path.relative_to(program.folder).as_posix(): path.read_bytes() for path in files}
 
 
+def ids(scene: Scene) -> str:
+    return f"{scene.tool}{'-fails' * scene.fails}"
+
+
+def leaves_all_as_it_was(scene: Scene) -> bool:
+    return not scene.before and (scene.fails or registry().get(scene.tool).risk == "read")
+
+
 @pytest.mark.slow
 @pytest.mark.covers("P8")
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}")
+@pytest.mark.parametrize("scene", [each for each in SCENES if not leaves_all_as_it_was(each)], ids=ids)
 def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
-    answers: list[Any] = []
-    folders: list[dict[str, bytes]] = []
-    for number, surface in enumerate(SURFACES):
-        place = tmp_path / str(number)
-        place.mkdir()
-        program, arguments = prepared(place, scene)
-        answers.append(timeless(surface(program, scene, arguments)))
-        folders.append(contents(program))
+    found = [called(surface, tmp_path / str(number), scene) for number, surface in enumerate(SURFACES)]
+    assert all(each == found[0] for each in found)
+    answer, _ = found[0]
+    assert ("error" in answer and "success" not in answer) is scene.fails
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[tuple[Program, Call]]]:
+    """Every surface over a folder of its own, for calls that change nothing there."""
+    with ExitStack() as stack:
+        found: list[tuple[Program, Call]] = []
+        for surface in SURFACES:
+            program, _ = prepared(tmp_path_factory.mktemp("opened"), Scene(""))
+            found.append((program, stack.enter_context(surface(program))))
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.covers("P8")
+@pytest.mark.parametrize("scene", [each for each in SCENES if leaves_all_as_it_was(each)], ids=ids)
+def test_every_surface_reads_and_refuses_alike(opened: list[tuple[Program, Call]], scene: Scene):
+    arguments = filled(scene.arguments, version_of(Text(STORY)))
+    answers = [timeless(call(scene, arguments)) for _, call in opened]
     assert all(answer == answers[0] for answer in answers)
-    assert all(found == folders[0] for found in folders)
     assert ("error" in answers[0] and "success" not in answers[0]) is scene.fails
+    assert [contents(program) for program, _ in opened] == [{"story.md": STORY.encode()}] * len(SURFACES)
 
 
 @pytest.mark.parametrize("scene", TOLD)
 def test_what_the_editors_tool_finds_wrong_is_told_in_its_answer(tmp_path: Path, scene: Scene):
-    program, arguments = prepared(tmp_path, scene)
-    answer = by_python(program, scene, arguments)
+    answer, found = called(by_python, tmp_path, scene)
     assert (answer["success"], bool(answer["error"])) == (False, True)
-    assert contents(program) == {"story.md": STORY.encode()}
+    assert found == {"story.md": STORY.encode()}
 
 
 # A job is one turn as it is and offers no batch; and its person can always be asked, as the next test says.
@@ -230,19 +287,13 @@ def test_what_the_editors_tool_finds_wrong_is_told_in_its_answer(tmp_path: Path,
 @pytest.mark.parametrize(
     "scene",
     [each for each in (*SCENES, *TOLD) if each.tool not in ("batch", "clarify_user")],
-    ids=lambda scene: f"{scene.tool}{'-fails' * scene.fails}",
+    ids=ids,
 )
 def test_the_agents_loop_gives_the_same_answer(tmp_path: Path, scene: Scene):
-    answers: list[Any] = []
-    folders: list[dict[str, bytes]] = []
-    for surface in (by_python, by_the_agents_loop):
-        place = tmp_path / surface.__name__
-        place.mkdir()
-        program, arguments = prepared(place, scene)
-        answers.append(timeless(surface(program, scene, arguments)))
-        folders.append(contents(program))
-    assert answers[1] == while_the_turn_is_open(scene, answers[0])
-    assert folders[1] == folders[0]
+    plain, files = called(by_python, tmp_path / "python", scene)
+    answer, left = called(by_the_agents_loop, tmp_path / "loop", scene)
+    assert answer == while_the_turn_is_open(scene, plain)
+    assert left == files
 
 
 def test_a_job_offers_every_tool_but_the_one_that_it_is_itself():
@@ -271,8 +322,7 @@ def test_every_tool_has_a_scene():
 
 @pytest.mark.parametrize("scene", [each for each in SCENES if not each.fails], ids=lambda scene: scene.tool)
 def test_every_answer_is_what_its_schema_promises(tmp_path: Path, scene: Scene):
-    program, arguments = prepared(tmp_path, scene)
-    answer = by_python(program, scene, arguments)
+    answer, _ = called(by_python, tmp_path, scene)
     assert faults(answer, registry().get(scene.tool).output_schema, "answer") == []
     assert json.loads(json.dumps(answer)) == answer
 
