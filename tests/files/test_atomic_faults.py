@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from redraft.files.images import Stamp
+
 NOTE = parse_path("note.md")
 ERRNOS = [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EPERM]
 OLD, NEW = b"the old content", b"new content, which is longer"
-CHANGES = {"replace": (OLD, NEW), "create": (None, NEW), "delete": (OLD, None)}
+CHANGES = {"replace": (OLD, NEW), "replace our own": (OLD, NEW), "create": (None, NEW), "delete": (OLD, None)}
 
 
 # Every function through which this room reaches the disk.
@@ -82,13 +84,13 @@ def picture(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
-def change(root: Root, old: bytes | None, new: bytes | None) -> None:
+def change(root: Root, old: bytes | None, new: bytes | None, own: Stamp | None) -> None:
     with Put(root, NOTE, "t") as put:
         if new is None:
             put.displace(old or b"")
         else:
             put.prepare(new)
-            put.place() if old is None else put.exchange(old, new)
+            put.place() if old is None else put.exchange(old, new, own=own)
         put.sync()
         put.discard()
 
@@ -102,10 +104,11 @@ def check_one_fault(folder: Path, kind: str, fault: Fault, *, old_is_kept: bool)
         (folder / "note.md").write_bytes(old)
     descriptors = len(os.listdir("/proc/self/fd"))
     with Root.open(folder) as root:
+        own = root.stamp(NOTE) if kind == "replace our own" else None
         succeeded = True
         try:
             with fault.active():
-                change(root, old, new)
+                change(root, old, new, own)
         except RedraftError:
             succeeded = False
         found = picture(folder)

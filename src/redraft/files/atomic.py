@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from redraft.files.images import Stamp
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
+    from redraft.files.settled import Held
 
 
 def new_token() -> str:
@@ -96,14 +97,15 @@ class Put:
         with told("write", self.path):
             self._slot.flush()
 
-    def exchange(self, old: bytes, new: bytes, *, looked: bool = False) -> None:
+    def exchange(self, old: bytes, new: bytes, *, looked: bool = False, own: Stamp | None = None) -> None:
         """Put the prepared `new` in the place of `old`; if anything else stands there, `Stale` and all as it was.
 
-        `looked` says that the caller compared the target with `old` just before it prepared.
+        `looked` says that the caller compared the target with `old` just before it prepared. `own` is the stamp that it
+        has if it holds `old` as we wrote it, and proves that.
         """
         slot = self._slot
         self.flush()
-        with told("write", self.path):
+        with told("write", self.path), slot.holding(own) as held:
             try:
                 # Not what decides, but it spares everybody the sight of a change that comes too late anyway.
                 slot.check_target(old, looked=looked)
@@ -122,7 +124,7 @@ class Put:
                 self._withdraw()
                 raise
             try:
-                self._check_displaced(old)
+                self._check_displaced(old, held)
             except BaseException as error:
                 _name_copy(slot.swap_back(new, None).kept, error)
                 self._done = False
@@ -188,7 +190,7 @@ class Put:
         with suppress(OSError):
             if displaced is not None and self._slot.temp_changed_since(displaced):
                 return self._slot.keep_copy()
-            self._slot.drop_temp()
+            self._slot.drop_displaced(0 if displaced is None else displaced.size)
         return None
 
     # Back
@@ -266,8 +268,8 @@ class Put:
         self._done = False
         self._slot.drop_temp()
 
-    def _check_displaced(self, old: bytes) -> None:
-        self._displaced = self._slot.settled(self._slot.temp, old)
+    def _check_displaced(self, old: bytes, held: Held | None = None) -> None:
+        self._displaced = self._slot.displaced(held) or self._slot.settled(self._slot.temp, old)
         if self._displaced is None:
             raise self._slot.changed()
 

@@ -4,6 +4,9 @@ A comparison alone proves little: an editor that opened the file a moment ago ma
 granted only while nobody has the file open for writing, and holds back whoever tries to meanwhile; so content that was
 compared under a lease which nobody disturbed is settled. Where leases are not to be had (another owner's file, a
 network file system) the comparison has to do.
+
+A file that we wrote ourselves, and whose stamp proves that nobody else has (see `trusting`), need not be compared at
+all: it is `Held` by a lease from before it is displaced until after.
 """
 
 from __future__ import annotations
@@ -40,6 +43,36 @@ def settled_stamp(fd: int, content: bytes, path: str) -> Stamp | None:
             raise Busy(f"Another program has {path} open for writing.", path=path)
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+class Held:
+    """A file that holds what we wrote to it; whoever wants to open it for writing waits until `release`."""
+
+    __slots__ = ("_fd", "_stamp")
+
+    def __init__(self, fd: int, stamp: Stamp) -> None:
+        self._fd = fd
+        self._stamp = stamp
+
+    @staticmethod
+    def take(fd: int, own: Stamp) -> Held | None:
+        """Hold the file, if its stamp is still the one that it got when we wrote it. `fd` must be open for reading."""
+        try:
+            if not syscalls.take_read_lease(fd):
+                return None
+        except syscalls.Unsupported:
+            return None
+        found = os.fstat(fd)
+        if found.st_nlink == 1 and stamp_of(found) == own:
+            return Held(fd, own)
+        syscalls.drop_lease(fd)
+        return None
+
+    def release(self) -> Stamp | None:
+        """The stamp that it has by now, under whatever name; None where somebody came meanwhile."""
+        stamp = stamp_of(os.fstat(self._fd))
+        undisturbed = syscalls.drop_lease(self._fd)
+        return stamp if undisturbed and stamp._replace(ctime_ns=self._stamp.ctime_ns) == self._stamp else None
 
 
 def _compare(fd: int, content: bytes, path: str) -> tuple[Stamp | None, bool]:

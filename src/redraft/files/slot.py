@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Stale
 from redraft.files import syscalls
 from redraft.files.faults import explain
+from redraft.files.filling import close_later, fill
 from redraft.files.images import READ_FLAGS, Stamp, check_replaceable, flags_of, read_open, stamp_of
 from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
-from redraft.files.settled import settled_stamp
+from redraft.files.settled import Held, settled_stamp
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from redraft.files.root import Root
 
 _CREATE_FLAGS = flags_of("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
+_LARGE = 1 << 20
 _TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -139,6 +142,28 @@ class Slot:
         finally:
             os.close(fd)
 
+    @contextmanager
+    def holding(self, own: Stamp | None) -> Generator[Held | None]:
+        """The target, held where it is as we wrote it ourselves, with the stamp `own`."""
+        fd, held = -1, None
+        if own is not None:
+            with suppress(OSError):  # without it, what was displaced is compared
+                fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
+                held = Held.take(fd, own)
+        try:
+            yield held
+        finally:
+            if fd >= 0:
+                with suppress(OSError):
+                    os.close(fd)
+
+    def displaced(self, held: Held | None) -> Stamp | None:
+        """The stamp of the file at the temporary name, if that is the one that was held, and nobody came meanwhile."""
+        stamp = held and held.release()
+        if stamp is None or self.temp_changed_since(stamp):
+            return None
+        return stamp
+
     def temp_is_ours(self, content: bytes) -> bool:
         """Whether the temporary name holds what we wrote, and nobody else has a hand on it."""
         try:
@@ -160,7 +185,7 @@ class Slot:
             first_mode = 0o666 if target is None and mode is None else 0o600
             fd = os.open(self.temp, _CREATE_FLAGS, first_mode, dir_fd=self.fd)
             try:
-                _fill(fd, content, target, mode)
+                fill(fd, content, target, mode)
             except BaseException:
                 os.close(fd)
                 self.drop_temp()
@@ -252,6 +277,16 @@ class Slot:
             else:
                 return join_path(split_path(self.path)[0], name)
 
+    def drop_displaced(self, size: int) -> None:
+        """Remove the temporary name. What a large file took up is given back while nobody waits for it."""
+        fd = -1
+        if size >= _LARGE:
+            with suppress(OSError):
+                fd = os.open(self.temp, READ_FLAGS, dir_fd=self.fd)
+        self.drop_temp()
+        if fd >= 0:
+            close_later(fd)
+
     def drop_temp(self) -> bool:
         """Remove the temporary name; False if it was not there. One that cannot be removed now is swept later."""
         try:
@@ -261,28 +296,3 @@ class Slot:
         except OSError:
             pass
         return True
-
-
-def _fill(fd: int, content: bytes, target: int | None, mode: int | None) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-    syscalls.begin_writing(fd)
-    if target is not None:
-        _keep_traits(fd, target)
-    if mode is not None:
-        os.fchmod(fd, mode & 0o777)
-
-
-def _keep_traits(fd: int, target: int) -> None:
-    found = os.fstat(target)
-    if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
-        with suppress(PermissionError):
-            os.fchown(fd, found.st_uid, found.st_gid)
-    # Access lists and labels are extended attributes. Those of the system may not be ours to set.
-    with suppress(OSError, AttributeError):
-        for name in os.listxattr(target):
-            with suppress(OSError):
-                os.setxattr(fd, name, os.getxattr(target, name))
-    # Not setuid and its like: the kernel, too, takes them from a file that is written.
-    os.fchmod(fd, stat.S_IMODE(found.st_mode) & 0o777)

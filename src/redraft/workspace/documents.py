@@ -48,9 +48,10 @@ class OnDisk:
     mode: int
     stamp: Stamp | None = None
     proven: bool = False  # an equal stamp means equal content, not only most likely
+    own: bool = False  # proven because we wrote it
 
     def as_content(self) -> Content:
-        return Content(self.data, self.text, self.bom)
+        return Content(self.data, self.text, self.bom, self.stamp if self.own else None)
 
 
 class Documents:
@@ -136,7 +137,8 @@ class Documents:
             self._keep(path, OnDisk(content.data, content.text, content.bom, mode=0))
             return
         proven = proves_content(standing.stamp, 0, sole_writer=True)
-        self._keep(path, OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven))
+        own = OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven, own=proven)
+        self._keep(path, own)
 
     def _keep(self, path: str, text: OnDisk) -> None:
         self._texts.pop(path, None)
