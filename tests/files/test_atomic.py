@@ -51,12 +51,6 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     return str(request.param)
 
 
-@pytest.fixture(params=["read before", "written by us"])
-def ours(request: pytest.FixtureRequest) -> bool:
-    """Whether the file counts as our own, which nobody has touched since: the results must be the same."""
-    return request.param == "written by us"
-
-
 def picture(folder: Path) -> dict[str, bytes]:
     """Every file beneath the folder and its content."""
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
@@ -253,12 +247,12 @@ def test_recovery_gives_back_what_a_crash_left_displaced_and_unread(root: Root, 
 
 @pytest.mark.parametrize("change", ["in place", "by rename", "with its time kept"])
 def test_an_outside_change_makes_an_exchange_and_a_deletion_stale(
-    root: Root, tmp_path: Path, either_way: str, change: str, ours: bool
+    root: Root, tmp_path: Path, either_way: str, change: str
 ) -> None:
     note = tmp_path / "note.md"
     for act in ("exchange", "displace"):
         note.write_bytes(b"old")
-        was, own = note.stat(), root.stamp(NOTE) if ours else None
+        was = note.stat()
         with Put(root, NOTE, "t") as put:
             if act == "exchange":
                 put.prepare(b"new")
@@ -270,58 +264,8 @@ def test_an_outside_change_makes_an_exchange_and_a_deletion_stale(
             if change == "with its time kept":
                 os.utime(note, ns=(was.st_atime_ns, was.st_mtime_ns))
             with pytest.raises(Stale):
-                put.exchange(b"old", b"new", own=own) if act == "exchange" else put.displace(b"old")
+                put.exchange(b"old", b"new") if act == "exchange" else put.displace(b"old")
         assert picture(tmp_path) == {"note.md": b"odd"}
-
-
-def test_a_file_of_ours_is_replaced_without_being_read_again(
-    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "note.md").write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
-        put.prepare(b"new")
-        own = root.stamp(NOTE)
-        monkeypatch.setattr(os, "pread", None)
-        put.exchange(b"old", b"new", looked=True, own=own)
-        assert put.discard() is None
-    assert picture(tmp_path) == {"note.md": b"new"}
-
-
-@pytest.mark.parametrize("theirs", [b"odd", b"old"])
-def test_who_opens_a_file_of_ours_while_it_is_displaced_waits_and_is_read(
-    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: bytes
-) -> None:
-    (tmp_path / "note.md").write_bytes(b"old")
-    own, real, opening = root.stamp(NOTE), syscalls.renameat2, threading.Event()
-
-    def write() -> None:
-        opening.set()
-        with open(tmp_path / "note.md", "r+b") as file:  # waits for the lease
-            file.write(theirs)
-
-    writer = threading.Thread(target=write)
-
-    def swap(dir_fd: int, old: str, new: str, flags: int) -> None:
-        if not opening.is_set():
-            writer.start()
-            opening.wait()
-            time.sleep(0.05)
-        real(dir_fd, old, new, flags)
-
-    monkeypatch.setattr(syscalls, "renameat2", swap)
-    with Put(root, NOTE, "t") as put:
-        put.prepare(b"new")
-        try:
-            put.exchange(b"old", b"new", own=own)
-            replaced = True
-        except (Stale, Busy):
-            replaced = False
-        writer.join()
-        copy = put.discard()
-    found = picture(tmp_path)
-    assert found.pop("note.md") == (b"new" if replaced else theirs)
-    assert [*found.values()] == ([theirs] if copy else [])
-    assert not replaced or copy or theirs == b"old", "nothing that they wrote is gone"
 
 
 def test_a_file_deleted_meanwhile_is_stale_and_stays_deleted(root: Root, tmp_path: Path, either_way: str) -> None:
@@ -365,9 +309,8 @@ def test_a_writer_that_closes_in_time_is_waited_for_and_its_write_is_seen(root: 
     assert picture(tmp_path) == {"note.md": b"typed meanwhile"}
 
 
-def test_a_writer_that_stays_makes_the_file_busy_and_keeps_its_file(root: Root, tmp_path: Path, ours: bool) -> None:
+def test_a_writer_that_stays_makes_the_file_busy_and_keeps_its_file(root: Root, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    own = root.stamp(NOTE) if ours else None
     writer = os.open(tmp_path / "note.md", os.O_WRONLY)
     try:
         for act in ("exchange", "displace"):
@@ -375,7 +318,7 @@ def test_a_writer_that_stays_makes_the_file_busy_and_keeps_its_file(root: Root, 
                 if act == "exchange":
                     put.prepare(b"new")
                 with pytest.raises(Busy):
-                    put.exchange(b"old", b"new", own=own) if act == "exchange" else put.displace(b"old")
+                    put.exchange(b"old", b"new") if act == "exchange" else put.displace(b"old")
         os.write(writer, b"still mine")
     finally:
         os.close(writer)
@@ -400,14 +343,11 @@ def test_where_leases_are_not_to_be_had_the_comparison_does(
     assert picture(tmp_path) == {"note.md": b"new"}
 
 
-def test_a_write_that_reaches_the_displaced_file_too_late_is_kept_as_a_copy(
-    root: Root, tmp_path: Path, ours: bool
-) -> None:
+def test_a_write_that_reaches_the_displaced_file_too_late_is_kept_as_a_copy(root: Root, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    own = root.stamp(NOTE) if ours else None
     with Put(root, NOTE, "t") as put:
         put.prepare(b"new")
-        put.exchange(b"old", b"new", own=own)
+        put.exchange(b"old", b"new")
         (tmp_path / TEMP).write_bytes(b"too late")
         (tmp_path / "note.conflict-t.md").write_bytes(b"in the way")
         assert put.discard() == "note.conflict-t-2.md"

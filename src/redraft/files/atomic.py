@@ -1,8 +1,8 @@
 """One file's change on disk, in phases, so that a journal can stand between them.
 
-    replace   prepare(new)  exchange(old, new)  sync  discard
-    create    prepare(new)  place()             sync  discard
-    delete                  displace(old)       sync  discard
+    replace   prepare(new)  [hold(old)]  exchange(old, new)  sync  discard
+    create    prepare(new)               place()             sync  discard
+    delete                               displace(old)       sync  discard
 
 All phases work with the target and one other name beside it, `.redraft-tmp-<token>`. `exchange` swaps the two in one
 step: what stood at the target is then in our hands, and only then is it compared with what the caller believed to be
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from redraft.files.images import Stamp
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
-    from redraft.files.settled import Held
 
 
 def new_token() -> str:
@@ -92,20 +91,27 @@ class Put:
             self._slot.fill_temp(new, mode)
         self._done = False
 
+    def hold(self, old: bytes) -> None:
+        """Compare a large target with `old` while the disk takes what was prepared, and keep it so until `exchange`.
+
+        Whoever opens it for writing meanwhile has to wait. It decides nothing: where it cannot be held, `exchange`
+        compares what it displaced.
+        """
+        self._slot.hold(old)
+
     def flush(self) -> None:
         """Make what was prepared durable. `exchange` and `place` see to it too: it must be before it has its name."""
         with told("write", self.path):
             self._slot.flush()
 
-    def exchange(self, old: bytes, new: bytes, *, looked: bool = False, own: Stamp | None = None) -> None:
+    def exchange(self, old: bytes, new: bytes, *, looked: bool = False) -> None:
         """Put the prepared `new` in the place of `old`; if anything else stands there, `Stale` and all as it was.
 
-        `looked` says that the caller compared the target with `old` just before it prepared. `own` is the stamp that it
-        has if it holds `old` as we wrote it, and proves that.
+        `looked` says that the caller compared the target with `old` just before it prepared.
         """
         slot = self._slot
         self.flush()
-        with told("write", self.path), slot.holding(own) as held:
+        with told("write", self.path):
             try:
                 # Not what decides, but it spares everybody the sight of a change that comes too late anyway.
                 slot.check_target(old, looked=looked)
@@ -124,7 +130,7 @@ class Put:
                 self._withdraw()
                 raise
             try:
-                self._check_displaced(old, held)
+                self._check_displaced(old)
             except BaseException as error:
                 _name_copy(slot.swap_back(new, None).kept, error)
                 self._done = False
@@ -170,15 +176,14 @@ class Put:
             os.fsync(self._slot.fd)
 
     def standing(self) -> Standing | None:
-        """What was put there, if it still stands as it was written: only its names have changed since."""
+        """What was put there, if it still stands as it was written and named."""
         written = self._slot.written
         try:
             found = os.stat(self._slot.name, dir_fd=self._slot.fd, follow_symlinks=False)
         except OSError:
             return None
         stamp = stamp_of(found)
-        unchanged = written is not None and stamp._replace(ctime_ns=written.ctime_ns) == written
-        return Standing(stamp, stat.S_IMODE(found.st_mode)) if unchanged else None
+        return Standing(stamp, stat.S_IMODE(found.st_mode)) if stamp == written else None
 
     def discard(self) -> DocPath | None:
         """Remove the temporary name, if it is there; to be called when the change is durable and recorded.
@@ -190,7 +195,7 @@ class Put:
         with suppress(OSError):
             if displaced is not None and self._slot.temp_changed_since(displaced):
                 return self._slot.keep_copy()
-            self._slot.drop_displaced(0 if displaced is None else displaced.size)
+            self._slot.drop_displaced(displaced)
         return None
 
     # Back
@@ -268,8 +273,8 @@ class Put:
         self._done = False
         self._slot.drop_temp()
 
-    def _check_displaced(self, old: bytes, held: Held | None = None) -> None:
-        self._displaced = self._slot.displaced(held) or self._slot.settled(self._slot.temp, old)
+    def _check_displaced(self, old: bytes) -> None:
+        self._displaced = self._slot.displaced(old)
         if self._displaced is None:
             raise self._slot.changed()
 

@@ -44,6 +44,11 @@ def _keep_traits(fd: int, target: int) -> None:
 def close_later(fd: int) -> None:
     """Close the last hold on a file without waiting until the kernel has given back what the file took up."""
     try:
-        _thread.start_new_thread(os.close, (fd,))  # `threading` would wait until it runs
+        _thread.start_new_thread(_close, (fd,))  # `threading` would wait until it runs
     except RuntimeError:  # no more threads, or the program is ending
+        _close(fd)
+
+
+def _close(fd: int) -> None:
+    with suppress(OSError):
         os.close(fd)

@@ -1,4 +1,4 @@
-"""Temporary files that a crash left behind, found and removed.
+"""What lies beside the targets: temporary files that a crash left behind, found and removed; conflict copies, named.
 
 A leftover may hold the only copy of what somebody wrote (see `atomic`), so recovery comes first: it asks every token of
 the journal's open turns what it holds, and passes the tokens it has not settled in `keep`.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from redraft.errors import RedraftError, Refused
 from redraft.files.faults import told
 from redraft.files.listing import walk
-from redraft.files.paths import TEMP_PREFIX, DocPath, join_path
+from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -64,6 +64,15 @@ def _sweep_folder(fd: int, keep: Collection[str], older_than: float) -> list[str
                 os.unlink(name, dir_fd=fd)
                 removed.append(name)
     return removed
+
+
+def copy_name(name: str, token: str, number: int) -> str:
+    """What a conflict copy of a file is called, the first or another of its token."""
+    stem, dot, suffix = name.rpartition(".") if name.rpartition(".")[0] else (name, "", "")
+    mark = f".conflict-{token}" + (f"-{number}" if number > 1 else "")
+    tail = f"{mark}{dot}{suffix}".encode()[-MAX_NAME_BYTES:]
+    head = stem.encode()[: MAX_NAME_BYTES - len(tail)]
+    return head.decode(errors="ignore") + tail.decode(errors="ignore")
 
 
 _SECTOR = 512

@@ -5,8 +5,8 @@ granted only while nobody has the file open for writing, and holds back whoever 
 compared under a lease which nobody disturbed is settled. Where leases are not to be had (another owner's file, a
 network file system) the comparison has to do.
 
-A file that we wrote ourselves, and whose stamp proves that nobody else has (see `trusting`), need not be compared at
-all: it is `Held` by a lease from before it is displaced until after.
+A large file takes a while to be compared, so that is done while the disk takes the new one; the lease is then `Held`
+until the file has been displaced.
 """
 
 from __future__ import annotations
@@ -46,33 +46,36 @@ def settled_stamp(fd: int, content: bytes, path: str) -> Stamp | None:
 
 
 class Held:
-    """A file that holds what we wrote to it; whoever wants to open it for writing waits until `release`."""
+    """An open file that was compared, and that nobody has opened for writing since: who wants to waits for `let_go`."""
 
-    __slots__ = ("_fd", "_stamp")
+    __slots__ = ("_fd",)
 
-    def __init__(self, fd: int, stamp: Stamp) -> None:
+    def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._stamp = stamp
 
     @staticmethod
-    def take(fd: int, own: Stamp) -> Held | None:
-        """Hold the file, if its stamp is still the one that it got when we wrote it. `fd` must be open for reading."""
+    def take(fd: int, content: bytes, path: str) -> Held | None:
+        """Hold the file, if it holds `content` and a lease is to be had; `fd` is closed then with `let_go`, else at
+        once. It must be open for reading only."""
         try:
-            if not syscalls.take_read_lease(fd):
-                return None
+            if syscalls.take_read_lease(fd) and _equal(fd, content, path) is not None:
+                return Held(fd)
         except syscalls.Unsupported:
-            return None
-        found = os.fstat(fd)
-        if found.st_nlink == 1 and stamp_of(found) == own:
-            return Held(fd, own)
-        syscalls.drop_lease(fd)
+            pass
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)  # which gives the lease back
         return None
 
-    def release(self) -> Stamp | None:
-        """The stamp that it has by now, under whatever name; None where somebody came meanwhile."""
-        stamp = stamp_of(os.fstat(self._fd))
-        undisturbed = syscalls.drop_lease(self._fd)
-        return stamp if undisturbed and stamp._replace(ctime_ns=self._stamp.ctime_ns) == self._stamp else None
+    def let_go(self) -> Stamp | None:
+        """The stamp that it has by now, under whatever name; None where somebody wanted to write to it meanwhile."""
+        try:
+            found = os.fstat(self._fd)
+            undisturbed = syscalls.drop_lease(self._fd)
+        finally:
+            os.close(self._fd)
+        return stamp_of(found) if undisturbed and found.st_nlink == 1 else None
 
 
 def _compare(fd: int, content: bytes, path: str) -> tuple[Stamp | None, bool]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Stale
@@ -17,16 +18,16 @@ from redraft.files import syscalls
 from redraft.files.faults import explain
 from redraft.files.filling import close_later, fill
 from redraft.files.images import READ_FLAGS, Stamp, check_replaceable, flags_of, read_open, stamp_of
-from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
+from redraft.files.leftovers import copy_name
+from redraft.files.paths import TEMP_PREFIX, DocPath, join_path, split_path
 from redraft.files.settled import Held, settled_stamp
+from redraft.files.trusting import is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from redraft.files.root import Root
 
 _CREATE_FLAGS = flags_of("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
-_LARGE = 1 << 20
+LARGE = 1 << 20
 _TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -40,7 +41,7 @@ class Restored(NamedTuple):
 class Slot:
     """The target's name, the temporary name, and the open folder that has both."""
 
-    __slots__ = ("fd", "made", "name", "path", "seen", "temp", "token", "unflushed", "written")
+    __slots__ = ("fd", "held", "made", "name", "path", "seen", "temp", "token", "unflushed", "written")
 
     def __init__(self, root: Root, path: DocPath, token: str, *, create_folders: bool) -> None:
         if not token or len(token) > 64 or not _TOKEN_LETTERS.issuperset(token):
@@ -50,10 +51,15 @@ class Slot:
         self.temp = TEMP_PREFIX + token
         self.seen: Stamp | None = None  # of the target, when the temporary file was written
         self.unflushed = -1  # the temporary file, open, while it is written but not flushed
-        self.written: Stamp | None = None  # of the temporary file, when it was flushed
+        self.written: Stamp | None = None  # of the temporary file, when it was flushed, and then when it got its name
+        self.held: Held | None = None  # the target, while nobody may write to it
         self.fd, self.name, self.made = root.hold_parent(path, create=create_folders)
 
     def close(self) -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            with suppress(OSError):
+                held.let_go()
         self.let_go()
         if self.fd >= 0:
             # Nothing is written through a folder's descriptor, so closing it has nothing to report.
@@ -142,27 +148,21 @@ class Slot:
         finally:
             os.close(fd)
 
-    @contextmanager
-    def holding(self, own: Stamp | None) -> Generator[Held | None]:
-        """The target, held where it is as we wrote it ourselves, with the stamp `own`."""
-        fd, held = -1, None
-        if own is not None:
-            with suppress(OSError):  # without it, what was displaced is compared
-                fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
-                held = Held.take(fd, own)
-        try:
-            yield held
-        finally:
-            if fd >= 0:
-                with suppress(OSError):
-                    os.close(fd)
+    def hold(self, content: bytes) -> None:
+        """Keep the target as it is until it is displaced, if it is large and holds `content`."""
+        if len(content) < LARGE or self.held is not None:
+            return
+        with suppress(OSError, RedraftError):  # then what is displaced is compared, as it is for smaller files
+            fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
+            self.held = Held.take(fd, content, self.path)
 
-    def displaced(self, held: Held | None) -> Stamp | None:
-        """The stamp of the file at the temporary name, if that is the one that was held, and nobody came meanwhile."""
-        stamp = held and held.release()
-        if stamp is None or self.temp_changed_since(stamp):
-            return None
-        return stamp
+    def displaced(self, content: bytes) -> Stamp | None:
+        """The stamp of the file at the temporary name, if it holds `content` and no writer has it open."""
+        held, self.held = self.held, None
+        stamp = held and held.let_go()
+        if stamp is not None and not self.temp_changed_since(stamp):
+            return stamp
+        return self.settled(self.temp, content)
 
     def temp_is_ours(self, content: bytes) -> bool:
         """Whether the temporary name holds what we wrote, and nobody else has a hand on it."""
@@ -207,10 +207,12 @@ class Slot:
     def swap(self) -> None:
         """Exchange the two names in one step."""
         syscalls.renameat2(self.fd, self.temp, self.name, syscalls.RENAME_EXCHANGE)
+        self._learn_stamp()
 
     def overwrite(self) -> None:
         """Rename the temporary file over the target: only where names cannot be exchanged."""
         os.rename(self.temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        self._learn_stamp()
 
     def set_aside(self) -> None:
         """Rename the target to the temporary name."""
@@ -227,6 +229,15 @@ class Slot:
         except syscalls.Unsupported:
             os.link(self.temp, name, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
             os.unlink(self.temp, dir_fd=self.fd)
+        self._learn_stamp()
+
+    def _learn_stamp(self) -> None:
+        """Of what was written, now that it has its name; none if anything else has changed since it was flushed."""
+        written, self.written = self.written, None
+        with suppress(OSError):
+            found = stamp_of(os.stat(self.name, dir_fd=self.fd, follow_symlinks=False))
+            if written is not None and found._replace(ctime_ns=written.ctime_ns) == written:
+                self.written = found
 
     def swap_back(self, new: bytes, known: bytes | None) -> Restored:
         """After a swap: swap again, so that the displaced file has its name back.
@@ -261,26 +272,17 @@ class Slot:
 
     def keep_copy(self) -> DocPath:
         """Let what the temporary name holds stay beside the target as a conflict copy."""
-        stem, dot, suffix = self.name.rpartition(".")
-        if not stem:
-            stem, dot, suffix = self.name, "", ""
-        number = 1
-        while True:
-            mark = f".conflict-{self.token}" + (f"-{number}" if number > 1 else "")
-            tail = f"{mark}{dot}{suffix}".encode()[-MAX_NAME_BYTES:]
-            head = stem.encode()[: MAX_NAME_BYTES - len(tail)]
-            name = head.decode(errors="ignore") + tail.decode(errors="ignore")
-            try:
+        for number in count(1):
+            name = copy_name(self.name, self.token, number)
+            with suppress(FileExistsError):
                 self.bring(name)
-            except FileExistsError:
-                number += 1
-            else:
                 return join_path(split_path(self.path)[0], name)
+        raise AssertionError("numbers end")
 
-    def drop_displaced(self, size: int) -> None:
+    def drop_displaced(self, stamp: Stamp | None) -> None:
         """Remove the temporary name. What a large file took up is given back while nobody waits for it."""
         fd = -1
-        if size >= _LARGE:
+        if stamp is not None and stamp.size >= LARGE and is_local(stamp.dev):
             with suppress(OSError):
                 fd = os.open(self.temp, READ_FLAGS, dir_fd=self.fd)
         self.drop_temp()

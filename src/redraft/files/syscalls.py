@@ -137,5 +137,6 @@ def drop_lease(fd: int) -> bool:
     import fcntl
 
     undisturbed = fcntl.fcntl(fd, fcntl.F_GETLEASE) == fcntl.F_RDLCK
-    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    with suppress(BlockingIOError):  # they waited so long that the kernel took it from us
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     return undisturbed

@@ -9,7 +9,8 @@ The first reason falls away where the kernel gives a file whose time somebody ha
 at its next change (Linux 6.13, on some file systems); the second where the content was put there by ourselves. With
 both, a stamp is good at once.
 
-What no stamp tells: later writes through a memory map that is already dirty. Nothing here looks at a file.
+What no stamp tells: later writes through a memory map that is already dirty, and on tmpfs all that are made through
+one. So a stamp may decide what is shown, never what is overwritten. Nothing here looks at a file.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def proves_content(stamp: Stamp, read_at_ns: int, *, sole_writer: bool = False) 
     """
     if not is_local(stamp.dev):
         return False
-    if sole_writer and is_fine(stamp.dev):
+    if sole_writer and is_fine(stamp.dev) and stamp.ctime_ns % _SECOND:
         return True
     return read_at_ns - stamp.ctime_ns > settling_ns(stamp.size, stamp.ctime_ns)
 

@@ -13,31 +13,22 @@ from redraft.errors import RedraftError
 from redraft.files.atomic import Put, new_token
 
 if TYPE_CHECKING:
-    from redraft.files.images import Stamp
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
 
 
 def write_file(
-    root: Root,
-    path: DocPath,
-    data: bytes,
-    *,
-    expected: bytes | None,
-    mode: int | None = None,
-    own: Stamp | None = None,
+    root: Root, path: DocPath, data: bytes, *, expected: bytes | None, mode: int | None = None
 ) -> DocPath | None:
-    """Put `data` in the place of `expected`, None to create the file. Gives a conflict copy's path, if there is one.
-
-    `own` as in `Put.exchange`.
-    """
+    """Put `data` in the place of `expected`, None to create the file. Gives a conflict copy's path, if there is one."""
     with Put(root, path, new_token(), create_folders=expected is None) as put:
         try:
             put.prepare(data, mode=mode)
             if expected is None:
                 put.place()
             else:
-                put.exchange(expected, data, own=own)
+                put.hold(expected)
+                put.exchange(expected, data)
             put.sync()
         except BaseException:
             with suppress(RedraftError):

@@ -30,7 +30,7 @@ from redraft.history.written import note_folders, sweep_noted
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from redraft.files.images import Stamp, Standing
+    from redraft.files.images import Standing
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
     from redraft.history.audit import Audit
@@ -52,7 +52,6 @@ class Content:
     data: bytes
     text: Text | None = None
     bom: bool = False
-    own: Stamp | None = None  # of the file, where that proves that it holds this because we wrote it
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +160,8 @@ class Journal:
             for put, plan in zip(puts, plans, strict=True):
                 if plan.after is not None:
                     put.prepare(plan.after.data, mode=None if plan.stays else plan.mode)
+                    if plan.before is not None:
+                        put.hold(plan.before.data)
             return self._record(turn, plans, steps, line)
         except BaseException:
             self._drop(puts)
@@ -241,7 +242,7 @@ def _replace(puts: Sequence[Put], plans: Sequence[FilePlan]) -> None:
         elif plan.before is None:
             put.place()
         else:
-            put.exchange(plan.before.data, plan.after.data, looked=True, own=plan.before.own)
+            put.exchange(plan.before.data, plan.after.data, looked=True)
 
 
 def sync_folders(puts: Sequence[Put]) -> None:

@@ -155,10 +155,10 @@ class SqliteFile(ABC):
         return our_error(error)
 
 
-def keep_log(connection: sqlite3.Connection) -> None:
+def keep_log(connection: sqlite3.Connection, seconds: float = BUSY_SECONDS) -> None:
     """Write to a log beside the file from now on (`WAL`). Of two that open a new file at once SQLite refuses one on the
     spot, lest they wait for each other: it lets go, and finds the file as the other made it."""
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")

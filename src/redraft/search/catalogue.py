@@ -85,7 +85,7 @@ class Catalogue:
         try:
             if path == self.path:
                 os.chmod(path, 0o600)
-            keep_log(connection)
+            keep_log(connection, BUSY_SECONDS)
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("BEGIN IMMEDIATE")
             if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:

@@ -60,7 +60,7 @@ class VectorCache:
         try:
             if path == self.path:
                 os.chmod(path, 0o600)
-            keep_log(connection)
+            keep_log(connection, BUSY_SECONDS)
             connection.execute("PRAGMA synchronous=NORMAL")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, SCHEMA):

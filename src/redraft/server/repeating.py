@@ -52,7 +52,7 @@ class Answers:
         try:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             os.chmod(path, 0o600)
-            keep_log(connection)
+            keep_log(connection, BUSY_SECONDS)
             connection.execute("PRAGMA synchronous=FULL")
             connection.executescript(SCHEMA)
         except sqlite3.DatabaseError as error:

@@ -48,10 +48,9 @@ class OnDisk:
     mode: int
     stamp: Stamp | None = None
     proven: bool = False  # an equal stamp means equal content, not only most likely
-    own: bool = False  # proven because we wrote it
 
     def as_content(self) -> Content:
-        return Content(self.data, self.text, self.bom, self.stamp if self.own else None)
+        return Content(self.data, self.text, self.bom)
 
 
 class Documents:
@@ -137,8 +136,7 @@ class Documents:
             self._keep(path, OnDisk(content.data, content.text, content.bom, mode=0))
             return
         proven = proves_content(standing.stamp, 0, sole_writer=True)
-        own = OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven, own=proven)
-        self._keep(path, own)
+        self._keep(path, OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven))
 
     def _keep(self, path: str, text: OnDisk) -> None:
         self._texts.pop(path, None)

@@ -21,7 +21,7 @@ export const cursorHeard = Extension.create({
     new Plugin({
       view: (view) => {
         const hear = (event: Event) => {
-          const composing = event instanceof KeyboardEvent && event.isComposing;
+          const composing = (event instanceof KeyboardEvent || event instanceof InputEvent) && event.isComposing;
           if (!composing && view.hasFocus()) hearCursor(view);
         };
         // Everywhere in the window, since a button of the toolbar acts on the selection too.

@@ -21,8 +21,9 @@ export function useRichReview(editing: RichEditing | null, draft: Draft | null, 
     const show = async () => {
       const changes = await changesOf(editing, hunks);
       const { syncing, editor } = editing;
+      if (!changes || ended) return;
       hearCursor(editor.view);
-      if (changes && !ended && syncing.settled && syncing.text === text) showChanges(editor.view, changes);
+      if (syncing.settled && syncing.text === text) showChanges(editor.view, changes);
     };
     show().catch(() => undefined); // the server is away, and tells again when it is back
     return () => {
