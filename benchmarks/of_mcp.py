@@ -8,6 +8,7 @@ does not pay for what another has left in the cache.
 from __future__ import annotations
 
 import os
+import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -177,12 +178,11 @@ def _reads(size: str, rounds: int, desks: dict[str, Desk], base: Client) -> Iter
 
 
 def in_turns(acts: Acts, rounds: int, warm_up: int = WARM_UP) -> Times:
-    """The times of each, one call of each a round; who comes first changes, so that nobody always follows the same."""
+    """The times of each, one call of each a round, in another order each time: nobody always follows the same."""
     times: Times = {name: [] for name in acts}
-    names = list(acts)
+    chance = random.Random(1)
     for number in range(-warm_up, rounds):
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
+        for name in chance.sample(list(acts), len(acts)):
             seconds = acts[name]()
             if number >= 0:
                 times[name].append(seconds)

@@ -32,7 +32,7 @@ def tiny_blocks() -> Generator[None]:
     with ExitStack() as stack:
         for name, size in sizes.items():
             stack.enter_context(patch.object(blocks, name, size))
-        stack.enter_context(patch("redraft.text.text._PAGE", TINY_PAGE))
+        stack.enter_context(patch("redraft.text.pages.SIZE", TINY_PAGE))
         yield
 
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text import finding
+from redraft.text import finding, pages
 from redraft.text.finding import find_passage
 from redraft.text.text import Text
 
@@ -29,14 +29,15 @@ def test_every_place_of_a_passage_is_found_once_and_in_order(lines: list[str], d
     start = data.draw(st.integers(0, len(content)))
     length = data.draw(st.sampled_from([1, 2, 40, 3000, 9000]))
     passage = content[start : start + length] or "lamp"
-    with patch.object(finding, "BLOCKS", 1):
+    passage = passage if data.draw(st.booleans()) else passage[:-1] + "p"
+    with patch.object(pages, "SIZE", 1), patch.object(finding, "MISSES", data.draw(st.sampled_from([1, 2, 50]))):
         found = list(find_passage(Text(content), passage))
     assert found == list(naive(content, passage))
 
 
 def test_what_is_not_there_and_nothing_at_all_are_nowhere():
-    text = Text("one\ntwo\n" * 5000)
-    assert list(find_passage(text, "three")) == []
-    assert list(find_passage(text, "")) == []
+    long = Text("one\ntwo\n" * 5000)
+    assert list(find_passage(long, "three")) == []
+    assert list(find_passage(long, "")) == []
     assert list(find_passage(Text(""), "one")) == []
-    assert list(find_passage(text, "two\none\n" * 4999 + "two\n")) == [4]
+    assert list(find_passage(long, "two\none\n" * 4999 + "two\n")) == [4]

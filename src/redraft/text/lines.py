@@ -67,14 +67,19 @@ def newline_style(text: str) -> NewlineStyle:
 
 def adopt_newlines(new: str, like: str) -> str:
     """`new` with the terminators that prevail in `like`; as it is where `like` has none."""
+    style = newline_style(new)
+    if style == "none":
+        return new
     counts = _count_styles(like)
     prevailing = max(counts, key=lambda style: counts[style])
-    if not counts[prevailing] or newline_style(new) in ("none", prevailing):
+    if not counts[prevailing] or style == prevailing:
         return new
     return _BREAK.sub(_NEWLINES[prevailing], new)
 
 
 def _count_styles(text: str) -> dict[_Style, int]:
     # In the order in which a tie is decided.
+    if "\r" not in text:
+        return {"lf": text.count("\n"), "crlf": 0, "cr": 0}
     crlf = text.count("\r\n")
     return {"lf": text.count("\n") - crlf, "crlf": crlf, "cr": text.count("\r") - crlf}

@@ -13,55 +13,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from hashlib import sha256
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
+from redraft.text import pages
 from redraft.text.blocks import Block, cut, recut
 from redraft.text.lines import after_break, count_breaks, split_lines
+from redraft.text.pages import paginate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from redraft.text.pages import Page
+
 __all__ = ["Block", "Text"]
-
-# With 2,500 blocks in 10 MB, an edit copies about as many references to pages as to blocks.
-_PAGE = 64
-
-
-class _Page:
-    """Some blocks in a row. It knows where each of them ends; the rest is worked out when asked for."""
-
-    __slots__ = ("_breaks", "_digests", "_size", "blocks", "ends", "length")
-
-    def __init__(self, blocks: tuple[Block, ...]) -> None:
-        self.blocks = blocks
-        self.ends = tuple(accumulate([block.length for block in blocks]))
-        self.length = self.ends[-1]
-        self._breaks: int | None = None
-        self._digests: bytes | None = None
-        self._size: int | None = None
-
-    @property
-    def size(self) -> int:
-        """How many bytes of UTF-8 the blocks are."""
-        if self._size is None:
-            self._size = sum([len(block.data) for block in self.blocks])
-        return self._size
-
-    @property
-    def breaks(self) -> int:
-        """How many line terminators the blocks hold."""
-        if self._breaks is None:
-            self._breaks = sum([block.breaks for block in self.blocks])
-        return self._breaks
-
-    @property
-    def digests(self) -> bytes:
-        """The digests of the blocks, one after the other."""
-        if self._digests is None:
-            self._digests = b"".join([block.digest for block in self.blocks])
-        return self._digests
 
 
 class Text:
@@ -69,10 +35,10 @@ class Text:
 
     __slots__ = ("_digest", "_ends", "_length", "_line_breaks", "_pages")
 
-    def __init__(self, content: str = "", *, _pages: tuple[_Page, ...] | None = None) -> None:
+    def __init__(self, content: str = "", *, _pages: tuple[Page, ...] | None = None) -> None:
         if _pages is None:
             _check_unicode(content)
-            _pages = _paginate(tuple(cut(content)))
+            _pages = paginate(tuple(cut(content)))
         self._pages = _pages
         self._ends = tuple(accumulate([page.length for page in _pages]))
         self._length = self._ends[-1] if _pages else 0
@@ -119,6 +85,11 @@ class Text:
     def blocks(self) -> tuple[Block, ...]:
         """The pieces in which the text is stored, in order."""
         return tuple(chain.from_iterable([page.blocks for page in self._pages]))
+
+    @property
+    def portions(self) -> list[str]:
+        """The text in pieces of some 250,000 code points, which are put together once and not at each edit."""
+        return [page.content for page in self._pages]
 
     def new_blocks(self, other: Text) -> list[Block]:
         """The blocks that `other` does not have; found at once where one of the two came from the other by edits."""
@@ -262,31 +233,22 @@ class Text:
         """The text with the blocks between two places (page, block) replaced."""
         first_page, first = start
         last_page, last = end
-        pages = self._pages
-        while last > len(pages[last_page].blocks):
-            last -= len(pages[last_page].blocks)
+        mine = self._pages
+        while last > len(mine[last_page].blocks):
+            last -= len(mine[last_page].blocks)
             last_page += 1
-        blocks = (*pages[first_page].blocks[:first], *new, *pages[last_page].blocks[last:])
-        before, after = pages[:first_page], pages[last_page + 1 :]
+        blocks = (*mine[first_page].blocks[:first], *new, *mine[last_page].blocks[last:])
+        before, after = mine[:first_page], mine[last_page + 1 :]
         # Without this, deletions would leave ever more pages with ever fewer blocks.
-        if len(blocks) < _PAGE // 4 and after:
+        if len(blocks) < pages.SIZE // 4 and after:
             blocks, after = blocks + after[0].blocks, after[1:]
-        elif len(blocks) < _PAGE // 4 and before:
+        elif len(blocks) < pages.SIZE // 4 and before:
             blocks, before = before[-1].blocks + blocks, before[:-1]
-        return Text(_pages=before + _paginate(blocks) + after)
+        return Text(_pages=before + paginate(blocks) + after)
 
     def _check_range(self, start: int, end: int) -> None:
         if not 0 <= start <= end <= self._length:
             raise ValueError(f"no passage from {start} to {end} in a text of {self._length} code points")
-
-
-def _paginate(blocks: tuple[Block, ...]) -> tuple[_Page, ...]:
-    """Pages of about the same size, so that one that has grown too big does not leave a tiny one behind."""
-    if not blocks:
-        return ()
-    count = 1 if len(blocks) <= 2 * _PAGE else -(-len(blocks) // _PAGE)
-    bounds = [len(blocks) * index // count for index in range(count + 1)]
-    return tuple([_Page(blocks[start:end]) for start, end in pairwise(bounds)])
 
 
 def _check_unicode(content: str) -> None:

@@ -64,6 +64,7 @@ class Documents:
         self._drafts: dict[str, tuple[str, int, Draft]] = {}
         self.unreadable: dict[str, str] = {}  # what to tell about reviews that are damaged
         self._working: dict[str, tuple[str, Text]] = {}
+        self._harmless: Text | None = None  # looked at last: an edit asks three times
 
     def path(self, raw: str) -> DocPath:
         """The canonical path, refused where nobody may go."""
@@ -76,8 +77,9 @@ class Documents:
         """What an agent sees here. A file that holds keys, by its name or by how it begins, is refused."""
         check_name_not_secret(path)
         document = self.document(path, for_agent=True)
-        if document is not None:
+        if document is not None and document.text is not self._harmless:
             check_not_secret(document)
+            self._harmless = document.text
         return document
 
     def on_disk(self, path: DocPath, *, again: bool = False) -> OnDisk | None:
