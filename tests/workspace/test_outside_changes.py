@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import tempfile
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from redraft.errors import Refused, Stale
+from redraft.files.trusting import file_system
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from redraft.workspace import documents
@@ -16,6 +19,7 @@ from workspace.folder import (
     AGENT,
     PERSON,
     POEM,
+    Folder,
     agent_writes,
     draft_of,
     hunk_with,
@@ -26,9 +30,6 @@ from workspace.folder import (
     type_over,
     working,
 )
-
-if TYPE_CHECKING:
-    from workspace.folder import Folder
 
 
 @pytest.mark.covers("RD-tabs-external")
@@ -387,3 +388,22 @@ def test_a_file_that_is_no_text_any_more_hides_no_other_tab(folder: Folder) -> N
     folder.put("a.md", b"caf\xe9\n")
     assert [(tab.path, tab.dirty) for tab in workspace.tabs()] == [("a.md", True), ("b.md", False)]
     assert workspace.open_tab("b.md").tab_id == "tab_2"
+
+
+def test_what_was_written_behind_the_stamps_back_is_kept_and_then_seen() -> None:
+    memory = Path("/dev/shm")
+    if file_system(memory.stat().st_dev) != "tmpfs":
+        pytest.skip("there is no tmpfs at /dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory) as place:
+        folder = Folder(Path(place))
+        folder.put("a.md", "First.\n")
+        workspace = folder.open()
+        agent_writes(workspace, {"a.md": "Ours.\n"}, mode="apply")
+        with open(folder.path / "a.md", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+            assert mapped[:] == b"Ours.\n"  # what is read first and then written is not noticed by the kernel
+            mapped[:] = b"Their\n"
+        with pytest.raises(Stale):
+            agent_writes(workspace, {"a.md": "More.\n"}, mode="apply")
+        assert folder.tree() == {"a.md": b"Their\n"}
+        assert str(workspace.read("a.md").text) == "Their\n"
+        folder.close()
