@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults.scenes import ACTS, FIVE, body, tree, write_tree
 from redraft.errors import Busy, RedraftError, Stale
+from redraft.files import filling, slot
 from redraft.history.journal import Journal
 from redraft.history.turns import Author
 from redraft.text.edits import Change
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redraft.workspace.turn import Turn
+
+# So that the longest of the documents goes the way of large ones, in several pieces.
+slot.LARGE, filling.PIECE = 50_000, 32_768
 
 Job = dict[str, Any]
 AGENT = Author("agent", "tester")
