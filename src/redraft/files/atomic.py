@@ -6,9 +6,10 @@
 
 All phases work with the target and one other name beside it, `.redraft-tmp-<token>`. `exchange` swaps the two in one
 step: what stood at the target is then in our hands, and only then is it compared with what the caller believed to be
-there. If somebody else was faster, the names are swapped back and the caller gets `Stale`. So no write can slip between
-a check and the act, and nothing that anybody wrote is destroyed unread: what can be put neither here nor there stays
-beside the target as `name.conflict-<token>.ext`, and the error names it (`kept`).
+there (or before, by `hold`, and kept from being written to since). If somebody else was faster, the names are swapped
+back and the caller gets `Stale`. So no write can slip between a check and the act, and nothing that anybody wrote is
+destroyed unread: what can be put neither here nor there stays beside the target as `name.conflict-<token>.ext`, and the
+error names it (`kept`).
 
 `retract` undoes a change from whichever phase it had reached, also in another process after a crash, and leaves alone
 whatever is neither `old` nor `new`. After a crash a temporary name may hold the only copy of what was displaced: have

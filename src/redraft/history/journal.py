@@ -1,6 +1,7 @@
 """How a turn over any number of files reaches the disk whole or not at all.
 
-1. The new contents are written to temporary files beside their targets, which the disk begins to take.
+1. The new contents are written to temporary files beside their targets, which the disk begins to take; meanwhile large
+   targets are compared with what should be there, and held.
 2. The turn is recorded with images of both sides, in the state `applying`: one durable transaction.
 3. The temporary files are flushed, which has little left to do by now.
 4. Each temporary file trades places with its target. What was displaced is compared with what should have been there:
