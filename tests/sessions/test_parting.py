@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given
@@ -16,6 +16,8 @@ from redraft.sessions.parting import Change, Commit, agents_part, parts, since
 from redraft.text.edits import Change as Typing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sessions.conftest import AgentDoc
 
 START = ["first\n", "second\n", "third\n", "fourth\n"]
@@ -207,6 +209,39 @@ def test_it_is_refused_with_the_reason_where_it_cannot_be_said(repository: Agent
     repository.write("plan.md", repository.read("plan.md").replace("mode=append", "mode=replace"))
     repository.ok("patch", "plan.md", "exchange", "Instead of it all.")
     assert "mixed an agent's words with yours" in why()
+
+
+def test_a_commit_that_comes_between_is_not_taken_back(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch):
+    repository.ok("patch", "plan.md", "exchange", "An answer.")
+    real: Callable[..., Any] = subprocess.run
+
+    def run(command: list[str], **options: Any) -> Any:
+        if "commit" in command:
+            monkeypatch.setattr(subprocess, "run", real)
+            repository.write("theirs.md", "Theirs.\n")
+            git("add", "theirs.md")
+            git("commit", "--quiet", "-m", "Theirs")
+        return real(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert "at the same time" in repository.run("commit", "plan.md", "--agent-only").err
+    assert git("log", "--format=%s", "-1") == "Theirs\n"
+    repository.ok("commit", "plan.md", "--agent-only")
+    assert git("show", "HEAD:theirs.md") == "Theirs.\n"
+    assert git("show", "HEAD:plan.md") == DOC.replace("First ä.\n", "First ä.\nAn answer.\n")
+
+
+def test_while_another_git_works_nothing_is_committed(repository: AgentDoc):
+    repository.ok("patch", "plan.md", "exchange", "An answer.")
+    head = git("rev-parse", "HEAD")
+    lock = repository.folder / ".git" / "index.lock"
+    lock.touch()
+    assert "index.lock" in repository.run("commit", "plan.md", "--agent-only").err
+    lock.unlink()
+    assert git("rev-parse", "HEAD") == head
+    assert git("diff", "--cached", "--name-only") == ""
+    repository.ok("commit", "plan.md", "--agent-only")
+    assert git("diff", "--cached", "--name-only") == ""
 
 
 def test_a_document_that_git_has_no_more_is_to_be_committed_whole(repository: AgentDoc):

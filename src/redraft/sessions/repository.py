@@ -91,7 +91,8 @@ class Repository:
         """Commit the document as if it held this text; None where it does in the last commit. The file keeps what it
         holds, and what else is staged stays so."""
         self._check_may()
-        known = self._told("ls-tree", "HEAD", "--", self.file)
+        head = self._told("rev-parse", "HEAD")
+        known = self._told("ls-tree", head, "--", self.file)
         if not known:
             raise Refused("git does not have this document any more. Commit it whole once.", code="conflict")
         mode, _, old, _ = known.split(maxsplit=3)
@@ -107,11 +108,19 @@ class Repository:
         entry = f"{mode},{new},{self.file}"
         with tempfile.TemporaryDirectory(prefix="agent-doc-", dir=self._told("rev-parse", "--absolute-git-dir")) as own:
             index = os.path.join(own, "index")
-            self._told("read-tree", "HEAD", index=index)
+            self._told("read-tree", head, index=index)
             self._told("update-index", "--cacheinfo", entry, index=index)
             self._told("commit", "--quiet", "-m", f"{PREFIX} {stamp}", index=index)
-        self._told("update-index", "--cacheinfo", entry)
-        return self._told("rev-parse", "HEAD")
+        made, parent = self._told("rev-parse", "HEAD", "HEAD^").split()
+        try:
+            if parent != head:
+                raise Refused("Somebody else committed at the same time. Try again.", code="conflict")
+            self._told("update-index", "--cacheinfo", entry)
+        except RedraftError:
+            # Ours would take theirs back; or, where the index is locked, their next would take back ours.
+            self._told("update-ref", "HEAD", parent, made)
+            raise
+        return made
 
     def _check_may(self) -> None:
         reason = self.why_not()
