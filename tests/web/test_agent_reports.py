@@ -141,7 +141,6 @@ def test_where_the_page_cannot_listen_it_asks_every_two_seconds(desk: Desk):
     desk.sidebar.get_by_text("All is well.").wait_for()
     desk.page.unroute("**/events/stream*")
     desk.page.remove_listener("request", asked)
-    gaps = [after - before for before, after in itertools.pairwise(times)]
-    assert len(gaps) >= 2
-    assert all(1.9 < gap < 3 for gap in gaps[:2]), gaps  # what came last may have been told by the folder's news
     desk.wrong[:] = [each for each in desk.wrong if "503" not in each]  # which the browser tells by itself
+    gaps = [after - before for before, after in itertools.pairwise(times)]
+    assert sum(1.9 < gap < 4 for gap in gaps) >= 2, gaps  # between them, the folder's news may have made it look
