@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
     from redraft.workspace.turn import Turn
 
-# So that the longest of the documents goes the way of large ones, in several pieces.
-slot.LARGE, filling.PIECE = 50_000, 32_768
-# So that a step makes the same calls however long the machine takes: no file is trusted for its age.
-trusting.SETTLED_NS = 1 << 60
-
 Job = dict[str, Any]
 AGENT = Author("agent", "tester")
 
@@ -250,4 +245,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    # So that the longest of the documents goes the way of large ones, in several pieces.
+    slot.LARGE, filling.PIECE = 50_000, 32_768
+    # So that a step makes the same calls however long the machine takes: no file is trusted for its age.
+    trusting.SETTLED_NS = 1 << 60
     sys.exit(main())
