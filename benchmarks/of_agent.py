@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import Note, shown
 from redraft.agent.agent import Agent
-from redraft.agent.store import AgentStore
+from redraft.agent.store.agent_store import AgentStore
 from redraft.config import AgentLimits, Settings
-from redraft.providers.scripted import ScriptedProvider
-from redraft.tools.catalogue import registry
+from redraft.providers.adapters.scripted import ScriptedProvider
+from redraft.tools.registry import load_registry
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def results(folder: Path) -> Iterator[Note]:
     cpus: list[float] = []
     with (
         Workspace.open(place, state_home=str(folder / "state"), settings=Settings(agent=limits)) as workspace,
-        AgentStore(workspace.engine.journal.state) as store,
+        AgentStore(workspace.state) as store,
     ):
-        agent = Agent(workspace, store, registry(), Instant())
+        agent = Agent(workspace, store, load_registry(), Instant())
         for _ in range(JOBS):
             wall, cpu = time.perf_counter(), time.process_time()
             job = agent.wait(agent.start(store.sessions.create().id, "Shout").id)

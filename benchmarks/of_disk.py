@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Note, Result, once, side_by_side
 from benchmarks.texts import prose
+from redraft.history.store import Store
 from redraft.history.turns import Author
 from redraft.text.edits import Edit
 from redraft.workspace.workspace import Workspace
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.measure import Line
-    from redraft.workspace.turn import Turn
+    from redraft.workspace.turns.turn import Turn
 
 AGENT = Author("agent", "bench")
 
@@ -93,19 +94,19 @@ def _checkpoint(folder: Path) -> Result:
     subprocess.run([*git, "add", "large.md"], check=True)
     subprocess.run([*git, "commit", "-qm", "first"], check=True)
     with Workspace.open(folder, state_home=str(folder) + "-state") as workspace:
-        engine = workspace.engine
+        store = Store(workspace.database)
         with workspace.turn(AGENT, "first", mode="apply") as turn:
             document = turn.read("large.md")
             turn.edit("large.md", [Edit(0, "", "word ")], document.version)
         before = workspace.read("large.md").text
-        engine.store.put_text(before)
+        store.put_text(before)
         numbers = iter(range(1000))
 
         def checkpoint() -> None:
             at = 1_000_000 + 1000 * next(numbers)
             edited = before.replace(at, at, "word ")
-            with engine.database.transaction():
-                engine.store.put_text(edited, like=before)
+            with workspace.database.transaction():
+                store.put_text(edited, like=before)
 
         def commit() -> None:
             with (folder / "large.md").open("a", encoding="utf-8") as file:

@@ -23,8 +23,8 @@ from benchmarks.of_server import Caller, serving
 from benchmarks.texts import prose
 from redraft.history.turns import Author
 from redraft.server.live import wire
-from redraft.server.live.keeper import Keeper
-from redraft.server.live.kept import Kept
+from redraft.server.live.room_store import RoomStore
+from redraft.server.live.room_sync import RoomSync
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Typist:
             self._text.insert(self._at, chr(letter))
             self._at += 3
             sent[letter] = time.perf_counter()
-            await self._socket.send(wire.changed(self._made[0]))
+            await self._socket.send(wire.update_message(self._made[0]))
             cursor = json.dumps({"user": {"color": "#369"}, "cursor": {"anchor": self._at, "head": self._at}})
             state = wire.number(self.number + 1) + wire.number(clock) + wire.blob(cursor.encode())
             await self._socket.send(wire.awareness(b"\1" + state))
@@ -135,7 +135,7 @@ def _batches(folder: Path) -> Iterator[Line]:
     own.mkdir()
     (own / NAME).write_text(prose(1_000_000), encoding="utf-8")
     with Workspace.open(own, state_home=str(folder / "own-state")) as workspace:
-        keeper = Keeper(Kept(workspace.engine.database), NAME)
+        keeper = RoomSync(RoomStore(workspace.database), NAME)
         keeper.open(workspace, time.time())
         times = _typed(workspace, keeper)
         yield Note(f"     a batch of typing, 1 MB: {shown(percentile(times, 0.5))} (p50)")
@@ -148,7 +148,7 @@ def _batches(folder: Path) -> Iterator[Line]:
         yield Result(f"live: the same, {HUNKS} hunks pending", percentile(times, 0.95), "16 ms", BATCH_WITHIN, 1.0)
 
 
-def _typed(workspace: Workspace, keeper: Keeper) -> list[float]:
+def _typed(workspace: Workspace, keeper: RoomSync) -> list[float]:
     doc: Doc[Any] = Doc()
     text: Text = doc.get("text", type=Text)
     doc.apply_update(keeper.open(workspace, time.time()).state)

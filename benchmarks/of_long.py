@@ -10,20 +10,19 @@ import tracemalloc
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import Note, Result
-from redraft.agent.database import AgentDatabase
-from redraft.agent.long.answers import Answers
-from redraft.agent.long.crew import Means
-from redraft.agent.long.documents import LongDocuments
-from redraft.providers.scripted import ScriptedProvider
-from redraft.tools.long import Source
+from redraft.agent.store.database import AgentDatabase
+from redraft.agent.subagents.long_documents import LongDocuments
+from redraft.agent.subagents.pool import AnswerCache, PoolOptions
+from redraft.providers.adapters.scripted import ScriptedProvider
+from redraft.tools.long_documents.worker import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from benchmarks.measure import Line
-    from redraft.agent.long.crew import Progress
-    from redraft.tools.long import Effort
+    from redraft.agent.subagents.pool import Progress
+    from redraft.tools.long_documents.worker import WorkerUsage
 
 CHAPTERS, WORDS = 80, 2200
 CONCURRENCY = 8
@@ -81,7 +80,7 @@ def _held(folder: Path, chapters: int) -> float:
     return max(held) / 1024
 
 
-def _read(long: LongDocuments, text: str) -> Effort:
+def _read(long: LongDocuments, text: str) -> WorkerUsage:
     return long.analyse(_source(text), "summary", "").effort
 
 
@@ -91,8 +90,8 @@ def _source(text: str) -> Source:
 
 def _long(folder: Path, provider: ScriptedProvider, told: Callable[[Progress], None] = lambda _: None) -> LongDocuments:
     folder.mkdir()
-    answers = Answers(AgentDatabase(str(folder)), time.time)
-    return LongDocuments(Means(provider, answers, told=told), concurrency=CONCURRENCY)
+    answers = AnswerCache(AgentDatabase(str(folder)), time.time)
+    return LongDocuments(PoolOptions(provider, answers, on_progress=told), concurrency=CONCURRENCY)
 
 
 def _provider(seconds: float) -> ScriptedProvider:

@@ -25,7 +25,7 @@ WORDS = "the of and a lantern river harbour morning under without letter window 
 # The same table that the peer prints: each section with its lines and tokens.
 OURS = """
 import sys
-from redraft.formats.sections import sections
+from redraft.formats.markdown_headings import sections
 with open(sys.argv[1], encoding="utf-8", newline="") as file:
     found = sections(file.read())
 lines = [f"{'  ' * section.depth}{section.heading}  {section.lines} {section.tokens}\\n" for section in found]

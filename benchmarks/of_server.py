@@ -27,8 +27,8 @@ from benchmarks.measure import Note, Result, once, percentile, shown
 from benchmarks.texts import prose
 from redraft.config import Settings
 from redraft.history.turns import Author
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
+from redraft.tools.registry import load_registry
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _calls(folder: Path, echo: Caller, server: Caller) -> Iterator[Line]:
             return server.post(f"/api/tools/{name}?mode=apply", arguments)
 
         def itself(name: str, arguments: dict[str, Any]) -> object:
-            return registry().call(name, arguments, context)
+            return load_registry().call(name, arguments, context)
 
         yield from _compared(
             "a window of 50 lines",

@@ -159,7 +159,7 @@ async def _type(soak: Soak, number: int) -> None:
                 text.insert(place, letter)
             else:
                 del text[place : place + 1]
-            await socket.send(wire.changed(made[0]))
+            await socket.send(wire.update_message(made[0]))
             await asyncio.sleep(KEYSTROKE_SECONDS)
             with contextlib.suppress(TimeoutError):
                 await _take(doc, await asyncio.wait_for(socket.recv(), 0.001))

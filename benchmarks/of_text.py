@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Result, once, side_by_side
 from benchmarks.texts import moved, prose, scattered
-from redraft.text.diff import diff
-from redraft.text.merge import merge
+from redraft.text.diff.hunks import diff
+from redraft.text.merge.three_way import merge
 from redraft.text.text import Text
 
 if TYPE_CHECKING:

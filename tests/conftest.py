@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from speaking.lines import STARTED, end_programs
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
 TORTURE = bool(os.environ.get("REDRAFT_TORTURE"))
-MATERIAL = Path(__file__).resolve().parents[2] / "shared" / "material"
+TESTS = Path(__file__).resolve().parent
+MATERIAL = TESTS.parents[1] / "shared" / "material"
 
 # No test reaches a model by accident, nor does a program that a test starts; one that wants to says so by itself.
 os.environ["REDRAFT_MODEL_CALLS"] = "refuse"
@@ -18,9 +26,55 @@ os.environ["REDRAFT_MODEL_CALLS"] = "refuse"
 # A shell that starts this in the background leaves Ctrl+C ignored; so would every program be that a test stops by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A run says the same of the same code wherever it is made. New examples are looked for by `make torture`, and with
+# `pytest --hypothesis-profile=explore`.
+settings.register_profile(
+    "ci", max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=10)
+settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, print_blob=True)
 settings.register_profile("torture", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("torture" if TORTURE else "ci")
+
+
+# They begin first: whoever began with one of them when all the others are done would be waited for.
+LONGEST = (
+    "test_a_fresh_clone_runs_with_one_command",
+    "test_the_larger_model_finds_more",
+    "TestDesk::runTest",
+    "test_a_half_sent_request_is_closed_after_a_while",
+)
+
+
+# The fixtures that start a program for each test, or for a few of them, by their folder.
+PROGRAMS = {
+    "cli": {"redraft"},
+    "doors": {"server", "tools"},
+    "mcp": {"agent", "client", "folder", "server"},
+    "server": {"server", "standing"},
+}
+AGENTS = {"agent", "proposer", "reader"}  # those of `tools`, which go through the program to show a requirement
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _starts_a_program(item):
+            item.add_marker("slow")
+    items.sort(key=lambda item: not any(name in item.nodeid for name in LONGEST))
+
+
+def _starts_a_program(item: pytest.Item) -> bool:
+    folder = item.path.relative_to(TESTS).parts[0]
+    used = set[str](getattr(item, "fixturenames", ()))
+    if folder == "tools" and item.get_closest_marker("covers") and not item.get_closest_marker("engine"):
+        return bool(used & AGENTS)
+    return bool(used & PROGRAMS.get(folder, set()))
+
+
+def pytest_collection_finish() -> None:
+    """What is here by now stays to the end: leave it out of every search for garbage."""
+    gc.freeze()
 
 
 @pytest.fixture
@@ -29,3 +83,23 @@ def material() -> Path:
     if not MATERIAL.is_dir():
         pytest.skip("the real test material is not beside this checkout")
     return MATERIAL
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(autouse=True)
+def programs(request: pytest.FixtureRequest) -> Generator[None]:
+    """Whatever a test started and did not end, because it failed, ends with it. What a module shares goes on."""
+    before = len(STARTED)
+    yield
+    if request.node.stash.get(FAILED, False):
+        end_programs(STARTED[before:])
+        del STARTED[before:]

@@ -33,7 +33,7 @@ def writing(page: Page) -> None:
 
 
 def reviewing(page: Page) -> None:
-    page.get_by_label("Write to the agent").fill(REQUEST)
+    page.get_by_label("Message the agent").fill(REQUEST)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Accept all").first.wait_for()
     page.locator("[data-hunk]").first.wait_for()
@@ -47,7 +47,7 @@ def comparing(page: Page) -> None:
 def searching(page: Page) -> None:
     page.get_by_role("button", name="Compare side by side").click()
     page.keyboard.press("Control+Shift+f")
-    page.get_by_label("Search in every document").fill("lamp")
+    page.get_by_label("Search all documents").fill("lamp")
     page.get_by_text("documents", exact=False).first.wait_for()
 
 
@@ -73,7 +73,7 @@ VIEWS: dict[str, Callable[[Page], None]] = {
 
 
 @contextmanager
-def served(folder: Path) -> Generator[str]:
+def serve(folder: Path) -> Generator[str]:
     """The address that lets a browser in once, of a server on a copy of the example."""
     shutil.copytree(ROOT / "examples" / "notes", folder / "notes", ignore=shutil.ignore_patterns(".redraft"))
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "XDG_CONFIG_HOME": str(folder / "config")}
@@ -89,7 +89,7 @@ def served(folder: Path) -> Generator[str]:
 
 
 def take(browser: Browser, theme: str, target: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address:
+    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as address:
         page = browser.new_context(viewport=SIZE, device_scale_factor=1, reduced_motion="reduce").new_page()  # type: ignore[arg-type]
         kept = {"theme": theme, "welcomed": True, "unfolded": ["story"]}
         page.add_init_script(f"localStorage.redraft ??= {json.dumps(json.dumps({'state': kept, 'version': 0}))}")

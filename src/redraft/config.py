@@ -15,9 +15,10 @@ from redraft.errors import RedraftError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_KINDS: dict[type, str] = {int: "a whole number", bool: "true or false", str: "a string", tuple: "a list of strings"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 MODE_WIDTH = {"read": 0, "propose": 1, "apply": 2, "merge": 2}
-TABLES = ("limits", "agent", "routing", "models")
+TABLES = ("limits", "agent", "server", "routing", "models")
 AGENT_MODES = ("local", "remote", "hybrid_auto")
 # What each kind of model cannot do without.
 MODEL_KINDS: dict[str, tuple[str, ...]] = {
@@ -31,8 +32,11 @@ MODEL_KINDS: dict[str, tuple[str, ...]] = {
     "command": ("command",),
     "scripted": ("file",),
 }
+# The sets in which tools are offered: one specification's own, the curated default, everything. A tool says itself to
+# which it belongs.
+PROFILES = ("tabs", "workspace", "project", "editor", "default", "all")
 EMBEDDINGS = ("wordllama", "minilm", "off")
-CHOICES = {"mode": tuple(MODE_WIDTH), "embeddings": EMBEDDINGS, "agent_mode": AGENT_MODES}
+CHOICES = {"mode": tuple(MODE_WIDTH), "embeddings": EMBEDDINGS, "agent_mode": AGENT_MODES, "profile": PROFILES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Limits:
     files: int = 1000
     bytes: int = 64 * 1024 * 1024
     document_bytes: int = 64 * 1024 * 1024
+    editor_seconds: int = 30
     read_tokens: int = 6000
     read_lines: int = 800
     read_bytes: int = 65536
@@ -53,7 +58,7 @@ class Limits:
     response_tokens: int = 2000
     subagents: int = 8
 
-    def narrowed(self, other: Limits) -> Limits:
+    def narrow(self, other: Limits) -> Limits:
         """The smaller of each."""
         return Limits(
             **{entry.name: min(getattr(self, entry.name), getattr(other, entry.name)) for entry in fields(Limits)}
@@ -62,34 +67,53 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """How far one job of the agent may go, what it asks about first, and how long jobs are kept, `[agent]`."""
+    """Which tools one job of the agent has, how far it may go, what it asks about first, and how long jobs are kept,
+    `[agent]`."""
 
-    tool_calls: int = 12
-    iterations: int = 10
+    profile: str = "default"
+    tool_calls: int = 60
+    iterations: int = 50
     output_tokens: int = 4000
-    tokens: int = 400_000
+    tokens: int = 1_000_000
     cents: int = 100
     seconds: int = 900
     schema_retries: int = 5
     reruns: int = 2
-    destructive_calls: int = 10
+    destructive_calls: int = 20
     result_characters: int = 24_000
     ask_above_tokens: int = 100_000
     ask_above_cents: int = 25
     max_sessions: int = 25
+    archived_days: int = 90
     max_jobs_per_session: int = 40
     max_events_per_job: int = 3000
     completed_ttl_hours: int = 72
 
-    def narrowed(self, other: AgentLimits) -> AgentLimits:
-        """The smaller of each that bounds a job; how long conversations are kept is not a folder's business."""
-        kept = ("max_sessions", "max_jobs_per_session", "max_events_per_job", "completed_ttl_hours")
+    def narrow(self, other: AgentLimits) -> AgentLimits:
+        """The smaller of each that bounds a job; which tools a job has and how long conversations are kept is not a
+        folder's business."""
+        kept = (
+            "profile",
+            "max_sessions",
+            "archived_days",
+            "max_jobs_per_session",
+            "max_events_per_job",
+            "completed_ttl_hours",
+        )
         smaller = {
             entry.name: min(getattr(self, entry.name), getattr(other, entry.name))
             for entry in fields(AgentLimits)
             if entry.name not in kept
         }
         return replace(self, **smaller)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """How long a server waits for the head and the body of a request, `[server]`. A folder has no say in it."""
+
+    head_seconds: int = 20
+    body_seconds: int = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +135,7 @@ class ModelEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Routing:
+class RoutingSettings:
     """Which of the models answers, `[routing]`."""
 
     agent_mode: str = "remote"
@@ -123,7 +147,7 @@ class Routing:
     hybrid_remote_on_context_overflow: bool = True
     hybrid_remote_on_timeout_ms: int = 60_000
 
-    def narrowed(self, folder: Routing) -> Routing:
+    def narrow(self, folder: RoutingSettings) -> RoutingSettings:
         """A folder may keep its documents on this machine and forbid a change of the model; it names no model."""
         local = "local" in (self.agent_mode, folder.agent_mode)
         return replace(
@@ -142,12 +166,14 @@ class Settings:
     retention_turns: int = 10_000
     lock: bool = False
     embeddings: Literal["wordllama", "minilm", "off"] = "wordllama"
+    poll_interval_ms: int = 2000
     limits: Limits = field(default_factory=Limits)
     agent: AgentLimits = field(default_factory=AgentLimits)
-    routing: Routing = field(default_factory=Routing)
+    server: ServerLimits = field(default_factory=ServerLimits)
+    routing: RoutingSettings = field(default_factory=RoutingSettings)
     models: dict[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
 
-    def narrowed(self, folder: Settings) -> Settings:
+    def narrow(self, folder: Settings) -> Settings:
         """These settings under a folder's own: the smaller limit, the stricter mode."""
         mode = min(self.mode, folder.mode, key=lambda name: MODE_WIDTH.get(name, 0))
         return replace(
@@ -156,15 +182,15 @@ class Settings:
             review="turn" if "turn" in (self.review, folder.review) else "hunk",
             confirm_files=min(self.confirm_files, folder.confirm_files),
             lock=self.lock or folder.lock,
-            limits=self.limits.narrowed(folder.limits),
-            agent=self.agent.narrowed(folder.agent),
-            routing=self.routing.narrowed(folder.routing),
+            limits=self.limits.narrow(folder.limits),
+            agent=self.agent.narrow(folder.agent),
+            routing=self.routing.narrow(folder.routing),
         )
 
 
 # What the app and `redraft settings` may change in the person's own file; models and routes are for an editor.
 WRITABLE = (
-    *("mode", "review", "confirm_files", "retention_days", "retention_turns", "lock", "embeddings"),
+    *("mode", "review", "confirm_files", "retention_days", "retention_turns", "lock", "embeddings", "poll_interval_ms"),
     *(f"agent.{entry.name}" for entry in fields(AgentLimits)),
 )
 
@@ -173,32 +199,33 @@ def parse_settings(table: dict[str, Any], source: str, start: Settings | None = 
     """Settings from a parsed TOML table, on top of `start`."""
     settings = start or Settings()
     given = dict(table)
-    limits, agent, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
+    limits, agent, server, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
     return replace(
         settings,
-        **checked(given, settings, source),
-        limits=replace(settings.limits, **checked(limits, settings.limits, source)),
-        agent=replace(settings.agent, **checked(agent, settings.agent, source)),
-        routing=replace(settings.routing, **checked(routing, settings.routing, source)),
+        **check_values(given, settings, source),
+        limits=replace(settings.limits, **check_values(limits, settings.limits, source)),
+        agent=replace(settings.agent, **check_values(agent, settings.agent, source)),
+        server=replace(settings.server, **check_values(server, settings.server, source)),
+        routing=replace(settings.routing, **check_values(routing, settings.routing, source)),
         models={**settings.models, **{name: _model(entry, name, source) for name, entry in models.items()}},
     )
 
 
 def _table(value: object, name: str, source: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise invalid(source, name, "a table")
+        raise invalid_setting(source, name, "a table")
     return cast("dict[str, Any]", value)
 
 
 def _model(value: object, name: str, source: str) -> ModelEntry:
     given = {key: _words(word) for key, word in _table(value, f"models.{name}", source).items()}
-    entry = ModelEntry(**checked(given, ModelEntry(), source))
+    entry = ModelEntry(**check_values(given, ModelEntry(), source))
     needed = MODEL_KINDS.get(entry.kind)
     if needed is None:
-        raise invalid(source, f"models.{name}.kind", f"one of {', '.join(MODEL_KINDS)}")
+        raise invalid_setting(source, f"models.{name}.kind", f"one of {', '.join(MODEL_KINDS)}")
     for field_name in needed:
         if not getattr(entry, field_name):
-            raise invalid(source, f"models.{name}.{field_name}", "given")
+            raise invalid_setting(source, f"models.{name}.{field_name}", "given")
     return entry
 
 
@@ -213,24 +240,27 @@ def _words(value: Any) -> Any:
 def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
     """The settings that an environment names, as `parse_settings` takes them: `mode` is `REDRAFT_MODE`, `limits.files`
     is `REDRAFT_LIMITS_FILES`. An empty variable is one that was not set."""
-    table = _named(Settings(), "REDRAFT_", environment)
+    table = _environment_values(Settings(), "REDRAFT_", environment)
     return {
         **table,
-        "limits": _named(Limits(), "REDRAFT_LIMITS_", environment),
-        "agent": _named(AgentLimits(), "REDRAFT_AGENT_", environment),
+        "limits": _environment_values(Limits(), "REDRAFT_LIMITS_", environment),
+        "agent": _environment_values(AgentLimits(), "REDRAFT_AGENT_", environment),
+        "server": _environment_values(ServerLimits(), "REDRAFT_SERVER_", environment),
     }
 
 
-def _named(start: Settings | Limits | AgentLimits, prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
+def _environment_values(
+    start: Settings | Limits | AgentLimits | ServerLimits, prefix: str, environment: Mapping[str, str]
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for entry in fields(start):
         told = environment.get(prefix + entry.name.upper(), "")
         if told and entry.name not in TABLES:
-            found[entry.name] = value_in_words(told, getattr(start, entry.name))
+            found[entry.name] = parse_value(told, getattr(start, entry.name))
     return found
 
 
-def value_in_words(told: str, now: object) -> str | int | bool:
+def parse_value(told: str, now: object) -> str | int | bool:
     """A setting's value as it is written outside of a file, by what it is now. What should be a number or a truth and
     is none stays as it is, for `checked` to refuse it by name."""
     if isinstance(now, bool):
@@ -238,25 +268,27 @@ def value_in_words(told: str, now: object) -> str | int | bool:
     return int(told) if isinstance(now, int) and _NUMBER.fullmatch(told) else told
 
 
-def checked(
-    given: dict[str, Any], start: Settings | Limits | AgentLimits | Routing | ModelEntry, source: str
+def check_values(
+    given: dict[str, Any],
+    start: Settings | Limits | AgentLimits | ServerLimits | RoutingSettings | ModelEntry,
+    source: str,
 ) -> dict[str, Any]:
     """The values, each of the kind that the setting has now."""
     known = {entry.name: getattr(start, entry.name) for entry in fields(start)}
     for name, value in given.items():
         if name not in known:
-            raise invalid(source, name, f"one of {', '.join(sorted(known))}")
+            raise invalid_setting(source, name, f"one of {', '.join(sorted(known))}")
         kind = cast("type[Any]", type(known[name]))
         if type(value) is not kind:
-            raise invalid(source, name, "a list of strings" if kind is tuple else f"of the kind {kind.__name__}")
+            raise invalid_setting(source, name, _KINDS[kind])
         if kind is int and value < 1:
-            raise invalid(source, name, "at least 1")
+            raise invalid_setting(source, name, "at least 1")
         if name == "review" and value not in ("hunk", "turn"):
-            raise invalid(source, name, "'hunk' or 'turn'")
+            raise invalid_setting(source, name, "'hunk' or 'turn'")
         if name in CHOICES and value not in CHOICES[name]:
-            raise invalid(source, name, f"one of {', '.join(CHOICES[name])}")
+            raise invalid_setting(source, name, f"one of {', '.join(CHOICES[name])}")
     return given
 
 
-def invalid(source: str, name: str, wanted: str) -> RedraftError:
+def invalid_setting(source: str, name: str, wanted: str) -> RedraftError:
     return RedraftError(f"{source}: {name} must be {wanted}.", code="invalid_settings", setting=name)

@@ -16,7 +16,66 @@ Outcomes that are not failures (a merge's conflicts, a rollback's conflicting hu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+ErrorCode = Literal[
+    "version_mismatch",
+    "conflict",
+    "anchor_not_found",
+    "anchor_ambiguous",
+    "already_exists",
+    "title_exists",
+    "drops_text",
+    "confirmation_required",
+    "cannot_ask",
+    "editor_unavailable",
+    "embeddings_unavailable",
+    "content_required",
+    "invalid_line_range",
+    "invalid_argument",
+    "invalid_patch",
+    "invalid_regex",
+    "invalid_text",
+    "invalid_path",
+    "invalid_settings",
+    "too_large",
+    "limit_exceeded",
+    "unknown_tool",
+    "not_found",
+    "folder_not_found",
+    "invalid_tab_id",
+    "turn_not_found",
+    "hunk_not_found",
+    "unsupported_file_type",
+    "forbidden_path",
+    "permission_denied",
+    "outside_folder",
+    "secret",
+    "unauthenticated",
+    "not_allowed",
+    "mode_refuses",
+    "turn_closed",
+    "nothing_to_undo",
+    "model_auth",
+    "model_busy",
+    "model_timeout",
+    "model_unreachable",
+    "model_unavailable",
+    "model_bad_request",
+    "model_context_full",
+    "model_output_cut_off",
+    "model_output_invalid",
+    "subagent_failed",
+    "program_missing",
+    "export_failed",
+    "cancelled",
+    "outcome_unknown",
+    "locked",
+    "busy",
+    "io_error",
+    "history_lost",
+    "state_damaged",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +90,7 @@ class Code:
 
 # Exit statuses: 1 a conflict or a refusal that the caller can resolve, 2 a wrong call, 3 not allowed, 4 not found,
 # 5 the machine (disk, lock, damaged state).
-CODES: dict[str, Code] = {
+CODES: dict[ErrorCode, Code] = {
     "version_mismatch": Code(409, 1, True, "Read the document again and repeat the edit with its new version."),
     "conflict": Code(409, 1, True, "Read the current content, resolve the named places, and try again."),
     "anchor_not_found": Code(409, 1, True, "Read the document and quote a passage that is there."),
@@ -51,16 +110,19 @@ CODES: dict[str, Code] = {
     "invalid_text": Code(422, 2, True, "Send text without unpaired surrogates."),
     "invalid_path": Code(422, 2, True, "Use a path relative to the folder, with plain names."),
     "invalid_settings": Code(422, 2, False, "Correct the settings file named in the message."),
-    "too_large": Code(413, 2, True, "Split the change into smaller ones."),
+    "too_large": Code(413, 2, True, "Make it smaller, or split it."),
     "limit_exceeded": Code(429, 1, True, "Finish this turn and go on in another."),
     "unknown_tool": Code(404, 4, True, "List the tools and call one of them."),
     "not_found": Code(404, 4, True, "List the documents and use a path that exists."),
-    "folder_not_found": Code(404, 4, False, "Name a folder that exists with --folder, or make it first."),
+    "folder_not_found": Code(404, 4, False, "Name a folder that exists, or make it first."),
     "invalid_tab_id": Code(404, 4, True, "List the tabs and use one that is open."),
     "turn_not_found": Code(404, 4, True, "List the turns and use one of their ids."),
     "hunk_not_found": Code(404, 4, True, "Show the review again: its hunks have changed."),
     "unsupported_file_type": Code(415, 2, True, "Only UTF-8 text can be read and edited."),
     "forbidden_path": Code(403, 3, True, "This place is not for agents; choose another."),
+    "permission_denied": Code(
+        403, 3, True, "Use another document, or ask the person to change this one's permissions."
+    ),
     "outside_folder": Code(403, 3, True, "Use a path inside the folder, not a link that leaves it."),
     "secret": Code(403, 3, True, "Go on without the content of this file."),
     "unauthenticated": Code(401, 3, False, "Open the folder with `redraft open`, or send a token that is known here."),
@@ -85,26 +147,67 @@ CODES: dict[str, Code] = {
     "locked": Code(409, 1, True, "Wait until the job ends, or cancel it."),
     "busy": Code(503, 5, True, "Another process is writing; try again in a moment."),
     "io_error": Code(500, 5, False, "Check the disk; the documents are as they were."),
+    "history_lost": Code(500, 5, False, "Keep a copy of what you typed, see to the disk, and start Redraft again."),
     "state_damaged": Code(500, 5, False, "Run `redraft status`: it says what was lost. Documents are untouched."),
 }
+
+# What to do next depends on what an error is about, which one of its details names; it may be quoted.
+FITTING: dict[tuple[ErrorCode, str], str] = {
+    ("not_found", "job_id"): "List the jobs: each names its id, its session and its question.",
+    ("not_found", "session_id"): "List the sessions and use one of their ids, or begin a new one.",
+    ("not_found", "row_id"): "Read the session: it lists the context rows that it has.",
+    (
+        "not_found",
+        "trash",
+    ): "List what is in the trash, and name one of those, with its turn where it was deleted twice.",
+    ("not_found", "version"): "Read the document as it is now, and go on from the version that comes with it.",
+    ("not_found", "rule"): "List the rules, and name one as it is told there.",
+    ("not_found", "name"): "List the names that are known, and use one of them.",
+    ("not_found", "commit"): "List the commits, and use one of them.",
+    ("not_found", "pane"): "List the panes of tmux, and use one that is there.",
+    ("content_required", "query"): "Say what to search for.",
+    ("already_exists", "name"): "Choose another name, or remove the one that is there.",
+    ("conflict", "hunk_id"): (
+        "Settle it first: `redraft settle {hunk_id} --mine`, `--theirs` or `--both`; over HTTP, POST "
+        "/api/review/hunk/settle with the text that shall stand there."
+    ),
+    ("conflict", "job_id"): "Read the job as it stands now, and go on from there.",
+    ("conflict", "session_id"): "Take the session out of the archive, or begin a new one.",
+    ("limit_exceeded", "retry_after"): "Wait a little, then go on more slowly.",
+    ("limit_exceeded", "field"): "Ask for less at a time.",
+    ("limit_exceeded", "budget"): "Ask for less, or raise that limit in the settings.",
+    ("io_error", "request"): "Try again; if it fails again, the log says why under that number.",
+}
+MISSING_NO_DOCUMENT = "Check what was asked for, and try again."
+
+
+# What a refused edit was made for, and what there is instead.
+VERSIONS = ("your_version", "current_version")
 
 
 class RedraftError(Exception):
     """A failure with a code that callers may rely on."""
 
-    default_code = "io_error"
+    default_code: ErrorCode = "io_error"
 
-    def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
+    def __init__(self, message: str, *, code: ErrorCode | None = None, **details: Any) -> None:
         super().__init__(message)
-        self.code = code or self.default_code
+        self.code: ErrorCode = code or self.default_code
         self.message = message
         self.details = details
-        if self.code not in CODES:
+        self.hint = ""
+        if self.code not in CODES:  # such as another release's, in the answer of its server
             raise ValueError(f"unregistered error code {self.code!r}")
 
     @property
     def advice(self) -> str:
-        return CODES[self.code].advice
+        """What to do next: the `hint` of a surface that knows better, or what fits the code and the details."""
+        if self.hint:
+            return self.hint
+        fitting = next((FITTING[self.code, key] for key in self.details if (self.code, key) in FITTING), None)
+        if fitting is None and self.code == "not_found" and "path" not in self.details:
+            return MISSING_NO_DOCUMENT
+        return fitting.format_map(self.details) if fitting else CODES[self.code].advice
 
     @property
     def exit_status(self) -> int:
@@ -133,6 +236,11 @@ class Stale(Refused):
     """The document is no longer what the caller read."""
 
     default_code = "version_mismatch"
+
+    def as_dict(self) -> dict[str, Any]:
+        """With both versions beside the code."""
+        shape = super().as_dict()
+        return {**shape, **{name: self.details[name] for name in VERSIONS if self.details.get(name) is not None}}
 
 
 class Forbidden(Refused):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
-    from redraft.agent.choosing import Models
-    from redraft.agent.long.documents import LongDocuments
-    from redraft.files.textfile import Decoded
+    from redraft.agent.model_selection import Models
+    from redraft.agent.subagents.long_documents import LongDocuments
+    from redraft.files.textfile import DecodedText
     from redraft.workspace.workspace import Workspace
 
 FOLDER_SETTINGS = ".redraft/settings.toml"
@@ -46,7 +46,7 @@ def _base_folder(variable: str, *default: str) -> str:
     return named if os.path.isabs(named) else os.path.join(os.path.expanduser("~"), *default)
 
 
-def colour_wanted() -> bool:
+def is_colour_wanted() -> bool:
     """Whether the person's environment has nothing against colour on a terminal."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
 
@@ -58,10 +58,10 @@ def mcp_token() -> str | None:
 
 def user_settings() -> Settings:
     """The person's own settings, the defaults where they have written none; their environment has the last word."""
-    return parse_settings(environment_table(os.environ), "the environment", _written_settings())
+    return parse_settings(environment_table(os.environ), "the environment", _read_user_settings())
 
 
-def _written_settings() -> Settings:
+def _read_user_settings() -> Settings:
     path = user_settings_path()
     data = _settings_bytes(path)
     return Settings() if data is None else parse_settings(parse_toml(data, path), path)
@@ -82,10 +82,10 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
 
     They are named as in `WRITABLE`. Nothing is written unless every value is one that the setting may have.
     """
+    from redraft.files.atomic_write import write_private
     from redraft.files.locks import folder_lock
-    from redraft.files.writing import write_private
     from redraft.formats.toml_lines import set_values
-    from redraft.workspace.identity import make_private
+    from redraft.workspace.folder.identity import make_private
 
     if unknown := sorted(set(values) - set(WRITABLE)):
         raise Refused(f"{unknown[0]!a} is none of the settings that can be changed here.", field=unknown[0][:100])
@@ -97,6 +97,8 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
         old = _settings_bytes(named) or b""
         parse_toml(old, named)
         mark = "\ufeff" if old.startswith(b"\xef\xbb\xbf") else ""
+        for name, value in values.items():
+            _check_value(name, value)
         new = mark + set_values(old.decode("utf-8-sig"), values)
         parse_settings(parse_toml(new.encode(), named), named)
         try:
@@ -104,6 +106,15 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
             write_private(path, new, mode=stat.S_IMODE(os.stat(path).st_mode) if old else 0o600)
         except OSError as error:
             raise RedraftError(f"{named} cannot be written: {error.strerror}.", path=named) from error
+
+
+def _check_value(name: str, value: str | int | bool) -> None:
+    table, _, key = name.rpartition(".")
+    try:
+        parse_settings({table: {key: value}} if table else {key: value}, "")
+    except RedraftError as error:
+        wanted = error.message.partition(" must be ")[2]
+        raise Refused(f"{name} must be {wanted} Nothing was changed.", field=name) from error
 
 
 def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
@@ -120,7 +131,7 @@ def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
             return start, []  # no settings; a folder that is not there is told by whoever opens it
         message = error.message if FOLDER_SETTINGS in error.message else f"{FOLDER_SETTINGS}: {error.message}"
         return replace(start, mode="read"), [f"{message} Until it is corrected, agents may only read here."]
-    return start.narrowed(own), []
+    return start.narrow(own), []
 
 
 def parse_toml(data: bytes, source: str) -> dict[str, Any]:
@@ -153,7 +164,7 @@ def open_workspace(folder: str, *, mode: str | None = None) -> Workspace:
 def state_of(folder: str) -> str | None:
     """Where the state of a folder lies that was opened before; nothing is made or mended. None where none is known."""
     from redraft.files.root import Root
-    from redraft.workspace.identity import is_elsewhere, read_id, states_of
+    from redraft.workspace.folder.identity import is_elsewhere, read_id, states_of
 
     home, real = os.path.join(state_home(), "redraft"), os.path.realpath(folder)
     if not (os.path.isdir(home) and os.path.isdir(real)):
@@ -165,7 +176,7 @@ def state_of(folder: str) -> str | None:
 
 def models() -> Models:
     """The person's models, by their settings and the keys in their environment."""
-    from redraft.agent.choosing import Models
+    from redraft.agent.model_selection import Models
 
     return Models.of(user_settings(), os.environ)
 
@@ -175,14 +186,14 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
     """The agent of an open folder. `guard` is the lock of whoever else uses the workspace. A job may be as wide as the
     folder's settings allow: the mode of the moment is the person's choice."""
     from redraft.agent.agent import Agent
-    from redraft.agent.choosing import Models
-    from redraft.agent.store import AgentStore
-    from redraft.tools.catalogue import registry
+    from redraft.agent.model_selection import Models
+    from redraft.agent.store.agent_store import AgentStore
+    from redraft.tools.registry import load_registry
 
     widest, _ = folder_settings(workspace.folder, replace(user_settings(), mode="merge"))
-    with AgentStore(workspace.engine.journal.state, workspace.engine.clock) as store:
-        models = Models.of(workspace.engine.settings, os.environ)
-        agent = Agent(workspace, store, registry(), models, guard=guard, ceiling=widest.mode)
+    with AgentStore(workspace.state, workspace.now) as store:
+        models = Models.of(workspace.settings, os.environ)
+        agent = Agent(workspace, store, load_registry(), models, guard=guard, ceiling=widest.mode)
         try:
             yield agent
         finally:
@@ -190,24 +201,26 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
 
 
 @contextmanager
-def open_long_work(workspace: Workspace, document: str) -> Generator[LongDocuments | None]:
+def open_worker(workspace: Workspace, document: str) -> Generator[LongDocuments | None]:
     """Whoever works on whole documents for one call, with the person's model and within what one job may spend; None
     where no model is set up."""
-    from redraft.agent.budget import Budget
-    from redraft.agent.choosing import Models
-    from redraft.agent.long.wiring import for_call
-    from redraft.agent.store import AgentStore
+    from redraft.agent.model_selection import Models
+    from redraft.agent.run.budget import JobBudget
+    from redraft.agent.store.agent_store import AgentStore
+    from redraft.agent.subagents.long_documents import make_for_call
 
-    settings = workspace.engine.settings
-    with AgentStore(workspace.engine.journal.state, workspace.engine.clock) as store:
+    settings = workspace.settings
+    with AgentStore(workspace.state, workspace.now) as store:
         provider = Models.of(settings, os.environ).provider("", lambda _choice: None)
-        yield for_call(store, settings.limits, provider, document, budget=Budget.of(settings.agent, {}))
+        yield make_for_call(store, settings.limits, provider, document, budget=JobBudget.of(settings.agent, {}))
 
 
-def read_outside(name: str) -> Decoded:
+def read_input(name: str) -> DecodedText:
     """The text of a file that the person named on the command line, wherever it lies; `-` is the standard input."""
     import sys
 
+    from redraft.files.project_links import check_not_secret_link
+    from redraft.files.secret_detection import check_file_not_secret
     from redraft.files.textfile import decode
 
     try:
@@ -216,6 +229,8 @@ def read_outside(name: str) -> Decoded:
         else:
             with open(name, "rb") as file:
                 data = file.read()
+            check_not_secret_link(name)
+            check_file_not_secret(os.path.realpath(name).lstrip("/"), data)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Refused(f"{name} cannot be read: {reason}.", path=name) from error
@@ -225,7 +240,7 @@ def read_outside(name: str) -> Decoded:
         raise Refused(f"{name}: {error.message}", code=error.code, **error.details) from error
 
 
-def write_outside(name: str, data: bytes, *, replace: bool) -> None:
+def write_output(name: str, data: bytes, *, replace: bool) -> None:
     """A file that the person named on the command line, whole or not at all; one that is there only goes if told."""
     import secrets
 
@@ -246,7 +261,9 @@ def write_outside(name: str, data: bytes, *, replace: bool) -> None:
     except FileExistsError as error:
         raise Refused(f"{name} is already there.", code="already_exists", path=name) from error
     except OSError as error:
-        raise RedraftError(f"{name} cannot be written: {error.strerror}.", path=name) from error
+        failure = RedraftError(f"{name} cannot be written: {error.strerror}.", path=name)
+        failure.hint = "Name another place with --out."
+        raise failure from error
 
 
 def _place(new: str, name: str) -> None:

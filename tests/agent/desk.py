@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from redraft.agent.agent import Agent
-from redraft.agent.store import AgentStore
+from redraft.agent.store.agent_store import AgentStore
 from redraft.config import Settings
+from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import AssistantMessage
-from redraft.providers.scripted import ScriptedProvider
-from redraft.tools.catalogue import registry
+from redraft.tools.registry import load_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from redraft.agent.driving import Providers
-    from redraft.agent.jobs import Job
-    from redraft.providers.choosing import Choice
-    from redraft.providers.contract import Cancel, Provider, ProviderStepResult, StepRequest
+    from redraft.agent.run.job_runner import ProviderFactory
+    from redraft.agent.store.jobs import Job
+    from redraft.providers.contract import CancelToken, Provider, ProviderStepResult, StepRequest
+    from redraft.providers.router import ModelChoice
     from redraft.workspace.workspace import Workspace
     from workspace.folder import Folder
 
@@ -54,10 +54,13 @@ class Playing:
         self.requests: list[StepRequest] = []
         self.before = before
 
-    def provider(self, name: str, trace: Callable[[Choice], None], /) -> Provider:
+    def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
         return self
 
-    async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
+    def skip_step(self) -> None:
+        """The conversation tells which step comes next."""
+
+    async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         number = sum(isinstance(message, AssistantMessage) for message in request.messages)
         self.asked.append(number)
         self.requests.append(request)
@@ -85,14 +88,14 @@ class Desk:
         steps: Iterable[dict[str, Any]] | Playing = (),
         settings: Settings | None = None,
         *,
-        providers: Providers | None = None,
+        providers: ProviderFactory | None = None,
         **more: Any,
     ) -> Desk:
         """Open a folder, as a program does that starts."""
         workspace = folder.open(settings or Settings())
-        store = AgentStore(workspace.engine.database.path.rpartition("/")[0], folder.clock)
+        store = AgentStore(workspace.database.path.rpartition("/")[0], folder.clock)
         model = steps if isinstance(steps, Playing) else Playing(steps)
-        agent = Agent(workspace, store, registry(), providers or model, **more)
+        agent = Agent(workspace, store, load_registry(), providers or model, **more)
         latest = store.sessions.latest()
         session = store.sessions.create().id if latest is None else latest.id
         return Desk(folder, workspace, store, agent, model, session)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agent.desk import PATIENCE, Playing, call, edit, says
 from redraft.agent.agent import Agent
-from redraft.agent.store import AgentStore
+from redraft.agent.store.agent_store import AgentStore
 from redraft.config import Settings
-from redraft.tools.catalogue import registry
+from redraft.tools.registry import load_registry
 from redraft.workspace.workspace import Workspace
 
 WORDS = ("Amber", "Cedar", "Ember", "Grove", "Islet")
@@ -29,8 +29,8 @@ def main() -> None:
             file.write(json.dumps(number) + "\n")
 
     workspace = Workspace.open(folder, state_home=state_home, settings=Settings(mode=mode, lock=True))
-    store = AgentStore(workspace.engine.journal.state)
-    agent = Agent(workspace, store, registry(), Playing(STEPS, bought))
+    store = AgentStore(workspace.state)
+    agent = Agent(workspace, store, load_registry(), Playing(STEPS, bought))
     job = agent.start(store.sessions.create().id, "Shout")
     sys.stdout.write(f"{job.id}\n")
     sys.stdout.flush()

@@ -9,7 +9,15 @@ import pytest
 
 import redraft.agent
 
-THE_LOOP = ("loop", "calls", "speaking", "asking", "ending", "opening", "steps", "durable")
+THE_LOOP = (
+    "run/loop",
+    "run/tool_calls",
+    "run/model_step",
+    "run/approvals",
+    "run/job_runner",
+    "run/prompts",
+    "store/steps",
+)
 
 
 def asked_of(source: str) -> list[str]:

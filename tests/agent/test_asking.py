@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from redraft.agent.budget import usual_tokens
-from redraft.agent.long.estimating import reading_tokens
-from redraft.agent.opening import opening_of
-from redraft.agent.rules import Remembered, Rules, ruled, verdict_of
+from agent.desk import PATIENCE, call, edit, says
+from redraft.agent.memory.permissions import PermissionRule, PermissionRules, apply_rules, verdict_of
+from redraft.agent.run.budget import reading_tokens, usual_tokens
+from redraft.agent.run.prompts import build_prompt
+from redraft.agent.run.tool_calls import JobContext
 from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
 from redraft.providers.contract import ToolResult
-from redraft.workspace.modes import MODES, Verdict
+from redraft.workspace.turns.modes import MODES, Verdict
 from workspace.folder import POEM, numbered_names
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def test_two_questions_of_one_step_are_asked_one_after_the_other(desk: Callable[
 
 @pytest.mark.covers("SB-clarify-no-timeout")
 def test_the_time_in_which_a_job_waits_does_not_count(desk: Callable[..., Desk]):
-    here = desk(ASKS, says("Done."), settings=Settings(agent=AgentLimits(seconds=1)))
+    here = desk(ASKS, says("Done."), settings=Settings(agent=AgentLimits(seconds=3)))
     job = here.until(here.begin(), "waiting_for_user")
-    threading.Event().wait(1.5)
+    threading.Event().wait(3.5)
     here.agent.answer(job.id, "q_1", "Terse")
     assert (here.agent.wait(job.id).status, "budget.exhausted" in here.types(job)) == ("completed", False)
 
@@ -159,7 +159,7 @@ def test_a_remembered_rule_answers_the_next_time(desk: Callable[..., Desk], fold
     folder.put("drafts/b.md", "b\n")
     here = desk(delete("drafts/a.md"), says("Done."), settings=APPLY)
     job = here.until(here.begin(), "waiting_for_user")
-    always = Remembered("delete_document", "drafts/*", Verdict.ALLOW)
+    always = PermissionRule("delete_document", "drafts/*", Verdict.ALLOW)
     here.agent.confirm(job.id, "q_1", allow=True, remember=always)
     here.agent.wait(job.id)
     here.session = here.store.sessions.create().id
@@ -171,7 +171,7 @@ def test_a_remembered_rule_answers_the_next_time(desk: Callable[..., Desk], fold
 
 def test_a_rule_that_asks_about_moves_is_heeded_in_propose_mode_too(desk: Callable[..., Desk]):
     here = desk(says("", call("move_document", path="other.md", to_path="sub/other.md")), says("Done."))
-    here.agent.room.rules.remember(Remembered("move", "*", Verdict.ASK))
+    here.agent.environment.rules.remember(PermissionRule("move", "*", Verdict.ASK))
     job = here.until(here.begin(), "waiting_for_user")
     assert job.question is not None
     assert "other.md" in job.question.paths
@@ -181,7 +181,7 @@ def test_a_rule_that_asks_about_moves_is_heeded_in_propose_mode_too(desk: Callab
 
 def test_a_rule_that_denies_is_told_to_the_model_as_a_refusal(desk: Callable[..., Desk], folder: Folder):
     here = desk(says("", edit("poem.md", "Amber", "Agate")), says("I may not."), settings=APPLY)
-    here.agent.room.rules.remember(Remembered("*", "poem*", Verdict.DENY))
+    here.agent.environment.rules.remember(PermissionRule("*", "poem*", Verdict.DENY))
     assert here.ask().status == "completed"
     [result] = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
     assert (result.error or {})["error"] == "mode_refuses"
@@ -189,16 +189,16 @@ def test_a_rule_that_denies_is_told_to_the_model_as_a_refusal(desk: Callable[...
 
 
 def test_no_rule_widens_a_mode():
-    allow = [Remembered("*", "*", Verdict.ALLOW)]
+    allow = [PermissionRule("*", "*", Verdict.ALLOW)]
     for mode in MODES.values():
-        under = ruled(mode, allow, lambda: "delete_document")
+        under = apply_rules(mode, allow, lambda: "delete_document")
         for action in ("read", "create", "modify", "move", "destroy"):
             assert under.verdict(action, "a.md") == mode.verdict(action, "a.md")
         assert under.writes is mode.writes
 
 
 def test_every_path_of_an_act_needs_a_rule_that_allows_it():
-    rules = [Remembered("destroy", "a*", Verdict.ALLOW), Remembered("destroy", "ab*", Verdict.DENY)]
+    rules = [PermissionRule("destroy", "a*", Verdict.ALLOW), PermissionRule("destroy", "ab*", Verdict.DENY)]
     assert verdict_of(rules, "delete_document", "destroy", ["a1", "a2"]) is Verdict.ALLOW
     assert verdict_of(rules, "delete_document", "destroy", ["a1", "b1"]) is None
     assert verdict_of(rules, "delete_document", "destroy", []) is None
@@ -206,9 +206,9 @@ def test_every_path_of_an_act_needs_a_rule_that_allows_it():
 
 
 def test_rules_that_cannot_be_read_ask_about_everything(tmp_path: Path):
-    rules = Rules(str(tmp_path))
+    rules = PermissionRules(str(tmp_path))
     (tmp_path / "agent-rules.json").write_text('[{"tool": "*", "path": "*", "verdict": "perhaps"}]', encoding="utf-8")
-    assert rules.all() == [Remembered("*", "*", Verdict.ASK)]
+    assert rules.all() == [PermissionRule("*", "*", Verdict.ASK)]
 
 
 def test_what_would_cost_much_is_asked_about_first(desk: Callable[..., Desk]):
@@ -252,8 +252,9 @@ def test_an_estimate_before_a_job_counts_the_subagents_that_its_request_means(
     here = desk(ANALYSE, says("Done."), settings=Settings(agent=AgentLimits(ask_above_tokens=1)))
     job = here.until(here.begin(request_), "waiting_for_user")
     assert here.model.asked == []
-    plain = usual_tokens(opening_of(here.agent.room, job, MODES["propose"]))
-    ahead = readings * reading_tokens(len(POEM * 400), here.agent.room.settings.limits)
+    shown_in = JobContext(here.workspace, here.agent.environment.author)
+    plain = usual_tokens(build_prompt(here.agent.environment, job, MODES["propose"], shown_in))
+    ahead = readings * reading_tokens(len(POEM * 400), here.agent.environment.settings.limits)
     assert here.event(job, "estimate.made")["tokens"] == plain + ahead
     assert job.question is not None
     assert (f"{ahead} of them" in job.question.text) is bool(readings)
@@ -305,7 +306,7 @@ def test_cancelling_a_model_that_thinks_ends_it_at_once(desk: Callable[..., Desk
     job = here.begin()
     here.when(job, lambda: bool(here.model.asked))
     here.agent.cancel(job.id)
-    assert here.agent.wait(job.id, 20).status == "cancelled"
+    assert here.agent.wait(job.id, 40).status == "cancelled"
 
 
 def test_another_process_can_answer_and_cancel(desk: Callable[..., Desk], folder: Folder):
@@ -316,4 +317,4 @@ def test_another_process_can_answer_and_cancel(desk: Callable[..., Desk], folder
     here.when(job, lambda: here.types(job).count("clarification.requested") == 2)
     here.until(job, "waiting_for_user")
     there.agent.cancel(job.id)
-    assert here.agent.wait(job.id, 20).status == "cancelled"
+    assert here.agent.wait(job.id, PATIENCE).status == "cancelled"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.desk import call, edit, says
-from redraft.agent.figures import Figures, figures
+from redraft.agent.metrics import AgentMetrics, collect_metrics
 from redraft.config import Settings
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ MISSING = edit("poem.md", "no such passage", "")
 APPLY = Settings(mode="apply")
 
 
-def of(desk: Desk, since: float = 0.0) -> Figures:
-    return figures(desk.store, desk.workspace.engine.turns, since=since)
+def of(desk: Desk, since: float = 0.0) -> AgentMetrics:
+    return collect_metrics(desk.store, desk.workspace, since=since)
 
 
 def test_where_nothing_was_done_no_share_is_claimed(desk: Callable[..., Desk]):

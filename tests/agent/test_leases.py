@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.desk import call, edit, says
-from redraft.agent.leases import SENTENCE, Leases
+from redraft.agent.store.leases import SENTENCE, Leases
 from redraft.config import Settings, parse_settings
 from redraft.errors import Refused
 
@@ -26,7 +26,7 @@ ASKS = says("", call("clarify_user", question="Terse?"))
 RENAME = says("", edit("poem.md", "Amber", "Agate"))
 HOLDER = """
 import sys
-from redraft.agent.leases import Leases
+from redraft.agent.store.leases import Leases
 leases = Leases(sys.argv[1])
 leases.begin("job")
 print(flush=True)
@@ -128,4 +128,4 @@ def test_a_request_can_ask_for_the_lock_or_do_without_it(desk: Callable[..., Des
 
 def test_a_folder_can_ask_for_the_lock_and_not_forbid_it():
     plain, asks = Settings(), parse_settings({"lock": True}, "a file")
-    assert [own.narrowed(folder).lock for own in (plain, asks) for folder in (plain, asks)] == [False, True, True, True]
+    assert [own.narrow(folder).lock for own in (plain, asks) for folder in (plain, asks)] == [False, True, True, True]

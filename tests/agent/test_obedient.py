@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.desk import call, edit, says
-from redraft.agent.prompts import document_blocks, invisible
-from redraft.agent.sessions import ContextRow
+from redraft.agent.run.prompts import count_invisible, document_blocks
+from redraft.agent.store.sessions import ContextRow
 from redraft.config import Settings
 from redraft.providers.contract import SystemMessage, ToolResult, UserMessage
 from workspace.folder import POEM
@@ -83,7 +83,7 @@ def test_an_obedient_model_writes_nothing_outside_its_turn(
     assert unplugged == []
     results = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
     assert "hunter2" not in str([result.result for result in results])
-    assert here.agent.room.rules.all() == []
+    assert here.agent.environment.rules.all() == []
 
 
 def test_an_obedient_model_cannot_delete_at_once_in_propose_mode(desk: Callable[..., Desk], injected: Folder):
@@ -134,14 +134,14 @@ def test_invisible_characters_are_counted_and_shown(desk: Callable[..., Desk], f
     [result] = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
     shown = result.result["_invisible_characters"]
     assert (shown["U+200B"], shown["U+202E"], shown["U+E006F"]) == (1, 1, 1)
-    assert invisible("Plain – “prose” with é and 文.") == {}
+    assert count_invisible("Plain – “prose” with é and 文.") == {}
 
 
 def test_a_scope_that_the_person_narrows_holds_for_an_obedient_model(desk: Callable[..., Desk], folder: Folder):
-    from redraft.agent.rules import Remembered
-    from redraft.workspace.modes import Verdict
+    from redraft.agent.memory.permissions import PermissionRule
+    from redraft.workspace.turns.modes import Verdict
 
     here = desk(says("", edit("poem.md", "Amber", "Agate"), edit("other.md", "One", "1")), says("Done."))
-    here.agent.room.rules.remember(Remembered("modify", "poem.md", Verdict.DENY))
+    here.agent.environment.rules.remember(PermissionRule("modify", "poem.md", Verdict.DENY))
     job = here.ask()
     assert [file["file_path"] for file in here.agent.job(job.id)["diff_bundle"]["files"]] == ["other.md"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.desk import Playing, call, edit, says
-from redraft.agent.choosing import Models
-from redraft.config import AgentLimits, ModelEntry, Routing, Settings
+from redraft.agent.model_selection import Models
+from redraft.config import AgentLimits, ModelEntry, RoutingSettings, Settings
 from redraft.errors import RedraftError
-from redraft.providers.choosing import RoutedProvider
 from redraft.providers.contract import ProviderError
+from redraft.providers.router import RoutedProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class Two:
 
     def __init__(self, local: list[dict[str, Any]], remote: list[dict[str, Any]], **routing: Any) -> None:
         self.local, self.remote = Playing(local), Playing(remote)
-        self.routing = Routing(agent_mode="hybrid_auto", **routing)
+        self.routing = RoutingSettings(agent_mode="hybrid_auto", **routing)
 
     def provider(self, name: str, trace: Any, /) -> Provider:
         return RoutedProvider(self.routing, local=self.local, remote=self.remote, trace=trace)
@@ -90,7 +90,7 @@ def test_without_a_key_or_a_setting_the_offline_assistant_answers():
 def test_a_model_behind_a_server_on_this_machine_counts_as_local():
     ollama = ModelEntry(kind="compatible", model="m", base_url="http://localhost:11434/v1")
     elsewhere = replace(ollama, base_url="https://models.example/v1")
-    models = Models(Routing(agent_mode="local"), {"far": elsewhere, "near": ollama})
+    models = Models(RoutingSettings(agent_mode="local"), {"far": elsewhere, "near": ollama})
     assert models.provider("", untold).model == "m"
     with pytest.raises(ProviderError):
         models.provider("far", untold)
@@ -112,17 +112,19 @@ def test_a_key_alone_is_enough():
     ],
 )
 def test_the_mode_says_which_side_begins(tmp_path: Path, mode: str, environ: dict[str, str], expected: str):
-    models = Models(Routing(agent_mode=mode), {"mine": script(tmp_path, "a.jsonl")}, environ)
+    models = Models(RoutingSettings(agent_mode=mode), {"mine": script(tmp_path, "a.jsonl")}, environ)
     assert models.provider("", untold).provider_name == expected
 
 
 def test_a_model_that_is_named_answers_whatever_the_routing(tmp_path: Path):
-    models = Models(Routing(agent_mode="remote"), {"mine": script(tmp_path, "a.jsonl")}, {"OPENAI_API_KEY": "k"})
+    models = Models(
+        RoutingSettings(agent_mode="remote"), {"mine": script(tmp_path, "a.jsonl")}, {"OPENAI_API_KEY": "k"}
+    )
     assert models.provider("mine", untold).provider_name == "scripted"
 
 
 def test_where_documents_stay_on_this_machine_no_other_model_can_be_named():
-    models = Models(Routing(agent_mode="local"), {}, {"OPENAI_API_KEY": "k"})
+    models = Models(RoutingSettings(agent_mode="local"), {}, {"OPENAI_API_KEY": "k"})
     with pytest.raises(RedraftError) as caught:
         models.provider("openai", untold)
     assert caught.value.code == "model_unavailable"

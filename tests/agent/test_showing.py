@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.desk import call, edit, says
-from redraft.agent.showing import MASKED, MAX_SHOWN, MAX_TEXT, shown
+from redraft.agent.run.truncate import MAX_SHOWN, MAX_TEXT, preview_json
+from redraft.formats.credentials import MASKED
 from workspace.folder import POEM
 
 if TYPE_CHECKING:
@@ -38,32 +39,32 @@ values = st.recursive(
 
 @given(values)
 def test_what_is_shown_is_json_and_what_is_short_and_harmless_is_shown_whole(value: Any):
-    told = json.loads(shown(value))
-    assert told == value or MASKED in shown(value)
+    told = json.loads(preview_json(value))
+    assert told == value or MASKED in preview_json(value)
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=20) | st.lists(st.text(max_size=9)), max_size=5), values)
 def test_what_is_shown_is_short_however_long_the_value(short: dict[str, Any], other: Any):
-    told = shown({**short, "long": "x" * 100_000, "many": [other] * 1000})
+    told = preview_json({**short, "long": "x" * 100_000, "many": [other] * 1000})
     assert len(told) < MAX_SHOWN + 2000
     assert json.loads(told)["long"].endswith("more characters]")
 
 
 @pytest.mark.parametrize("credential", CREDENTIALS)
 def test_a_credential_is_masked_wherever_it_stands(credential: str):
-    told = shown({"content": f"Use {credential}", "calls": [{"arguments": {"old": credential}}]})
+    told = preview_json({"content": f"Use {credential}", "calls": [{"arguments": {"old": credential}}]})
     assert credential.strip()[-12:] not in told
     assert json.loads(told)["content"].startswith(f"Use {MASKED}")
 
 
 @pytest.mark.parametrize("name", ["password", "api_key", "apiKey", "x-api-key", "accessToken", "client_secret"])
 def test_a_field_that_is_named_for_a_secret_is_masked(name: str):
-    assert json.loads(shown({name: "hunter2", "path": "a.md"})) == {name: MASKED, "path": "a.md"}
+    assert json.loads(preview_json({name: "hunter2", "path": "a.md"})) == {name: MASKED, "path": "a.md"}
 
 
 def test_a_text_about_secrets_and_a_number_of_tokens_are_shown():
     harmless = {"tokens": 12, "token": 3, "content": "The bearer of the secret token asked for a password.", "sk-": ""}
-    assert json.loads(shown(harmless)) == harmless
+    assert json.loads(preview_json(harmless)) == harmless
 
 
 @pytest.mark.covers("SB-event-tool-requested", "SB-event-tool-completed")
@@ -84,9 +85,9 @@ def test_a_calls_events_hold_its_arguments_and_its_answer(desk: Callable[..., De
 @pytest.mark.parametrize("credential", CREDENTIALS[:-1])
 @pytest.mark.parametrize("left", [8, 12, 19])
 def test_a_credential_that_the_cut_goes_through_is_masked_too(credential: str, left: int):
-    told = shown({"text": " " * (MAX_TEXT - left) + credential + " and more" * 20})
+    told = preview_json({"text": " " * (MAX_TEXT - left) + credential + " and more" * 20})
     assert credential[:left] not in told
 
 
 def test_many_fields_are_short_as_well():
-    assert len(json.loads(shown({f"field {number}": "x" * 50 for number in range(5000)}))) <= 2 * MAX_SHOWN
+    assert len(json.loads(preview_json({f"field {number}": "x" * 50 for number in range(5000)}))) <= 2 * MAX_SHOWN

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import TORTURE
-from redraft.agent.events import OWN, SPECIFIED
-from redraft.agent.jobs import BUSY, ENDED, MOVES, Question, Status
-from redraft.agent.sessions import ContextRow
-from redraft.agent.store import AgentStore
+from redraft.agent.store.agent_store import AgentStore
+from redraft.agent.store.events import OWN, SPECIFIED
+from redraft.agent.store.jobs import BUSY, ENDED, MOVES, JobQuestion, Status
+from redraft.agent.store.sessions import ContextRow
 from redraft.config import AgentLimits, Settings, parse_settings
 from redraft.errors import Busy, Refused
 from redraft.files.locks import folder_lock
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from redraft.agent.events import Event
-    from redraft.agent.jobs import Job
+    from redraft.agent.store.events import JobEvent
+    from redraft.agent.store.jobs import Job
 
 
 class Clock:
@@ -101,7 +101,7 @@ def test_whatever_is_tried_an_ended_job_stays_as_it_is(store: AgentStore):
 
 
 def test_what_a_job_knows_survives_the_store(tmp_path: Path):
-    question = Question("q_1", "confirmation", "Really?", "destroy", "delete_document", ("a.md", "b.md"))
+    question = JobQuestion("q_1", "confirmation", "Really?", "destroy", "delete_document", ("a.md", "b.md"))
     with AgentStore(str(tmp_path)) as store:
         session = store.sessions.create("Notes").id
         job = store.jobs.add(session, "Löschen \ud800?", "apply", context_rows=({"id": "c"},), token="t")
@@ -147,7 +147,7 @@ def test_who_finds_it_broken_waits_for_whoever_is_setting_it_aside(tmp_path: Pat
 # For each folder and instant that it is told: opens the store just then, makes a session, and waits for the next.
 OPENER = """
 import sys, time
-from redraft.agent.store import AgentStore
+from redraft.agent.store.agent_store import AgentStore
 for line in sys.stdin:
     folder, _, when = line.rpartition(" ")
     while time.monotonic() < float(when):
@@ -218,9 +218,9 @@ def test_only_events_that_are_named_can_be_told(store: AgentStore):
 
 def test_listeners_are_told_and_one_that_fails_stops_nobody(store: AgentStore, caplog: pytest.LogCaptureFixture):
     job = store.jobs.add(store.sessions.create().id, "Do it", "propose")
-    told: list[Event] = []
+    told: list[JobEvent] = []
 
-    def fails(_event: Event) -> None:
+    def fails(_event: JobEvent) -> None:
         raise RuntimeError("a listener's own mistake")
 
     store.events.subscribe(fails)
@@ -244,7 +244,7 @@ def test_a_stream_has_what_was_and_what_comes_without_a_gap(store: AgentStore):
             found.append(event.cursor)
             if len(found) == 1:
                 await asyncio.to_thread(store.events.append, job.id, "step.completed")
-                store.events.delta(job.id, 4, "words")
+                store.events.send_delta(job.id, 4, "words")
             if len(found) == 4:
                 break
         await stream.aclose()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
@@ -255,9 +255,9 @@ def test_a_stream_has_what_was_and_what_comes_without_a_gap(store: AgentStore):
 
 def test_a_job_is_run_by_one_at_a_time(store: AgentStore, tmp_path: Path):
     job = store.jobs.add(store.sessions.create().id, "Do it", "propose")
-    with AgentStore(str(tmp_path)) as other, store.running(job.id):
+    with AgentStore(str(tmp_path)) as other, store.lock_job(job.id):
         assert other.is_running(job.id)
-        with pytest.raises(Busy), other.running(job.id):
+        with pytest.raises(Busy), other.lock_job(job.id):
             pass
     assert not store.is_running(job.id)
 
@@ -309,8 +309,8 @@ def test_the_limits_of_the_plan_are_the_defaults_and_can_be_set():
     chosen = parse_settings({"agent": {"max_sessions": 3, "tool_calls": 5}}, "settings.toml")
     assert (chosen.agent.max_sessions, chosen.agent.tool_calls) == (3, 5)
     folder = Settings(agent=AgentLimits(max_sessions=1, tool_calls=2, iterations=99))
-    narrowed = chosen.narrowed(folder).agent
-    assert (narrowed.max_sessions, narrowed.tool_calls, narrowed.iterations) == (3, 2, 10)
+    narrowed = chosen.narrow(folder).agent
+    assert (narrowed.max_sessions, narrowed.tool_calls, narrowed.iterations) == (3, 2, 50)
 
 
 @pytest.mark.covers("SB-life-keep", "SB-life-purge")
@@ -333,12 +333,22 @@ def test_the_oldest_finished_jobs_of_a_full_session_go_first(store: AgentStore):
     assert [job.id for job in store.jobs.of_session(session)] == [waiting.id, done[-2].id, done[-1].id]
 
 
-def test_sessions_beyond_the_limit_go_but_for_those_in_use(store: AgentStore):
+@pytest.mark.covers("RD-chat-kept")
+def test_archived_sessions_go_by_age_and_by_number_of_each_user_and_no_others(store: AgentStore):
+    assert isinstance(store.clock, Clock)
+    active = [store.sessions.create().id for _ in range(40)]
     used = store.sessions.create().id
     job_in(store, used, *WAYS[Status.REVIEW])
-    idle = [store.sessions.create().id for _ in range(4)]
+    mine = [store.sessions.create().id for _ in range(4)]
+    hers = [store.sessions.create(user="anna").id for _ in range(2)]
+    for name in (used, *mine, *hers):
+        store.clock.now += 1
+        store.sessions.archive(name)
     store.collect(AgentLimits(max_sessions=2))
-    assert set(store.sessions.all()) == {used, *idle[-2:]}
+    assert set(store.sessions.all()) == {*active, used, *mine[-2:], *hers}
+    store.clock.now += 91 * 86_400
+    store.collect(AgentLimits())
+    assert set(store.sessions.all()) == {*active, used}
 
 
 def test_a_job_keeps_its_newest_events_and_its_cursor(store: AgentStore):

@@ -39,6 +39,52 @@ def test_what_the_person_types_meanwhile_is_kept_and_the_turn_merged_over_it(des
     assert working(here.workspace, "poem.md") == POEM.replace("Amber", "Agate").replace("Jetty stands", "Jetty sleeps")
 
 
+def inserted(line: int, content: str) -> dict[str, Any]:
+    position = {"line_number": line}
+    return call("edit_document", path="list.md", operation="insert", content=content, position=position)
+
+
+def test_calls_that_name_no_version_are_about_what_the_model_had_read_when_it_made_them(desk: Callable[..., Desk]):
+    here = desk(
+        says("", call("read_document", path="list.md")),
+        says("", inserted(1, "a"), inserted(3, "b"), inserted(5, "c")),
+        says("", call("read_document", path="list.md")),
+        says("", inserted(2, "A")),
+        says("Done."),
+    )
+    here.folder.put("list.md", "one\n\ntwo\n\nthree\n")
+    here.ask(tool_config={"profile": "all"})
+    assert working(here.workspace, "list.md") == "a\nA\none\n\nb\ntwo\n\nc\nthree\n"
+
+
+def test_a_line_number_without_a_version_is_refused_where_the_models_own_edits_leave_a_doubt(desk: Callable[..., Desk]):
+    here = desk(
+        says("", call("read_document", path="list.md")),
+        says("", inserted(3, "b")),
+        says("", inserted(1, "a")),
+        says("", inserted(7, "d")),
+        says("Done."),
+    )
+    here.folder.put("list.md", "one\n\ntwo\n\nthree\n\nfour\n")
+    job = here.ask(tool_config={"profile": "all"})
+    assert working(here.workspace, "list.md") == "a\none\n\nb\ntwo\n\nthree\n\nfour\n"
+    assert here.event(job, "tool.call.completed")["ok"] is False
+
+
+def test_an_edit_goes_past_what_the_person_typed_since_the_model_read(desk: Callable[..., Desk]):
+    here = desk(
+        says("", call("read_document", path="list.md")),
+        says("", inserted(5, "c"), inserted(1, "a")),
+        says("Done."),
+    )
+    here.folder.put("list.md", "one\n\ntwo\n\nthree\n")
+    at_step(here, 1, lambda: type_over(here.workspace, "list.md", "one\n", "one\n1\n"))
+    job = here.ask(tool_config={"profile": "all"})
+    assert working(here.workspace, "list.md") == "one\n1\n\ntwo\n\nc\nthree\n"
+    refused = here.event(job, "tool.call.completed")
+    assert refused["ok"] is False, "what stands beside its place is another line by now"
+
+
 def test_an_overlap_with_what_was_typed_is_a_conflict_in_the_review(desk: Callable[..., Desk]):
     here = desk(says("", edit("poem.md", "Amber stands", "Agate stands")), says("Done."))
     at_step(here, 1, lambda: type_over(here.workspace, "poem.md", "Amber stands", "Azure stands"))
@@ -96,11 +142,20 @@ def test_a_decision_about_a_file_that_changed_is_not_carried_out_and_the_job_run
     assert working(here.workspace, "poem.md") == POEM.replace("Jetty", "Jewel").replace("Amber", "Agate")
 
 
+def test_in_apply_mode_what_another_program_wrote_elsewhere_stays_and_the_edit_lands(
+    desk: Callable[..., Desk], folder: Folder
+):
+    here = desk(RENAME, says("Done."), settings=Settings(mode="apply"))
+    changed = POEM.replace("Jetty", "Jewel") + "By somebody\n"
+    at_step(here, 1, lambda: folder.put("poem.md", changed))
+    assert (here.ask().status, folder.text("poem.md")) == ("completed", changed.replace("Amber", "Agate"))
+
+
 def test_in_apply_mode_a_file_that_changed_on_disk_is_not_written_over_but_tried_again(
     desk: Callable[..., Desk], folder: Folder
 ):
     here = desk(RENAME, says("Done."), settings=Settings(mode="apply"))
-    changed = POEM.replace("Jetty", "Jewel")
+    changed = POEM.replace("Amber", "Dark Amber")
     at_step(here, 1, lambda: folder.put("poem.md", changed))
     job = here.ask()
     assert (job.status, (job.error or {})["error"]) == ("failed", "conflict")
@@ -111,7 +166,7 @@ def test_in_apply_mode_a_file_that_changed_on_disk_is_not_written_over_but_tried
 def test_a_job_is_repeated_so_often_and_no_more(desk: Callable[..., Desk], folder: Folder):
     here = desk(RENAME, says("Done."), settings=Settings(mode="apply", agent=AgentLimits(reruns=2)))
     count = iter(range(100))
-    at_step(here, 1, lambda: folder.put("poem.md", POEM + f"{next(count)}\n"))
+    at_step(here, 1, lambda: folder.put("poem.md", POEM.replace("Amber", f"Amber {next(count)}")))
     here.ask()
     here.when(here.store.jobs.recent(1)[0], lambda: sum(job.ended for job in here.store.jobs.recent(9)) == 3)
     assert [job.status for job in here.store.jobs.of_session(here.session)] == ["failed"] * 3
@@ -131,7 +186,7 @@ def test_accepted_hunks_are_written_and_the_others_refused(desk: Callable[..., D
     assert folder.text("poem.md") == POEM.replace("Amber", "Agate")
     assert here.store.jobs.get(job.id).status == "completed"
     assert "review.updated" in here.types(job)
-    [note] = here.agent.room.memory.notes("corrections")
+    [note] = here.agent.environment.memory("").notes("corrections")
     assert "Jewel" in note
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND = [sys.executable, "-W", "error", "-m", "redraft"]
-PATIENCE = 60
+PATIENCE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,14 @@ class Program:
     variables: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
+    def command(self) -> list[str]:
+        return COMMAND
+
+    @property
+    def working_directory(self) -> Path:
+        return self.folder
+
+    @property
     def home(self) -> Path:
         return self.folder.parent
 
@@ -62,10 +70,10 @@ class Program:
 
     def bytes(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [*COMMAND, *arguments],
+            [*self.command, *arguments],
             input=stdin,
             capture_output=True,
-            cwd=self.folder,
+            cwd=self.working_directory,
             env=self.environment,
             timeout=PATIENCE,
             check=False,
@@ -88,11 +96,11 @@ class Program:
         """As a person would see it: output and errors together, both on a terminal."""
         main, terminal = pty.openpty()
         process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*self.command, *arguments],
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,
-            cwd=self.folder,
+            cwd=self.working_directory,
             env={"TERM": "xterm", **self.environment},
         )
         os.close(terminal)

@@ -83,6 +83,7 @@ def test_rejecting_all_keeps_what_the_person_typed(proposed: Program):
 
 
 @pytest.mark.slow
+@pytest.mark.covers("SB-state-undo-reject")
 def test_a_rejection_can_be_undone_and_done_again(proposed: Program):
     before = proposed.json("diff")["documents"]
     proposed.ok("reject", "--all")
@@ -94,13 +95,20 @@ def test_a_rejection_can_be_undone_and_done_again(proposed: Program):
 
 
 @pytest.mark.covers("RD-cli-decide")
-def test_hunks_of_one_turn_are_decided_together(proposed: Program):
+def test_hunks_files_and_turns_are_accepted_and_rejected(proposed: Program):
     with proposed.open() as workspace, workspace.turn(Author("agent", "other"), "Second") as turn:
         turn.write("todo.md", "- find the keys\n", turn.read("todo.md").version)
     proposed.ok("accept", "--turn", "#2")
     assert proposed.read("todo.md") == "- find the keys\n"
     assert proposed.read("story.md") == STORY
     assert proposed.run("accept", "--turn", "2").status == 4
+    first, second = hunks(proposed, "story.md")
+    proposed.ok("reject", first["hunk_id"])
+    assert [hunk["hunk_id"] for hunk in hunks(proposed, "story.md")] == [second["hunk_id"]]
+    proposed.ok("accept", "--path", "cast.md")
+    assert proposed.read("cast.md") == "# Cast\n- Ines\n"
+    proposed.ok("reject", "--turn", "1")
+    assert (proposed.json("diff")["documents"], proposed.read("story.md")) == ([], STORY)
     assert proposed.run("accept", "--turn", "99", "--json").json["error"] == "turn_not_found"
 
 
@@ -145,6 +153,7 @@ def test_a_choice_of_nothing_is_refused_with_a_sentence(proposed: Program, argum
     assert result.err.startswith("redraft: ")
 
 
+@pytest.mark.covers("TK-multi-whole-turn")
 def test_where_turns_are_decided_whole_a_single_hunk_is_refused(proposed: Program):
     proposed.settings('review = "turn"')
     result = proposed.run("accept", "file")
@@ -174,7 +183,7 @@ def test_typing_that_an_agent_wrote_upon_is_shown_until_it_is_saved(redraft: Pro
         workspace.type("todo.md", Change((Edit(2, "find the keys", "find all the keys"),)))
         with workspace.turn(Author("agent", "scribe"), "Upon it") as turn:
             document = turn.read("todo.md")
-            turn.write("todo.md", str(document.text).replace("all the", "all four"), document.version)
+            turn.write("todo.md", str(document.text).replace("all the", "four"), document.version)
     (document,) = redraft.json("diff")["documents"]
     assert [hunk["author"] for hunk in document["hunks"]] == ["agent"]
     assert document["unsaved_edits"] == [

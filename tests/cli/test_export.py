@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import stat
 import zipfile
@@ -83,6 +85,7 @@ def test_what_is_missing_for_word_and_pdf_is_said_and_nothing_is_written(redraft
     assert not list(redraft.folder.glob("story.[!m]*"))
 
 
+@pytest.mark.covers("ML-future-export")
 def test_a_pdf_is_made_by_pandoc_with_a_program_that_is_there(redraft: Program):
     here = with_programs(redraft, pandoc='printf "%s\\n" "$@"', typst="exit 0", xelatex="exit 0")
     assert here.run("export", "story.md", "--to", "pdf").status == 0
@@ -113,3 +116,82 @@ def test_a_word_document_of_the_real_pandoc_has_words_pictures_and_tasks(redraft
     assert pictures == [png()]
     for each in ("Lamp", "A lamp", "☑", "lit", "☐", "cleaned", "far.png", "url(y)", "srcset"):
         assert each in words
+
+
+def propose(redraft: Program, path: str, *edits: tuple[str, str]) -> None:
+    for old, new in edits:
+        given = json.dumps({"path": path, "old_text": old, "new_text": new})
+        redraft.ok("tool", "edit_text", "--json", given, "--mode", "propose")
+
+
+@pytest.mark.covers("RD-export-accepted")
+def test_a_page_holds_what_is_accepted_and_the_program_says_so(redraft: Program):
+    propose(redraft, "story.md", ("eleven", "ninety"))
+    told = redraft.ok("export", "story.md")
+    assert "what is accepted, without 1 proposal (--proposals marks them)" in told
+    page = (redraft.folder / "story.html").read_text(encoding="utf-8")
+    assert "dark for eleven years" in page
+    assert "ninety" not in page
+    redraft.ok("accept", "--all")
+    assert "proposal" not in redraft.ok("export", "story.md", "--yes")
+    assert "dark for ninety years" in (redraft.folder / "story.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.covers("RD-export-proposals")
+def test_proposals_are_marked_where_they_are_asked_for(redraft: Program):
+    table = "| name | age |\n| --- | --- |\n| Ines | 40 |\n"
+    redraft.write(
+        "doc.md", f"---\ntitle: T\n---\n# One title\n\n- first item\n- second *item*\n\n{table}\nLast words.\n"
+    )
+    propose(
+        redraft,
+        "doc.md",
+        ("# One title", "# Another title"),
+        ("- second *item*\n", "- second *thing*\n- third item\n"),
+        ("| Ines | 40 |\n", "| Ines | 41 |\n| Paul | 12 |\n"),
+        ("Last words.\n", ""),
+    )
+    answer = redraft.json("export", "doc.md", "--proposals")
+    assert (answer["holds"], answer["proposals"] >= 4) == ("proposals", True)
+    page = (redraft.folder / "doc.html").read_text(encoding="utf-8")
+    assert "<title>T</title>" in page
+    assert "Proposed changes are marked" in page
+    assert re.search(r"<h1[^>]*><del>One</del><ins>Another</ins> title</h1>", page)
+    assert "<em><del>item</del><ins>thing</ins></em>" in page
+    assert "<li><ins>third item</ins></li>" in page
+    assert "<td><del>40</del><ins>41</ins></td>" in page
+    assert re.search(r"<td><ins>Paul ?</ins></td>", page)
+    assert "<p><del>Last words.</del></p>" in page
+    plain = redraft.run("export", "doc.md", "--out", "-").out
+    assert "<ins>" not in plain.partition("</style>")[2]
+    assert "Another" not in plain
+
+
+@pytest.mark.covers("RD-export-accepted")
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ((), "Wrote what is accepted, without 1 proposal (--proposals marks them).\n"),
+        (("--proposals",), "Wrote the document with 1 proposal marked as such.\n"),
+    ],
+)
+def test_beside_the_standard_output_the_program_says_what_became_of_proposals(
+    redraft: Program, option: tuple[str, ...], said: str
+):
+    propose(redraft, "story.md", ("eleven", "ninety"))
+    told = redraft.run("export", "story.md", "--out", "-", *option)
+    assert (told.status, told.err) == (0, said)
+    assert told.out.startswith("<!doctype html>")
+    assert told.out.endswith("</html>\n")
+    assert ("ninety" in told.out) == bool(option)
+    redraft.ok("accept", "--all")
+    assert "ninety" in redraft.ok("export", "story.md", "--out", "-")
+
+
+@pytest.mark.covers("RD-export-accepted")
+def test_a_document_that_is_only_proposed_is_exported_with_its_proposals_alone(redraft: Program):
+    given = json.dumps({"path": "new.md", "content": "All of it is new.\n"})
+    redraft.ok("tool", "create_document", "--json", given, "--mode", "propose")
+    assert "only proposed" in redraft.run("export", "new.md").err
+    redraft.ok("export", "new.md", "--proposals")
+    assert "<p><ins>All of it is new.</ins></p>" in (redraft.folder / "new.html").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.cli.choosing import matching
-from redraft.cli.hunk_lines import show_change
-from redraft.cli.screen import Screen, escaped
+from redraft.cli.display import show_change
+from redraft.cli.hunk_selection import match_ids
+from redraft.cli.screen import Screen, escape
 from redraft.text.lines import newline_style, split_lines
 
 texts = st.text(st.sampled_from("ab .\n\r\x1b"), max_size=40) | st.text(max_size=40)
@@ -31,9 +31,13 @@ def side(lines: list[str], sign: str) -> list[str]:
 @given(texts, texts, texts, texts)
 def test_both_sides_of_a_change_are_shown_whole(before: str, old: str, new: str, after: str):
     lines = shown(before, old, new, after, colour=False)
-    ends = bool(old and new) and newline_style(old) != newline_style(new)
-    for sign, text in (("-", old), ("+", new)) if old != new else (("=", new), ("-", ""), ("+", "")):
-        wanted = [escaped(line if ends else line.rstrip("\r\n")) for line in split_lines(text)]
+    # A change within a line is shown with the rest of that line; whole lines by themselves.
+    head = re.split("[\r\n]", before)[-1]
+    tail = re.split("[\r\n]", after)[0] if head or not (old or new).endswith(("\r", "\n")) else ""
+    sides = {"-": head + old + tail, "+": head + new + tail}
+    ends = all(sides.values()) and len({newline_style(text) for text in sides.values()}) == 2
+    for sign, text in sides.items() if old != new else (("=", sides["+"]), ("-", ""), ("+", "")):
+        wanted = [escape(line if ends else line.rstrip("\r\n")) for line in split_lines(text)]
         assert side(lines, sign) == wanted
 
 
@@ -47,7 +51,7 @@ names = st.lists(st.text("0123", min_size=1, max_size=4).map("h_{}".format), uni
 
 @given(names, st.text("h_0123", max_size=5))
 def test_a_name_stands_for_an_equal_id_or_for_those_that_begin_so(ids: list[str], name: str):
-    found = matching(name, ids)
+    found = match_ids(name, ids)
     if name in ids:
         assert found == [name]
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.workspace.engine import PERSON
+from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:
     from cli.running import Program
@@ -33,6 +33,7 @@ def test_the_trash_lists_what_can_be_brought_back(deleted: Program):
 
 
 @pytest.mark.covers("RD-cli-trash")
+@pytest.mark.covers("RD-files-trash")
 def test_a_document_comes_back_from_the_trash_and_leaves_it(deleted: Program):
     answer = deleted.json("trash", "restore", "drafts/old.md")
     assert (answer["path"], answer["turn"]["kind"]) == ("drafts/old.md", "untrash")
@@ -61,6 +62,7 @@ def test_a_whole_audit_log_is_told_so(deleted: Program):
 
 
 @pytest.mark.covers("RD-cli-audit")
+@pytest.mark.covers("RD-history-audit")
 def test_a_changed_line_of_the_audit_log_is_named(deleted: Program):
     deleted.ok("trash", "restore", "drafts/old.md")
     (path,) = Path(deleted.state_home).rglob("history.db")
@@ -73,6 +75,7 @@ def test_a_changed_line_of_the_audit_log_is_named(deleted: Program):
     assert (answer.status, answer.json["intact"], answer.json["broken_at"]) == (1, False, 2)
 
 
+@pytest.mark.covers("ML-audit-fields")
 def test_the_audit_log_is_listed(deleted: Program):
     (entry,) = deleted.json("audit", "list")["entries"]
     assert sorted(entry) == ["arguments", "at", "author", "result", "seq", "tool", "turn"]

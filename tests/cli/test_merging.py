@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from redraft.text.merge import merge
+from redraft.text.merge.three_way import merge
 
 if TYPE_CHECKING:
     from cli.running import Program
@@ -83,3 +84,23 @@ def test_merge_needs_no_workspace_and_makes_none(redraft: Program):
     redraft.ok("merge", "todo.md", "todo.md", "todo.md")
     assert not (redraft.folder / ".redraft").exists()
     assert not Path(redraft.state_home).exists()
+
+
+@pytest.mark.covers("RD-secrets-links")
+def test_one_more_name_of_a_secret_is_read_by_no_command_that_needs_no_folder(redraft: Program):
+    redraft.write(".env", "the password is hunter2\n")
+    (redraft.folder / "sub").mkdir()
+    os.link(redraft.folder / ".env", redraft.folder / "sub" / "hard.md")
+    os.link(redraft.folder / "todo.md", redraft.folder / "twice.md")
+    passage = ("--from", "0", "--to", "0", "--text", "x")
+    for name in ("sub/hard.md", ".env"):
+        for words in (
+            ("merge", name, name, name),
+            ("merge", "todo.md", "todo.md", name),
+            ("rich", "positions", name),
+            ("rich", "replace", name, *passage),
+            ("rich", "replace", name, *passage, "--json"),
+        ):
+            done = redraft.run(*words)
+            assert (done.status, "hunter2" in done.out + done.err) == (3, False), (words, done)
+    assert "find the keys" in redraft.ok("merge", "twice.md", "todo.md", "twice.md")

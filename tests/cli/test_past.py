@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.config import Settings
-from redraft.workspace.engine import PERSON
+from redraft.workspace.authors import PERSON
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def test_a_turn_as_json_has_stable_keys(proposed: Program):
     assert sorted(turn) == [
         "author",
         "created",
+        "folders",
         "kind",
         "mode",
         "paths",
@@ -99,3 +100,17 @@ def test_a_turn_whose_content_was_let_go_is_still_told(redraft: Program):
 def test_turns_of_a_path_that_leads_out_of_the_folder_are_refused(redraft: Program):
     result = redraft.run("turns", "--path", "../x", "--json")
     assert (result.status, result.json["error"]) == (2, "invalid_path")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_behind_a_change_that_ends_its_line_comes_the_next_line(redraft: Program, ending: str):
+    lines = ["one", "two", "three", "four", "five"]
+    redraft.write("lines.txt", ending.join(lines))
+    redraft.ok("tool", "edit_text", '{"path": "lines.txt", "old_text": "three", "new_text": "THREE"}')
+    shown = ["    one", "    two", "  - three", "  + THREE", "    four", "    five"]
+    for command in (["diff"], ["show", "1"]):
+        out = redraft.ok(*command).splitlines()
+        assert out[(at := out.index(shown[0])) : at + len(shown)] == shown, out
+    redraft.ok("reject", "--all")
+    redraft.ok("tool", "edit_text", '{"path": "lines.txt", "old_text": "three", "new_text": ""}')
+    assert redraft.ok("diff").split("  - three\n")[1].splitlines()[:2] == ["    ", "    four"], "it is empty now"

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
-from redraft.cli.proposing import stage
+from redraft.cli.commands.propose import stage
 from redraft.history.turns import Author
-from redraft.text.patch import format_patch, parse_patch
+from redraft.text.patch.unified_diff import format_patch, parse_patch
 from redraft.workspace.workspace import Workspace
 
 AGENT = Author("agent", "scribe")

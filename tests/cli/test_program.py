@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from cli.running import COMMAND, Program
 from redraft import __version__
-from redraft.cli.program import MODULES, command, split
+from redraft.cli import main
+from redraft.cli.program import MODULES, load_command, split_command
 from redraft.history.turns import Author
 
 ESC, OVERRIDE = "\x1b]0;owned\x07", "\u202e"
@@ -38,7 +39,7 @@ def test_every_command_has_help_with_examples():
     wanting = [
         words
         for words in MODULES
-        if not (help_text := command(words).parser().format_help()).startswith(f"usage: redraft {words} ")
+        if not (help_text := load_command(words).parser().format_help()).startswith(f"usage: redraft {words} ")
         or f"\nexamples:\n  redraft {words}" not in help_text
     ]
     assert wanting == []
@@ -92,7 +93,7 @@ def test_the_command_is_found_wherever_the_options_stand(
     first, *second = name.split()
     early = [part for option in before for part in option.split()]
     late = [part for option in between for part in option.split()]
-    found, rest = split([*early, first, *late, *second, *after])
+    found, rest = split_command([*early, first, *late, *second, *after])
     assert (found, rest) == (name, [*early, *late, *after])
 
 
@@ -222,6 +223,7 @@ def wait_until_it_reads(pid: int) -> None:
     pytest.fail("the program never came to read its input")
 
 
+@pytest.mark.covers("RD-cli-exit")
 def test_an_unwritable_state_folder_is_explained(redraft: Program):
     Path(redraft.state_home).write_text("in the way", encoding="utf-8")
     result = redraft.run("status", "--json")
@@ -249,6 +251,13 @@ def test_telling_the_version_loads_nothing_that_is_not_needed():
     code = "import sys; from redraft.cli import main; main(['--version']); print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert not any(f"'{name}'" in done.stdout for name in ("argparse", "re", "sqlite3", "dataclasses", "json"))
+
+
+def test_every_command_takes_a_folder_and_answers_in_json(capsys: pytest.CaptureFixture[str]):
+    for name in MODULES:
+        assert main([*name.split(), "--help"]) == 0
+        told = capsys.readouterr().out
+        assert ("--folder F" in told, "--json" in told) == (True, True), name
 
 
 @pytest.mark.covers("RD-cli-json")

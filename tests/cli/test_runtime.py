@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -9,17 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.desk import call
+from cli.running import Program
 from redraft import runtime
 from redraft.config import MODE_WIDTH, Limits, Settings
 from redraft.errors import RedraftError
-from redraft.history.turns import Author
-from redraft.tools.catalogue import registry
-from redraft.tools.context import ToolContext
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from cli.running import Program
 
 
 @pytest.fixture
@@ -129,13 +127,12 @@ def test_a_person_can_go_on_in_a_folder_whose_settings_are_broken(proposed: Prog
 
 
 def test_a_file_named_on_the_command_line_is_read_or_refused(at_home: Program):
-    assert runtime.read_outside(str(at_home.folder / "todo.md")).text.startswith("- find")
+    assert runtime.read_input(str(at_home.folder / "todo.md")).text.startswith("- find")
     for name in ("gone.md", "a\0b", str(at_home.folder)):
         with pytest.raises(RedraftError, match="cannot be read"):
-            runtime.read_outside(name)
+            runtime.read_input(name)
 
 
-@pytest.mark.covers("SB-limit-configurable")
 @pytest.mark.parametrize("name", [entry.name for entry in fields(Limits)])
 def test_every_limit_can_be_set_by_a_file_and_the_environment_has_the_last_word(
     at_home: Program, monkeypatch: pytest.MonkeyPatch, name: str
@@ -150,18 +147,37 @@ def test_every_limit_can_be_set_by_a_file_and_the_environment_has_the_last_word(
     assert caught.value.code == "invalid_settings"
 
 
-@pytest.mark.covers("SB-limit-configurable")
-def test_a_search_keeps_to_the_limits_that_are_set(at_home: Program, monkeypatch: pytest.MonkeyPatch):
-    for number in range(9):
-        (at_home.folder / f"{number}.md").write_text("above\n\nneedle\n\nbelow\n" * 3, encoding="utf-8")
-    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_RESULTS", "4")
-    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_RESULTS_CAP", "6")
-    monkeypatch.setenv("REDRAFT_LIMITS_SEARCH_SNIPPET_LINES", "3")
-    with runtime.open_workspace(str(at_home.folder)) as workspace:
-        context = ToolContext(workspace, Author("agent", "agent"))
-        usual, most = (
-            registry().call("search_project", arguments, context)["results"]
-            for arguments in ({"query": "needle"}, {"query": "needle", "limit": 50})
-        )
-    assert (len(usual), len(most)) == (4, 6)
-    assert {len(each["snippet"].split("\n")) for each in most} == {3}
+@pytest.mark.covers("SB-limit-configurable", "SB-limit-search-default", "SB-limit-search-cap")
+def test_tools_keep_to_the_limits_of_the_file_and_of_the_environment(redraft: Program):
+    for number in range(12):
+        redraft.write(f"{number}.md", "above\n\nneedle\n\nbelow\n" * 3)
+    redraft.write("long.md", "123456789\n" * 50)
+    calls = [
+        call("search_project", query="needle"),
+        call("search_project", query="needle", limit=50),
+        call("read_file", file_path="long.md"),
+        call("read_file", file_path="long.md", end_line=50),
+    ]
+
+    def sizes(program: Program) -> list[int]:
+        usual, most, lines, size = program.json("tool", "batch", json.dumps({"calls": calls}))["results"]
+        [snippet] = {len(each["snippet"].split("\n")) for each in most["results"]}
+        return [len(usual["results"]), len(most["results"]), snippet, lines["end_line"], len(size["content"])]
+
+    names = ("search_results", "search_results_cap", "search_snippet_lines", "read_lines", "read_bytes")
+    of_file, of_environment = (4, 6, 3, 9, 200), (5, 8, 1, 7, 150)
+    redraft.settings("[limits]\n" + "".join(f"{name} = {value}\n" for name, value in zip(names, of_file, strict=True)))
+    assert sizes(redraft) == list(of_file)
+    variables = {
+        f"REDRAFT_LIMITS_{name.upper()}": str(value) for name, value in zip(names, of_environment, strict=True)
+    }
+    assert sizes(Program(redraft.folder, variables)) == list(of_environment)
+    redraft.settings("poll_interval_ms = 700\n[agent]\ntool_calls = 5\n")
+    assert _told(redraft, "poll_interval_ms", "agent.tool_calls") == (700, 5)
+    louder = Program(redraft.folder, {"REDRAFT_POLL_INTERVAL_MS": "800", "REDRAFT_AGENT_TOOL_CALLS": "6"})
+    assert _told(louder, "poll_interval_ms", "agent.tool_calls") == (800, 6)
+
+
+def _told(program: Program, *names: str) -> tuple[int, ...]:
+    settings = program.json("settings")["settings"]
+    return tuple(settings[name] for name in names)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.cli.screen import Screen, Styled, escaped
+from redraft.cli.screen import Screen, StyledText, escape
 
 texts = st.text(st.characters(codec=None)) | st.text("\x00\x1b\x7f\x9b\u202e\u2028\ufeff\udc80 \ta\u200d")
 
@@ -19,18 +19,18 @@ texts = st.text(st.characters(codec=None)) | st.text("\x00\x1b\x7f\x9b\u202e\u20
 @example("\x1b[2J")
 def test_an_escaped_text_holds_nothing_that_a_terminal_obeys(text: str):
     dangerous = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    left = [char for char in escaped(text) if unicodedata.category(char) in dangerous and char not in "\t\u200c\u200d"]
+    left = [char for char in escape(text) if unicodedata.category(char) in dangerous and char not in "\t\u200c\u200d"]
     assert left == []
 
 
 @given(texts)
 def test_escaping_twice_changes_nothing_more(text: str):
-    assert escaped(escaped(text)) == escaped(text)
+    assert escape(escape(text)) == escape(text)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Mn", "Zs"])))
 def test_what_people_write_is_shown_as_it_is(text: str):
-    assert escaped(text) == text
+    assert escape(text) == text
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_what_people_write_is_shown_as_it_is(text: str):
     ],
 )
 def test_joiners_blanks_and_tabs_of_real_texts_stay(text: str):
-    assert escaped(text) == text
+    assert escape(text) == text
 
 
 @given(texts, st.booleans())
 def test_a_line_is_one_line_whatever_is_in_it(text: str, colour: bool):
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        Screen(json=False, colour=colour, terminal=True).line("a ", Styled(text, "31"), " b")
+        Screen(json=False, colour=colour, terminal=True).line("a ", StyledText(text, "31"), " b")
     shown = out.getvalue()
     assert shown.count("\n") == 1
-    assert shown.replace("\x1b[31m", "").replace("\x1b[0m", "") == f"a {escaped(text)} b\n"
+    assert shown.replace("\x1b[31m", "").replace("\x1b[0m", "") == f"a {escape(text)} b\n"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+import shlex
+from typing import Any
 
 import pytest
 
+from cli.conftest import STORY
+from cli.running import Program
 from redraft.history.turns import Author, State
 from redraft.text.edits import Change, Edit
-
-if TYPE_CHECKING:
-    from cli.running import Program
 
 KEYS, LAMP = "- find the keys\n", "- light the lamp\n"
 MINE, THEIRS = "- light the small lamp\n", "- light the big lamp\n"
@@ -34,10 +35,65 @@ def conflict(program: Program) -> dict[str, Any]:
     return hunk
 
 
-def test_diff_tells_how_to_settle_a_conflict(clash: Program) -> None:
+def commands_in(text: str) -> list[list[str]]:
+    """The `redraft settle` commands that a person is told, as they would type them."""
+    return [
+        shlex.split(found)[1:]
+        for found in re.findall(r"redraft settle \S+.* --(?:mine|theirs|both)$", text, re.MULTILINE)
+    ]
+
+
+@pytest.mark.covers("RD-cli-settle-told")
+@pytest.mark.parametrize("command", ["diff", "status"])
+@pytest.mark.parametrize(("number", "left"), [(0, LAMP), (1, THEIRS), (2, MINE + THEIRS)])
+def test_each_command_that_is_told_for_a_conflict_settles_it(
+    clash: Program, command: str, number: int, left: str
+) -> None:
+    told = commands_in(clash.ok(command))
+    assert [each[-1] for each in told] == ["--mine", "--theirs", "--both"]
+    clash.ok(*told[number])
+    assert clash.read("todo.md") == KEYS + left
+    assert clash.json("status")["documents"] == [] or number == 0
+
+
+@pytest.mark.covers("RD-cli-settle-told")
+@pytest.mark.parametrize("arguments", [["--all"], ["todo.md"], ["--turn", "1"]])
+def test_who_accepts_a_conflict_is_told_the_command_that_settles_it(clash: Program, arguments: list[str]) -> None:
     name = conflict(clash)["hunk_id"]
-    shown = clash.ok("diff")
-    assert f"Settle a conflict with redraft settle {name} and --mine, --theirs or --both.\n" in shown
+    refused = clash.run("accept", *arguments)
+    assert (refused.status, refused.out) == (1, "")
+    assert f"Settle it first: redraft settle {name} --mine, --theirs or --both." in refused.err
+    elsewhere = Program(clash.folder.parent / "elsewhere", {"XDG_STATE_HOME": clash.state_home})
+    elsewhere.folder.mkdir()
+    refused = elsewhere.run("accept", *arguments, "--folder", str(clash.folder), "--json")
+    assert f"redraft settle {name} --folder {clash.folder} --mine" in refused.json["suggestion"]
+    assert clash.read("todo.md") == KEYS + LAMP
+
+
+@pytest.mark.covers("RD-cli-settle-told")
+def test_a_conflict_is_named_with_its_document_where_another_has_the_same(redraft: Program) -> None:
+    for path in ("a.md", "b.md"):
+        redraft.write(path, "Price: 100 EUR\n")
+    patch = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-Price: 100 EUR\n+Price: 200 EUR\n"
+    redraft.ok("propose", "-", stdin=patch.format("a.md") + patch.format("b.md"))
+    assert "An id that several documents have needs --path as well." in redraft.ok("diff")
+    name = redraft.json("diff")["documents"][0]["hunks"][0]["hunk_id"]
+    both = redraft.run("accept", name)
+    assert f"{name} is in several documents: a.md, b.md. Say which with --path." in both.err
+    redraft.write("b.md", "Price: 350 EUR\n")
+    told = commands_in(redraft.run("diff").out)
+    redraft.run(*told[0])
+    assert redraft.read("b.md") == "Price: 350 EUR\n"
+    assert [each["path"] for each in redraft.json("diff")["documents"]] == ["a.md"]
+
+
+@pytest.mark.covers("RD-cli-settle-told")
+def test_what_accepting_all_leaves_in_conflict_is_told_with_its_commands(proposed: Program) -> None:
+    proposed.write("story.md", STORY.replace("eleven", "nineteen"))
+    shown = proposed.run("accept", "--all").out
+    assert "in story.md; 1 left.\n" in shown
+    proposed.ok(*commands_in(shown)[1])
+    assert proposed.read("story.md") == STORY.replace("eleven", "twelve long").replace("went to look", "looked")
 
 
 @pytest.mark.covers("RD-cli-decide")
@@ -71,11 +127,6 @@ def test_a_settlement_stands_in_the_history_as_one(clash: Program) -> None:
     assert clash.json("turns")["turns"][0]["title"] == "Settle 1 hunk in todo.md"
 
 
-def test_status_tells_how_to_settle_a_conflict(clash: Program) -> None:
-    name = conflict(clash)["hunk_id"]
-    assert f"Settle a conflict, with --mine, --theirs or --both: redraft settle {name}\n" in clash.ok("status")
-
-
 def test_a_settled_conflict_comes_back_by_undo(clash: Program) -> None:
     before = conflict(clash)
     clash.ok("settle", before["hunk_id"], "--both")
@@ -87,16 +138,15 @@ def test_a_settled_conflict_comes_back_by_undo(clash: Program) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("side", "left"),
-    [("--mine", "small outside lamp"), ("--theirs", "outside lamp"), ("--both", "small outside lamp")],
+    [("--mine", "- small lamp"), ("--theirs", "- outside lamp"), ("--both", "- small outside lamp")],
 )
 def test_a_clash_with_somebody_outside_is_settled_the_same_way(redraft: Program, side: str, left: str) -> None:
-    """The working text holds the words of both already: it is kept as it stands, or given up for the file's."""
     with redraft.open() as workspace:
         workspace.type("todo.md", Change((Edit(len(KEYS), LAMP, "- small lamp\n"),)))
     redraft.write("todo.md", KEYS + "- outside lamp\n")
     hunk = conflict(redraft)
     redraft.ok("settle", hunk["hunk_id"], side)
-    assert redraft.read("todo.md").split() == (KEYS + "- " + left).split()
+    assert redraft.read("todo.md") == f"{KEYS}{left}\n"
 
 
 @pytest.mark.parametrize(

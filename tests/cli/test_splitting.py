@@ -16,9 +16,10 @@ NEW = "".join(f"- thing {number}\n" for number in range(4))
 
 @pytest.fixture
 def written(redraft: Program) -> Program:
-    """`todo.md`, which an agent would write anew."""
-    with redraft.open() as workspace, workspace.turn(Author("agent", "scribe"), "All anew") as turn:
-        turn.write("todo.md", NEW, turn.read("todo.md").version)
+    """`todo.md`, to which an agent would add some lines."""
+    with redraft.open() as workspace, workspace.turn(Author("agent", "scribe"), "More to do") as turn:
+        document = turn.read("todo.md")
+        turn.write("todo.md", str(document.text) + NEW, document.version)
     return redraft
 
 
@@ -33,13 +34,13 @@ def test_each_half_is_decided_by_itself_and_the_cut_can_be_undone(written: Progr
     shown = written.ok("split", hunk["hunk_id"], "--after", "1")
     assert shown == "Split 1 hunk in todo.md; 2 left.\nUndo with: redraft undo 2\n"
     first, second = hunks(written)
-    assert (first["base"], first["working"], second["base"], second["working"]) == (old, "- thing 0\n", "", NEW[10:])
+    assert (first["base"], first["working"], second["base"], second["working"]) == ("", "- thing 0\n", "", NEW[10:])
     written.ok("undo", "2")
     assert hunks(written) == [hunk]
-    written.ok("split", hunk["hunk_id"], "--after", "1", "--old-after", "1")
+    written.ok("split", hunk["hunk_id"], "--after", "1")
     written.ok("reject", hunks(written)[0]["hunk_id"])
     written.ok("accept", hunks(written)[0]["hunk_id"])
-    assert written.read("todo.md") == old.splitlines(keepends=True)[0] + NEW[10:]
+    assert written.read("todo.md") == old + NEW[10:]
 
 
 def test_a_line_that_is_not_there_is_named(written: Program) -> None:

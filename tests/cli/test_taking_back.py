@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ def change(program: Program, path: str, old: str, new: str) -> None:
 
 
 @pytest.mark.covers("RD-cli-undo")
+@pytest.mark.covers("ML-adv-undo-last", "ML-adv-redo")
 def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(accepted: Program):
     taken = accepted.read("story.md")
     assert "redraft redo" in accepted.ok("undo")
@@ -32,6 +34,50 @@ def test_undo_takes_the_last_turn_back_and_redo_brings_it_again(accepted: Progra
     accepted.ok("redo")
     assert accepted.read("story.md") == taken
     assert (accepted.folder / "cast.md").exists()
+
+
+@pytest.mark.covers("RD-undo-redone")
+def test_undo_after_redo_takes_back_what_was_redone(accepted: Program):
+    taken = accepted.read("story.md")
+    accepted.ok("undo", "1")
+    states = [turn["state"] for turn in accepted.json("turns")["turns"][-2:]]
+    for _ in range(2):
+        accepted.ok("redo")
+        assert accepted.read("story.md") == taken
+        assert accepted.json("undo")["turn"]["source"] == 1
+        assert accepted.read("story.md") == STORY
+        assert [turn["state"] for turn in accepted.json("turns")["turns"][-2:]] == states
+        assert accepted.json("status")["documents"] == []
+
+
+@pytest.mark.covers("RD-undo-redone")
+def test_undo_and_redo_walk_to_and_fro_in_order(redraft: Program):
+    texts = [redraft.read("todo.md")]
+    for number in range(3):
+        edit = {
+            "path": "todo.md",
+            "old_text": "lamp" + "!" * number + "\n",
+            "new_text": "lamp" + "!" * (number + 1) + "\n",
+        }
+        redraft.ok("tool", "edit_text", "--mode", "apply", "-", stdin=json.dumps(edit))
+        texts.append(redraft.read("todo.md"))
+    assert len(set(texts)) == 4
+    at = 3
+    for step in (-1, -1, 1, -1, 1, 1, -1):
+        redraft.ok("undo" if step < 0 else "redo")
+        at += step
+        assert redraft.read("todo.md") == texts[at]
+
+
+@pytest.mark.covers("RD-history-undo-undo")
+def test_the_command_that_undo_names_takes_it_back_also_after_the_undo_of_an_undo(accepted: Program):
+    taken = accepted.read("story.md")
+    accepted.ok("undo", "2")
+    told = accepted.ok("undo", "3")
+    assert accepted.read("story.md") == taken
+    for expected in (STORY, taken, STORY):
+        told = accepted.ok(*told.partition("Take this back: redraft ")[2].split())
+        assert accepted.read("story.md") == expected
 
 
 @pytest.mark.slow
@@ -105,21 +151,86 @@ def test_restore_asks_a_person_and_takes_no_for_an_answer(accepted: Program):
 
 
 @pytest.mark.covers("RD-cli-undo")
+@pytest.mark.covers("RD-history-undo-undo")
 def test_restore_sets_the_documents_back_and_can_itself_be_undone(accepted: Program):
     change(accepted, "story.md", "twelve long years", "thirteen dark years")
     later = accepted.read("story.md")
     shown = accepted.ok("restore", "2", "--yes")
     assert accepted.read("story.md") == STORY
-    assert "redraft undo 3" in shown
-    accepted.ok("undo", "3")
+    assert "redraft undo 4" in shown  # turn 3 is what the other program wrote
+    accepted.ok("undo", "4")
     assert accepted.read("story.md") == later
 
 
-@pytest.mark.covers("RD-cli-undo")
-def test_a_rollback_of_one_hunk_keeps_the_others(accepted: Program):
+@pytest.mark.covers("RD-cli-undo", "RD-history-undo-undo")
+def test_a_rollback_of_one_hunk_keeps_the_others_and_can_itself_be_undone(accepted: Program):
+    taken = accepted.read("story.md")
     hunk = next(each for each in accepted.json("show", "2")["hunks"] if "twelve" in each["new_text"])
     accepted.ok("rollback", "2", "--mode", "scoped_selected", "--hunk", hunk["hunk_id"][:8])
     assert accepted.read("story.md") == STORY.replace("went to look", "looked")
+    undone = accepted.json("undo")["turn"]["turn"]
+    assert accepted.read("story.md") == taken
+    accepted.ok("undo", str(undone))
+    assert accepted.read("story.md") == STORY.replace("went to look", "looked"), "so can the undo"
+
+
+@pytest.mark.covers("SB-rb-modes")
+def test_of_equal_hunks_in_two_documents_a_rollback_takes_back_the_chosen_one(redraft: Program):
+    """A character renamed in a story and in the notes about it: one word for the same word in both."""
+    old = {"tale.md": "The character John walked in.\n", "cast.md": "John: tall, and late.\n"}
+    for path, text in old.items():
+        redraft.write(path, text)
+        arguments = json.dumps({"path": path, "old_text": "John", "new_text": "James"})
+        redraft.ok("tool", "edit_text", arguments, "--mode", "propose")
+    redraft.ok("accept", "--all")
+    hunks = {each["path"]: each["hunk_id"] for each in redraft.json("show", "3")["hunks"]}
+    assert len(set(hunks.values())) == 2
+    shared = hunks["tale.md"].partition(":")[0]
+    unclear = redraft.run("rollback", "3", "--mode", "scoped_selected", "--hunk", shared)
+    assert (unclear.status, "several hunks" in unclear.err) == (2, True)
+    shown = redraft.ok("rollback", "3", "--mode", "scoped_selected", "--hunk", hunks["tale.md"])
+    assert "Take back 1 hunk of turn 3" in shown
+    assert redraft.read("tale.md") == old["tale.md"]
+    assert redraft.read("cast.md") == old["cast.md"].replace("John", "James")
+
+
+@pytest.mark.covers("P6")
+@pytest.mark.parametrize("named", ["1", "2"])
+def test_undo_takes_back_what_a_rollback_has_left_of_a_turn(accepted: Program, named: str):
+    """Whether the rollback named the proposal or the decision that took it."""
+    hunk = next(each for each in accepted.json("show", named)["hunks"] if "twelve" in each["new_text"])
+    accepted.ok("rollback", named, "--mode", "scoped_selected", "--hunk", hunk["hunk_id"])
+    assert accepted.read("story.md") == STORY.replace("went to look", "looked")
+    accepted.ok("undo", "1")
+    assert accepted.read("story.md") == STORY
+
+
+@pytest.mark.covers("P6")
+@pytest.mark.parametrize("named", ["1", "2"])
+def test_a_word_that_a_rollback_brought_back_is_not_brought_back_again_by_undo(redraft: Program, named: str):
+    old = "a.\nmy dog sees your cat\nend\n"
+    redraft.write("tale.md", old)
+    arguments = json.dumps({"path": "tale.md", "old_text": "my dog sees your cat", "new_text": "my dog  your cat"})
+    redraft.ok("tool", "edit_text", arguments, "--mode", "propose")
+    redraft.ok("accept", "--all")
+    [hunk] = redraft.json("show", named)["hunks"]
+    redraft.ok("rollback", named, "--mode", "scoped_selected", "--hunk", hunk["hunk_id"])
+    assert redraft.read("tale.md") == old
+    redraft.run("undo", "1")
+    assert redraft.read("tale.md") == old
+
+
+@pytest.mark.covers("P6")
+def test_of_a_rejected_turn_nothing_is_rolled_back(redraft: Program):
+    redraft.write("tale.md", "one two\ncat.\nthe end\n")
+    arguments = json.dumps({"path": "tale.md", "old_text": "one two", "new_text": "one"})
+    redraft.ok("tool", "edit_text", arguments, "--mode", "propose")
+    redraft.ok("reject", "--all")
+    redraft.write("tale.md", "one two\ncat. x\nthe end\n")
+    [hunk] = redraft.json("show", "1")["hunks"]
+    told = redraft.run("rollback", "1", "--mode", "scoped_selected", "--hunk", hunk["hunk_id"])
+    assert (told.status, "was rejected" in told.err) == (1, True)
+    assert redraft.read("tale.md") == "one two\ncat. x\nthe end\n"
 
 
 def test_a_rollback_names_the_hunk_that_was_changed_again_and_takes_the_other_back(accepted: Program):
@@ -145,7 +256,20 @@ def test_a_rollback_names_the_hunk_that_was_changed_again_and_takes_the_other_ba
         (["99", "--mode", "hard_all", "--yes"], 4),
     ],
 )
+@pytest.mark.covers("SB-rb-modes")
 def test_a_rollback_that_is_not_clear_is_refused(accepted: Program, arguments: list[str], status: int):
     before = accepted.read("story.md")
     assert accepted.run("rollback", *arguments).status == status
     assert accepted.read("story.md") == before
+
+
+@pytest.mark.covers("RD-cli-undo")
+def test_undo_of_an_accepted_proposal_takes_its_folders_away(redraft: Program):
+    arguments = json.dumps({"path": "new/deep/tale.md", "content": "Once.\n"})
+    redraft.ok("tool", "create_document", arguments, "--mode", "propose")
+    redraft.ok("accept", "--all")
+    assert redraft.read("new/deep/tale.md") == "Once.\n"
+    redraft.ok("undo", "1")
+    assert not (redraft.folder / "new").exists()
+    redraft.ok("redo")
+    assert redraft.read("new/deep/tale.md") == "Once.\n"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from faults.scenes import ACTS, FIVE, body, tree, write_tree
 from redraft.errors import Busy, RedraftError, Stale
-from redraft.files import filling, slot, trusting
+from redraft.files import stat_cache, swap_file
 from redraft.history.journal import Journal
 from redraft.history.turns import Author
 from redraft.text.edits import Change
@@ -30,7 +30,7 @@ from redraft.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from redraft.workspace.turn import Turn
+    from redraft.workspace.turns.turn import Turn
 
 Job = dict[str, Any]
 AGENT = Author("agent", "tester")
@@ -246,7 +246,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     # So that the longest of the documents goes the way of large ones, in several pieces.
-    slot.LARGE, filling.PIECE = 50_000, 32_768
+    swap_file.LARGE, swap_file.WRITE_PIECE = 50_000, 32_768
     # So that a step makes the same calls however long the machine takes: no file is trusted for its age.
-    trusting.SETTLED_NS = 1 << 60
+    stat_cache.SETTLED_NS = 1 << 60
     sys.exit(main())

@@ -115,7 +115,7 @@ def check_undo(scene: Scene, workspace: Workspace) -> None:
         return
     disk = read_tree(scene.folder)
     taken = workspace.undo()
-    assert taken.conflicts == []
+    assert taken.conflicts == [], (before, workspace.turns())
     undone = read_tree(scene.folder)
     assert {path: undone.get(path) for path in before} == before
     assert workspace.redo().conflicts == []

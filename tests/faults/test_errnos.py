@@ -55,7 +55,8 @@ def check_fault(scene: Scene, driver: Driver, act: str, step: int, inject: str) 
     probe = {"probe.md": b"all is well again\n"}
     old, new = tree(act, step) | probe, tree(act, step + 1) | probe
     for code, message in zip(driver.all("failed"), driver.all("message"), strict=True):
-        assert code in {"io_error", "busy", "state_damaged", "conflict", "version_mismatch"}, (inject, code, message)
+        allowed = {"io_error", "permission_denied", "busy", "state_damaged", "conflict", "version_mismatch"}
+        assert code in allowed, (inject, code, message)
         assert len(message) > 20
     with open_scene(scene) as workspace:
         check_all(scene, workspace, [new] if driver.all("ack") else [old, new])

@@ -15,8 +15,8 @@ from faults.oracle import check_all, check_history
 from faults.scenes import leftovers, read_tree, tree
 from faults.stage import open_scene
 from redraft.errors import Busy, Stale
-from redraft.files.atomic import Put
-from redraft.files.leftovers import unfinished
+from redraft.files.atomic_write import AtomicWrite
+from redraft.files.temp_files import is_unfinished
 from redraft.history.journal import Journal
 from redraft.text.edits import Change, Edit
 
@@ -67,7 +67,7 @@ def test_a_log_whose_database_is_gone_is_set_aside_and_not_thrown_away(scene: Sc
 
 def test_a_quick_write_that_found_the_history_busy_leaves_later_ones_durable(scene: Scene) -> None:
     with open_scene(scene) as workspace, closing(sqlite3.connect(scene.state / "history.db")) as other:
-        database = workspace.engine.database
+        database = workspace.database
         database.execute("PRAGMA busy_timeout = 10")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Busy), database.transaction(durable=False):
@@ -118,22 +118,22 @@ def test_an_interrupted_turn_whose_images_are_damaged_does_not_close_the_folder(
 def test_what_a_power_cut_leaves_of_a_file_is_known_from_what_somebody_wrote() -> None:
     new = bytes(range(1, 256)) * 40
     for left in (b"", new[:5000], new[:512] + bytes(512) + new[1024:], bytes(len(new)), bytes(700)):
-        assert unfinished(left, new)
+        assert is_unfinished(left, new)
     for other in (new + b"x", new[:-1] + b"x", b"x", b"\0" + new[1:512]):
-        assert not unfinished(other, new)
+        assert not is_unfinished(other, new)
 
 
 def stopped_before_the_flush(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A turn that is journaled and written, and of whose files the disk has promised nothing yet."""
 
-    def stop(put: Put) -> None:
+    def stop(put: AtomicWrite) -> None:
         raise KeyboardInterrupt
 
     def leave(*args: object) -> None:
         pass
 
     with monkeypatch.context() as patch, open_scene(scene) as workspace:
-        patch.setattr(Put, "flush", stop)
+        patch.setattr(AtomicWrite, "flush", stop)
         patch.setattr(Journal, "_take_back", leave)
         with pytest.raises(KeyboardInterrupt):
             STEPS["apply"](workspace, 1)
@@ -183,7 +183,7 @@ def test_a_file_written_by_somebody_after_that_power_cut_stands_and_the_turn_is_
 def test_a_save_that_a_power_cut_undid_does_not_take_the_typing_along(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(put: Put) -> None:
+    def stop(put: AtomicWrite) -> None:
         raise KeyboardInterrupt
 
     def leave(*args: object) -> None:
@@ -192,7 +192,7 @@ def test_a_save_that_a_power_cut_undid_does_not_take_the_typing_along(
     with monkeypatch.context() as patch, open_scene(scene) as workspace:
         before = str(workspace.read("note.md").text)
         workspace.type("note.md", Change((Edit(0, "", "typed by the person\n"),)))
-        patch.setattr(Put, "flush", stop)
+        patch.setattr(AtomicWrite, "flush", stop)
         patch.setattr(Journal, "_take_back", leave)
         with pytest.raises(KeyboardInterrupt):
             workspace.save("note.md")
@@ -219,7 +219,7 @@ def test_a_turn_that_was_done_and_then_built_upon_is_known_to_be_done(scene: Sce
 def test_an_acceptance_that_recovery_completed_closes_its_proposal(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(put: Put) -> None:
+    def stop(put: AtomicWrite) -> None:
         raise KeyboardInterrupt
 
     def leave(*args: object) -> None:
@@ -228,7 +228,7 @@ def test_an_acceptance_that_recovery_completed_closes_its_proposal(
     with monkeypatch.context() as patch, open_scene(scene) as workspace:
         with workspace.turn(AGENT, "propose", mode="propose") as turn:
             turn.write("note.md", "other\n", turn.read("note.md").version)
-        patch.setattr(Put, "sync", stop)
+        patch.setattr(AtomicWrite, "sync", stop)
         patch.setattr(Journal, "_take_back", leave)
         with pytest.raises(KeyboardInterrupt):
             workspace.accept({"note.md": None})
@@ -238,14 +238,14 @@ def test_an_acceptance_that_recovery_completed_closes_its_proposal(
 
 
 def test_the_log_says_of_a_turn_that_was_taken_back_that_it_was(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def theirs(put: Put) -> None:
+    def theirs(put: AtomicWrite) -> None:
         (scene.folder / "note.md").write_bytes(b"theirs")
 
     with open_scene(scene) as workspace:
         turn = workspace.turn(AGENT, "edit", mode="apply")
         turn.write("note.md", "ours\n", turn.read("note.md").version)
-        monkeypatch.setattr(Put, "flush", theirs)
+        monkeypatch.setattr(AtomicWrite, "flush", theirs)
         with pytest.raises(Stale):
             turn.commit()
-        assert [line["result"] for line in workspace.engine.audit.entries()] == ["applied", "discarded"]
+        assert [line["result"] for line in workspace.audit()] == ["applied", "discarded"]
         assert workspace.verify_audit().intact

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faults.scenes import Scene
     from faults.stage import Driver
 
-EVERY = 1 if TORTURE else 12
+EVERY = 1 if TORTURE else 18
 
 
 def points_of(driver: Driver, scene: Scene, act: str, step: int) -> list[Point]:

@@ -119,7 +119,7 @@ def test_a_stopped_process_keeps_others_out_for_five_seconds_and_not_for_good(sc
         started = time.monotonic()
         with pytest.raises(Busy):
             write_note(workspace)
-        assert time.monotonic() - started < 7
+        assert 4 < time.monotonic() - started < 30
         assert str(workspace.read("note.md").text).encode() == tree("apply", 0)["note.md"]
         os.kill(pid, signal.SIGCONT)
         assert driver.wait() == 0
@@ -135,7 +135,7 @@ def write_note(workspace: Workspace) -> None:
 
 
 def wait_until_stopped(pid: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             if file.read().rpartition(") ")[2].startswith("T"):

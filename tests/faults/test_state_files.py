@@ -138,7 +138,7 @@ def test_a_damaged_review_costs_that_review_and_nothing_else(scene: Scene) -> No
                 turn.write(name, f"proposed for {name}\n", turn.read(name).version)
     with closing(sqlite3.connect(scene.state / "history.db")) as database:
         [(image,)] = database.execute("SELECT image FROM reviews WHERE path = 'note.md'")
-        proposed = bytes.fromhex(json.loads(image)["proposed"])
+        proposed = bytes.fromhex(json.loads(image)["text"])
         [(manifest,)] = database.execute("SELECT manifest FROM snapshots WHERE id = ?", (proposed,))
         database.execute("UPDATE blocks SET data = x'00' WHERE digest = ?", (manifest[:32],))
         database.commit()

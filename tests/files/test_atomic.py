@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files import syscalls
-from redraft.files.atomic import Put, new_token
-from redraft.files.leftovers import sweep
+from redraft.files.atomic_write import AtomicWrite, new_token, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
-from redraft.files.writing import write_file
+from redraft.files.temp_files import sweep
 from redraft.history.journal import sync_folders
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def picture(folder: Path) -> dict[str, bytes]:
 
 def test_a_replacement_phase_by_phase(root: Root, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         assert picture(tmp_path) == {"note.md": b"old", TEMP: b"new"}
         put.exchange(b"old", b"new")
@@ -70,7 +69,7 @@ def test_a_replacement_phase_by_phase(root: Root, tmp_path: Path) -> None:
 
 
 def test_a_creation_phase_by_phase(root: Root, tmp_path: Path) -> None:
-    with Put(root, parse_path("a/b/note.md"), "t", create_folders=True) as put:
+    with AtomicWrite(root, parse_path("a/b/note.md"), "t", create_folders=True) as put:
         assert put.made == ("a", "a/b")
         put.prepare(b"new")
         assert picture(tmp_path) == {f"a/b/{TEMP}": b"new"}
@@ -82,7 +81,7 @@ def test_a_creation_phase_by_phase(root: Root, tmp_path: Path) -> None:
 
 def test_a_deletion_phase_by_phase(root: Root, tmp_path: Path, either_way: str) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.displace(b"old")
         assert picture(tmp_path) == {TEMP: b"old"}
         put.sync()
@@ -111,7 +110,7 @@ def test_content_is_durable_before_it_has_the_name_and_the_name_before_success(
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(syscalls, "renameat2", renameat2)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         _reach(put, "done", old, new)
         put.sync()
     assert steps == ([] if new is None else ["sync 3 bytes"]) + ["rename", "sync folder"]
@@ -147,16 +146,16 @@ def test_retract_brings_back_the_old_state_from_any_phase(
     before: dict[str, bytes] = {} if old is None else {"note.md": old}
     for name, content in before.items():
         (tmp_path / name).write_bytes(content)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         _reach(put, phase, old, new)
     if phase == "half prepared" and new is not None:
         (tmp_path / TEMP).write_bytes(new[:2])
-    with Put(root, NOTE, "t") as after_a_crash:
+    with AtomicWrite(root, NOTE, "t") as after_a_crash:
         assert after_a_crash.retract(old=old, new=new)
     assert picture(tmp_path) == before
 
 
-def _reach(put: Put, phase: str, old: bytes | None, new: bytes | None) -> None:
+def _reach(put: AtomicWrite, phase: str, old: bytes | None, new: bytes | None) -> None:
     if phase == "nothing":
         return
     if new is not None:
@@ -167,7 +166,7 @@ def _reach(put: Put, phase: str, old: bytes | None, new: bytes | None) -> None:
         put.discard()
 
 
-def _change(put: Put, old: bytes | None, new: bytes | None) -> None:
+def _change(put: AtomicWrite, old: bytes | None, new: bytes | None) -> None:
     if old is None:
         put.place()
     elif new is None:
@@ -184,7 +183,7 @@ def test_retract_never_overwrites_somebody_elses_content(
     old, new = change
     if old is not None:
         (tmp_path / "note.md").write_bytes(old)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         _reach(put, "done", old, new)
         if theirs is None:
             (tmp_path / "note.md").unlink(missing_ok=True)
@@ -204,7 +203,7 @@ def test_a_refused_change_is_not_retracted_from_somebody_who_made_the_same(
     old, new = change
     if old is not None:
         (tmp_path / "note.md").write_bytes(old)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         _reach(put, "prepared", old, new)
         if new is None:
             (tmp_path / "note.md").unlink()
@@ -240,7 +239,7 @@ def test_recovery_gives_back_what_a_crash_left_displaced_and_unread(root: Root, 
     # The crash came between the swap and the comparison: the only copy of their content is under our temporary name.
     (tmp_path / "note.md").write_bytes(b"new")
     (tmp_path / TEMP).write_bytes(theirs)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.retract(old=b"old", new=b"new")
     assert picture(tmp_path) == {"note.md": theirs}
 
@@ -253,7 +252,7 @@ def test_an_outside_change_makes_an_exchange_and_a_deletion_stale(
     for act in ("exchange", "displace"):
         note.write_bytes(b"old")
         was = note.stat()
-        with Put(root, NOTE, "t") as put:
+        with AtomicWrite(root, NOTE, "t") as put:
             if act == "exchange":
                 put.prepare(b"new")
             if change == "by rename":
@@ -270,7 +269,7 @@ def test_an_outside_change_makes_an_exchange_and_a_deletion_stale(
 
 def test_a_file_deleted_meanwhile_is_stale_and_stays_deleted(root: Root, tmp_path: Path, either_way: str) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         (tmp_path / "note.md").unlink()
         with pytest.raises(Refused):
@@ -281,7 +280,7 @@ def test_a_file_deleted_meanwhile_is_stale_and_stays_deleted(root: Root, tmp_pat
 
 
 def test_a_creation_never_replaces(root: Root, tmp_path: Path, either_way: str) -> None:
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         (tmp_path / "note.md").write_bytes(b"theirs")
         with pytest.raises(Refused) as caught:
@@ -300,7 +299,7 @@ def test_a_writer_that_closes_in_time_is_waited_for_and_its_write_is_seen(root: 
         os.close(writer)
 
     thread = threading.Thread(target=write_and_close)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         thread.start()
         with pytest.raises(Stale):
@@ -314,7 +313,7 @@ def test_a_writer_that_stays_makes_the_file_busy_and_keeps_its_file(root: Root, 
     writer = os.open(tmp_path / "note.md", os.O_WRONLY)
     try:
         for act in ("exchange", "displace"):
-            with Put(root, NOTE, "t") as put:
+            with AtomicWrite(root, NOTE, "t") as put:
                 if act == "exchange":
                     put.prepare(b"new")
                 with pytest.raises(Busy):
@@ -345,7 +344,7 @@ def test_where_leases_are_not_to_be_had_the_comparison_does(
 
 def test_a_write_that_reaches_the_displaced_file_too_late_is_kept_as_a_copy(root: Root, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.exchange(b"old", b"new")
         (tmp_path / TEMP).write_bytes(b"too late")
@@ -370,7 +369,7 @@ def test_two_outside_writes_around_a_stale_exchange_are_both_kept(
         real(dir_fd, old, new, flags)
 
     monkeypatch.setattr(syscalls, "renameat2", renameat2)
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         with pytest.raises(Stale) as caught:
             put.exchange(b"old", b"new")
@@ -381,7 +380,7 @@ def test_two_outside_writes_around_a_stale_exchange_are_both_kept(
 @pytest.mark.parametrize("name", ["x" * 252 + ".md", "日" * 85, ".hidden", "a." + "y" * 253])
 def test_a_conflict_copy_has_a_name_that_the_disk_takes(root: Root, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"old")
-    with Put(root, parse_path(name), "t") as put:
+    with AtomicWrite(root, parse_path(name), "t") as put:
         put.prepare(b"new")
         put.exchange(b"old", b"new")
         (tmp_path / TEMP).write_bytes(b"too late")
@@ -442,7 +441,7 @@ def test_links_pipes_folders_and_hard_links_are_never_replaced(root: Root, tmp_p
             with pytest.raises(Refused) as caught:
                 write_file(root, parse_path(name), b"new", expected=expected)
             assert caught.value.code == code
-        with Put(root, parse_path(name), "t") as put, pytest.raises(Refused) as caught:
+        with AtomicWrite(root, parse_path(name), "t") as put, pytest.raises(Refused) as caught:
             put.displace(b"x")
         assert caught.value.code == code
     assert sorted(os.listdir(tmp_path)) == before
@@ -453,7 +452,7 @@ def test_links_pipes_folders_and_hard_links_are_never_replaced(root: Root, tmp_p
 def test_what_takes_the_targets_place_after_preparing_is_put_back(root: Root, tmp_path: Path, thing: str) -> None:
     note = tmp_path / "note.md"
     note.write_bytes(b"old")
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         note.unlink()
         if thing == "link":
@@ -485,12 +484,12 @@ def test_a_failed_creation_takes_its_folders_back(root: Root, tmp_path: Path, mo
 @pytest.mark.parametrize("token", ["", "a/b", "..", "x" * 65, "ä", "a.b"])
 def test_a_token_that_could_be_a_path_is_a_mistake(root: Root, token: str) -> None:
     with pytest.raises(ValueError, match="token"):
-        Put(root, NOTE, token)
+        AtomicWrite(root, NOTE, token)
 
 
 def test_sync_folders_syncs_each_folder_once(root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sub").mkdir()
-    puts = [Put(root, parse_path(name), new_token()) for name in ("a", "b", "sub/a", "sub/b")]
+    puts = [AtomicWrite(root, parse_path(name), new_token()) for name in ("a", "b", "sub/a", "sub/b")]
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", synced.append)
     sync_folders(puts)

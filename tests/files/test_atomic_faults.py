@@ -17,12 +17,11 @@ import pytest
 
 from conftest import TORTURE
 from redraft.errors import RedraftError
-from redraft.files import slot, syscalls
-from redraft.files.atomic import Put
-from redraft.files.leftovers import sweep
+from redraft.files import swap_file, syscalls
+from redraft.files.atomic_write import AtomicWrite, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
-from redraft.files.writing import write_file
+from redraft.files.temp_files import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -83,7 +82,7 @@ def picture(folder: Path) -> dict[str, bytes]:
 
 
 def change(root: Root, old: bytes | None, new: bytes | None, *, hold: bool) -> None:
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         if new is None:
             put.displace(old or b"")
         else:
@@ -117,14 +116,14 @@ def check_one_fault(folder: Path, kind: str, fault: Fault, *, old_is_kept: bool)
         else:
             assert found.get("note.md") in {old, new}
             assert old is None or old in found.values() or not old_is_kept
-        with Put(root, NOTE, "t") as put:
+        with AtomicWrite(root, NOTE, "t") as put:
             if succeeded:
                 put.discard()
                 assert picture(folder) == ({} if new is None else {"note.md": new})
             else:
                 assert put.retract(old=old, new=new)
                 assert picture(folder) == ({} if old is None else {"note.md": old})
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(os.listdir("/proc/self/fd")) > descriptors and time.monotonic() < deadline:
         time.sleep(0.0005)  # that of a large file is closed a moment later
     assert len(os.listdir("/proc/self/fd")) == descriptors
@@ -137,7 +136,7 @@ def test_every_errno_at_every_call_gives_old_or_new_and_never_a_false_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, persistent: bool, fallback: bool
 ) -> None:
     if kind == "replace and hold":
-        monkeypatch.setattr(slot, "LARGE", 1)
+        monkeypatch.setattr(swap_file, "LARGE", 1)
     if fallback:
 
         def renameat2(dir_fd: int, old: str, new: str, flags: int) -> None:
@@ -160,7 +159,7 @@ def test_a_full_disk_is_told_in_words_with_its_cause(tmp_path: Path) -> None:
     fault = Fault(2, errno.ENOSPC, persistent=False)
     with (
         Root.open(tmp_path) as root,
-        Put(root, NOTE, "t") as put,
+        AtomicWrite(root, NOTE, "t") as put,
         pytest.raises(RedraftError, match="the disk is full") as caught,
         fault.active(),
     ):
@@ -187,7 +186,7 @@ def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 KILLED = """
 import sys
-from redraft.files.writing import write_file
+from redraft.files.atomic_write import write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 

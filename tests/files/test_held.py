@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import Busy, Forbidden, Refused, Stale
-from redraft.files import filling, slot, syscalls
-from redraft.files.atomic import Put
+from redraft.files import swap_file, syscalls
+from redraft.files.atomic_write import AtomicWrite
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 
@@ -26,7 +26,7 @@ NOTE = parse_path("note.md")
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Root]:
     """A folder in which every file counts as large, with one that holds "old"."""
-    monkeypatch.setattr(slot, "LARGE", 1)
+    monkeypatch.setattr(swap_file, "LARGE", 1)
     (tmp_path / "note.md").write_bytes(b"old")
     with Root.open(tmp_path) as opened:
         yield opened
@@ -59,7 +59,7 @@ def during_the_swap(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) ->
 
 def replace(root: Root, *, hold: bytes = b"old") -> str | None:
     """Replace the file as a turn does; the path of a conflict copy, if there is one."""
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.hold(hold)
         put.exchange(b"old", b"new", looked=True)
@@ -69,8 +69,8 @@ def replace(root: Root, *, hold: bytes = b"old") -> str | None:
 def test_a_held_file_is_replaced_without_being_read_again(
     root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slot, "settled_stamp", None)
-    with Put(root, NOTE, "t") as put:
+    monkeypatch.setattr(swap_file, "verified_stamp", None)
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.hold(b"old")
         put.exchange(b"old", b"new", looked=True)
@@ -80,7 +80,7 @@ def test_a_held_file_is_replaced_without_being_read_again(
 
 
 def test_a_file_is_let_go_with_the_write_that_held_it(root: Root, tmp_path: Path) -> None:
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.hold(b"old")
         assert not lets_write(tmp_path / "note.md"), "who wants to write waits"
@@ -90,7 +90,7 @@ def test_a_file_is_let_go_with_the_write_that_held_it(root: Root, tmp_path: Path
 
 
 def test_what_is_not_as_expected_is_not_held(root: Root, tmp_path: Path) -> None:
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.hold(b"odd")
         assert lets_write(tmp_path / "note.md")
@@ -175,19 +175,19 @@ def test_a_file_that_is_mapped_for_writing_is_not_held(root: Root, tmp_path: Pat
 def test_large_contents_arrive_whole_and_leave_no_descriptor(
     root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filling, "PIECE", 7)
+    monkeypatch.setattr(swap_file, "WRITE_PIECE", 7)
     open_before = len(os.listdir("/proc/self/fd"))
     old = b"old"
     for number in range(20):
         new = f"content number {number}".encode() * 3
-        with Put(root, NOTE, "t") as put:
+        with AtomicWrite(root, NOTE, "t") as put:
             put.prepare(new)
             put.hold(old)
             put.exchange(old, new)
             assert put.discard() is None
         assert picture(tmp_path) == {"note.md": new}
         old = new
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(os.listdir("/proc/self/fd")) > open_before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/fd")) == open_before
@@ -195,22 +195,22 @@ def test_large_contents_arrive_whole_and_leave_no_descriptor(
 
 def test_what_was_written_to_right_after_it_got_its_name_does_not_stand_as_ours(root: Root, tmp_path: Path) -> None:
     note = tmp_path / "note.md"
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.exchange(b"old", b"new")
-        assert put.standing() is not None
+        assert put.placed_file() is not None
         was = note.stat()
         note.write_bytes(b"odd")
         os.utime(note, ns=(was.st_atime_ns, was.st_mtime_ns))
-        assert put.standing() is None
+        assert put.placed_file() is None
         put.discard()
 
 
 def test_what_was_written_to_right_before_it_got_its_name_does_not_stand_as_ours(root: Root, tmp_path: Path) -> None:
-    with Put(root, NOTE, "t") as put:
+    with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.flush()
         (tmp_path / ".redraft-tmp-t").write_bytes(b"odd")
         put.exchange(b"old", b"new")
-        assert put.standing() is None
+        assert put.placed_file() is None
         put.discard()

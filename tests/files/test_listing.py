@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.files.listing import Entry, walk
 from redraft.files.paths import is_internal, parse_path
 from redraft.files.root import Root
+from redraft.files.tree import walk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +131,9 @@ def test_a_deep_tree_costs_neither_descriptors_nor_the_stack(tmp_path: Path) -> 
     depth = 2000
     _make_deep(tmp_path, "d", depth)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    # Far fewer than the folders, besides those that this process has open for other tests.
+    mine = max(int(number) for number in os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (mine + 64, hard))
     try:
         with Root.open(tmp_path) as root:
             listed = sum(1 for _ in walk(root))
@@ -159,23 +160,6 @@ def _remove_deep(folder: Path, name: str) -> None:
         if (folder / "old" / name).exists():
             (folder / "old" / name).rename(folder / name)
         (folder / "old").rmdir()
-
-
-@pytest.mark.covers("RD-files-listing")
-@pytest.mark.slow
-def test_a_hundred_thousand_files_are_listed_in_seconds(tmp_path: Path) -> None:
-    for number in range(1000):
-        (tmp_path / f"folder-{number:03}").mkdir()
-        fd = os.open(tmp_path / f"folder-{number:03}", os.O_RDONLY)
-        for inner in range(99):
-            os.mknod(f"note-{inner}.md", dir_fd=fd)
-        os.close(fd)
-    begin = time.perf_counter()
-    with Root.open(tmp_path) as root:
-        entries: list[Entry] = list(walk(root))
-    taken = time.perf_counter() - begin
-    assert len(entries) == 100_000
-    assert taken < 10  # about one second on an idle machine
 
 
 def test_the_real_tree_is_listed_whole(material: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.files.notices import Heard, Notices
+from redraft.files.inotify import Inotify, InotifyChanges, RenamedPath
 from redraft.files.syscalls import Unsupported
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def notices(tmp_path: Path) -> Generator[Notices]:
+def notices(tmp_path: Path) -> Generator[Inotify]:
     try:
-        made = Notices()
+        made = Inotify()
     except Unsupported:
         pytest.skip("this system has no inotify")
     (tmp_path / "old.md").write_text("old", encoding="utf-8")
@@ -29,32 +29,34 @@ def notices(tmp_path: Path) -> Generator[Notices]:
     made.close()
 
 
-def test_nothing_is_heard_where_nothing_happened(notices: Notices):
-    assert notices.heard() == Heard(set(), lost=False)
+def test_nothing_is_heard_where_nothing_happened(notices: Inotify):
+    assert notices.read_changes() == InotifyChanges.none()
 
 
-def test_what_was_written_moved_or_removed_is_heard_at_once_and_only_once(notices: Notices, tmp_path: Path):
+def test_what_was_written_moved_or_removed_is_heard_at_once_and_only_once(notices: Inotify, tmp_path: Path):
     (tmp_path / "new.md").write_text("new", encoding="utf-8")
-    assert notices.heard() == Heard({"notes/new.md"}, lost=False)
+    assert notices.read_changes() == InotifyChanges({"notes/new.md"}, lost=False, renames=[])
     (tmp_path / "new.md").rename(tmp_path / "moved.md")
     (tmp_path / "old.md").unlink()
-    assert notices.heard() == Heard({"notes/new.md", "notes/moved.md", "notes/old.md"}, lost=False)
-    assert notices.heard() == Heard(set(), lost=False)
+    renamed = RenamedPath("notes/new.md", "notes/moved.md")
+    paths = {*renamed, "notes/old.md"}
+    assert notices.read_changes() == InotifyChanges(paths, lost=False, renames=[renamed])
+    assert notices.read_changes() == InotifyChanges.none()
 
 
-def test_a_folder_that_comes_or_goes_means_to_look_at_everything(notices: Notices, tmp_path: Path):
+def test_a_folder_that_comes_or_goes_means_to_look_at_everything(notices: Inotify, tmp_path: Path):
     (tmp_path / "inner").mkdir()
-    assert notices.heard().lost
-    assert not notices.heard().lost
+    assert notices.read_changes().lost
+    assert not notices.read_changes().lost
 
 
-def test_a_watched_folder_that_goes_is_not_forgotten_silently(notices: Notices, tmp_path: Path):
+def test_a_watched_folder_that_goes_is_not_forgotten_silently(notices: Inotify, tmp_path: Path):
     (tmp_path / "old.md").unlink()
     tmp_path.rmdir()
-    assert notices.heard().lost
+    assert notices.read_changes().lost
 
 
-def test_a_descriptor_that_is_no_folder_cannot_be_watched(notices: Notices, tmp_path: Path):
+def test_a_descriptor_that_is_no_folder_cannot_be_watched(notices: Inotify, tmp_path: Path):
     fd = os.open(tmp_path / "old.md", os.O_RDONLY)
     try:
         with pytest.raises(Unsupported):

@@ -14,11 +14,10 @@ import pytest
 
 from conftest import TORTURE
 from redraft.errors import Busy, Stale
-from redraft.files import slot
-from redraft.files.atomic import Put, new_token
+from redraft.files import swap_file
+from redraft.files.atomic_write import AtomicWrite, new_token, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
-from redraft.files.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +79,7 @@ def test_no_write_of_another_program_is_lost(
 ) -> None:
     note = tmp_path / "note.md"
     if size == "large":
-        monkeypatch.setattr(slot, "LARGE", 1)
+        monkeypatch.setattr(swap_file, "LARGE", 1)
     overlaps = 0
     with Root.open(tmp_path) as root:
         for number in range(2000 if TORTURE else 150):
@@ -108,7 +107,7 @@ APPENDER = """
 import sys
 from contextlib import nullcontext
 from redraft.errors import RedraftError
-from redraft.files.writing import write_file
+from redraft.files.atomic_write import write_file
 from redraft.files.locks import folder_lock
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
@@ -155,7 +154,7 @@ def test_retracting_while_another_program_saves_keeps_its_save(editor: subproces
     with Root.open(tmp_path) as root:
         for number in range(500 if TORTURE else 40):
             note.write_bytes(b"old")
-            with Put(root, NOTE, new_token()) as put:
+            with AtomicWrite(root, NOTE, new_token()) as put:
                 put.prepare(b"new")
                 put.exchange(b"old", b"new")
                 now = time.monotonic()

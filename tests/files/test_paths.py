@@ -13,7 +13,6 @@ from redraft.files.paths import (
     is_internal,
     join_path,
     parse_path,
-    same_name_key,
     split_path,
 )
 
@@ -90,18 +89,6 @@ def test_splitting_undoes_joining(folder: str, name: str) -> None:
     assume("/" not in name)
     assert split_path(join_path(folder, name)) == (folder, name)
     assert split_path(join_path("", name)) == ("", name)
-
-
-@given(st.text(max_size=30))
-def test_the_same_name_key_is_settled_after_one_step(name: str) -> None:
-    key = same_name_key(name)
-    assert same_name_key(key) == key
-    assert same_name_key(name.upper().lower()) == same_name_key(name.upper().lower().casefold())
-
-
-def test_names_that_one_disk_takes_for_the_same_have_one_key() -> None:
-    assert same_name_key("Caf\u00e9.md") == same_name_key("CAFE\u0301.MD")
-    assert same_name_key("a.md") != same_name_key("b.md")
 
 
 CLOSED = """

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import RedraftError
-from redraft.files import images, syscalls
+from redraft.files import file_image, syscalls
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 
@@ -153,7 +153,7 @@ def test_a_file_that_never_stops_changing_is_busy(root: Root, folder: Path, monk
     def stamp_of(found: os.stat_result) -> int:
         return next(count)
 
-    monkeypatch.setattr(images, "stamp_of", stamp_of)
+    monkeypatch.setattr(file_image, "stamp_of", stamp_of)
     with pytest.raises(RedraftError) as caught:
         root.read(parse_path("a"))
     assert code_of(caught) == "busy"

@@ -14,7 +14,7 @@ import pytest
 
 from redraft.errors import Busy
 from redraft.files import syscalls
-from redraft.files.settled import PATIENCE, settled_stamp
+from redraft.files.swap_file import PATIENCE, verified_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,22 +35,22 @@ def reader(note: Path) -> Iterator[int]:
 
 
 def test_content_that_nobody_writes_is_settled_at_once(reader: int) -> None:
-    assert settled_stamp(reader, b"text", "note")
-    assert settled_stamp(reader, b"text", "note"), "also a second time"
-    assert not settled_stamp(reader, b"tex", "note")
-    assert not settled_stamp(reader, b"TEXT", "note")
+    assert verified_stamp(reader, b"text", "note")
+    assert verified_stamp(reader, b"text", "note"), "also a second time"
+    assert not verified_stamp(reader, b"tex", "note")
+    assert not verified_stamp(reader, b"TEXT", "note")
 
 
 def test_other_content_is_told_at_once_although_a_writer_is_there(reader: int, note: Path) -> None:
     with open(note, "ab"):
         begin = time.monotonic()
-        assert not settled_stamp(reader, b"other", "note")
+        assert not verified_stamp(reader, b"other", "note")
         assert time.monotonic() - begin < PATIENCE
 
 
 def test_a_writer_that_stays_is_busy(reader: int, note: Path) -> None:
     with open(note, "ab"), pytest.raises(Busy):
-        settled_stamp(reader, b"text", "note")
+        verified_stamp(reader, b"text", "note")
 
 
 def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_nobody(reader: int, note: Path) -> None:
@@ -65,7 +65,7 @@ def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_
     writer.start()
     assert not opened.wait(0.1)
     assert not syscalls.drop_lease(reader)
-    assert opened.wait(10)
+    assert opened.wait(60)
     writer.join()
     assert syscalls.take_read_lease(reader)
     assert syscalls.drop_lease(reader)
@@ -74,8 +74,8 @@ def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_
 WRITES = """
 import os, sys
 from redraft.errors import RedraftError
-from redraft.files.atomic import Put
-from redraft.files.writing import write_file
+from redraft.files.atomic_write import AtomicWrite
+from redraft.files.atomic_write import write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 
@@ -90,7 +90,7 @@ with Root.open(sys.argv[1]) as root:
         except RedraftError:
             pass
     assert root.read(path).data == b"two"
-    with Put(root, path, "t") as put:
+    with AtomicWrite(root, path, "t") as put:
         put.displace(b"two")
         assert put.retract(old=b"two", new=None)
         put.displace(b"two")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.files import trusting
-from redraft.files.images import Stamp, stamp_of
-from redraft.files.trusting import SETTLED_NS, is_fine, is_local, proves_content
+from redraft.files import stat_cache
+from redraft.files.file_image import FileStamp, stamp_of
+from redraft.files.stat_cache import SETTLED_NS, is_fine, is_local, proves_content
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 NOW = 1_700_000_000_123_456_789
 
 
-def stamp(age_ns: int, *, size: int = 10, dev: int = 7, round_time: bool = False) -> Stamp:
+def stamp(age_ns: int, *, size: int = 10, dev: int = 7, round_time: bool = False) -> FileStamp:
     changed = NOW - age_ns
     changed -= changed % 1_000_000_000 if round_time else 0
-    return Stamp(dev, 1, size, changed, changed)
+    return FileStamp(dev, 1, size, changed, changed)
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, kind: str, release: tuple[int, int]) -> None:
     def file_system(device: int) -> str:
         return kind
 
-    monkeypatch.setattr(trusting, "file_system", file_system)
-    monkeypatch.setattr(trusting, "_kernel", lambda: release)
+    monkeypatch.setattr(stat_cache, "file_system", file_system)
+    monkeypatch.setattr(stat_cache, "_kernel", lambda: release)
 
 
 @pytest.fixture(params=["ext4", "ext3", "nfs", ""])
@@ -82,7 +82,7 @@ def test_where_times_are_fine_no_two_contents_have_one_stamp(tmp_path: Path):
     try:
         if not is_fine(os.fstat(fd).st_dev):
             pytest.skip("times are coarse here")
-        seen: set[Stamp] = set()
+        seen: set[FileStamp] = set()
         for number in range(2000):
             os.pwrite(fd, b"%08d" % number, 0)
             seen.add(stamp_of(os.fstat(fd)))

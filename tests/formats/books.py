@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from formats.test_numerals import roman
-from redraft.formats.outline import outline
+from redraft.formats.outline.outline import outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -27,6 +27,20 @@ def reference_headings(text: str) -> list[Heading]:
     ]
 
 
+def reference_quoted(text: str) -> list[Heading]:
+    """The same of every heading that stands in block quotes and nothing else."""
+    found: list[Heading] = []
+    within: list[str] = []
+    for opened, inline in pairwise(_PARSER.parse(text)):
+        if opened.type in ("blockquote_open", "list_item_open"):
+            within.append(opened.type)
+        elif opened.type in ("blockquote_close", "list_item_close"):
+            within.pop()
+        elif opened.type == "heading_open" and opened.map and set(within) == {"blockquote_open"}:
+            found.append((opened.map[0], int(opened.tag[1]), " ".join(inline.content.split())))
+    return found
+
+
 def markdown_examples(material: Path) -> Iterator[str]:
     """The examples of the CommonMark and GFM specifications."""
     for path in [*sorted((material / "commonmark").glob("*.json")), *sorted((material / "gfm").glob("*.json"))]:

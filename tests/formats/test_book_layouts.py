@@ -11,8 +11,8 @@ from itertools import count
 
 import pytest
 
-from redraft.formats.dates import is_date
-from redraft.formats.outline import Outline, outline
+from redraft.formats.outline.outline import Outline, outline
+from redraft.formats.outline.titles import is_date
 
 SENTENCES = [
     "The ferry came in late and nobody was waiting on the pier.",

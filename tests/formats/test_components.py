@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.components import component, components, fences, harmless, markers
+from redraft.formats.components import component, components, escape_markers, fences, markers
 
 LINES = (
     "Plain words.",
@@ -78,9 +78,9 @@ def test_markers_in_code_are_text_and_all_others_are_markers(text: str):
 @pytest.mark.covers("AD-comp-harmless")
 @given(texts)
 def test_harmless_text_marks_nothing_opens_no_fence_and_reads_the_same(text: str):
-    tame = harmless(text)
+    tame = escape_markers(text)
     assert list(markers(tame, "agent")) == []
-    assert harmless(tame) == tame
+    assert escape_markers(tame) == tame
     assert tame.replace("&lt;!--", "<!--").startswith(text)
     around = f"<!-- agent:out -->\n{tame}\n<!-- /agent:out -->\n"
     assert [each.name for each in components(around)] == ["out"]

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.components import component, components
-from redraft.formats.components_filled import Filling, entry_of, filled
+from redraft.formats.components import FillOptions, component, components, fill_component, to_entry
 
 BEFORE, AFTER = "# T\r\n\nädd\n", "\ntail <!-- agent:other -->o<!-- /agent:other -->"
 PIECES = (
@@ -23,17 +22,17 @@ PIECES = (
     "`<!-- /agent:log -->`",
 )
 contents = st.lists(st.sampled_from(PIECES), max_size=5).map("\n".join)
-fillings = st.builds(Filling, st.sampled_from(["replace", "append", "prepend"]), st.integers(0, 4))
+fillings = st.builds(FillOptions, st.sampled_from(["replace", "append", "prepend"]), st.integers(0, 4))
 
 
 def place(inner: str) -> str:
     return f"{BEFORE}<!-- agent:log -->{inner}<!-- /agent:log -->{AFTER}"
 
 
-def put(text: str, content: str, filling: Filling) -> str:
+def put(text: str, content: str, filling: FillOptions) -> str:
     found = component(text, "log")
     assert found is not None
-    return filled(text, found, content, filling)
+    return fill_component(text, found, content, filling)
 
 
 def inner_of(text: str) -> str:
@@ -44,7 +43,7 @@ def inner_of(text: str) -> str:
 
 @pytest.mark.covers("AD-comp-harmless")
 @given(st.lists(contents, max_size=4), fillings)
-def test_whatever_comes_in_the_document_parses_and_the_rest_keeps_its_bytes(entries: list[str], filling: Filling):
+def test_whatever_comes_in_the_document_parses_and_the_rest_keeps_its_bytes(entries: list[str], filling: FillOptions):
     text = place("\n")
     for entry in entries:
         text = put(text, entry, filling)
@@ -69,7 +68,7 @@ def test_whatever_comes_in_the_document_parses_and_the_rest_keeps_its_bytes(entr
 )
 def test_the_mode_says_where_an_entry_goes(mode: str, inner: str, expected: str):
     text = "x\n" * 9 + place(inner)
-    assert inner_of(put(text, "\nnew\n", Filling(mode))) == expected  # type: ignore[arg-type]
+    assert inner_of(put(text, "\nnew\n", FillOptions(mode))) == expected  # type: ignore[arg-type]
 
 
 def lines_of(inner: str) -> list[str]:
@@ -86,7 +85,7 @@ def test_as_many_lines_are_kept_as_may_be_and_the_new_entry_always(entries: list
     text, naive = place("\n"), list[str]()
     for number, entry in enumerate(entries):
         lines = [f"{letter}{number}.{place}" for place, letter in enumerate(entry)]
-        text = put(text, "\n".join(lines), Filling(mode, most))  # type: ignore[arg-type]
+        text = put(text, "\n".join(lines), FillOptions(mode, most))  # type: ignore[arg-type]
         room = max(most - len(lines), 0) if most else len(naive)
         kept = naive[max(len(naive) - room, 0) :] if mode == "append" else naive[:room]
         naive = kept + lines if mode == "append" else lines + kept
@@ -95,23 +94,23 @@ def test_as_many_lines_are_kept_as_may_be_and_the_new_entry_always(entries: list
 
 def test_prepend_with_max_entries_keeps_the_new_entry():
     text = place("\nsecond\nfirst\n")
-    assert inner_of(put(text, "third", Filling("prepend", 2))) == "\nthird\nsecond\n"
+    assert inner_of(put(text, "third", FillOptions("prepend", 2))) == "\nthird\nsecond\n"
 
 
 def test_code_is_not_cut_apart_to_make_room():
     text = place("\n```\none\ntwo\n```\nlast\n")
-    assert inner_of(put(text, "new", Filling("append", 3))) == "\n```\none\ntwo\n```\nlast\nnew\n"
-    assert inner_of(put(text, "new", Filling("append", 2))) == "\nlast\nnew\n"
+    assert inner_of(put(text, "new", FillOptions("append", 3))) == "\n```\none\ntwo\n```\nlast\nnew\n"
+    assert inner_of(put(text, "new", FillOptions("append", 2))) == "\nlast\nnew\n"
 
 
 def test_marker_text_in_an_entry_reads_the_same_and_marks_nothing():
-    done = put(place("\n"), "see <!-- /agent:log --> and\n```\n<!-- /agent:log -->\n```\n", Filling())
+    done = put(place("\n"), "see <!-- /agent:log --> and\n```\n<!-- /agent:log -->\n```\n", FillOptions())
     assert inner_of(done) == "\nsee &lt;!-- /agent:log --> and\n```\n<!-- /agent:log -->\n```\n"
 
 
 def test_code_that_would_come_out_of_its_fence_is_made_harmless_too():
     text = place("\n```\nthe person is typing this\n")
-    done = put(text, "```\n<!-- /agent:log -->\n```", Filling("append"))
+    done = put(text, "```\n<!-- /agent:log -->\n```", FillOptions("append"))
     assert [each.name for each in components(done)] == ["log", "other"]
 
 
@@ -120,11 +119,11 @@ def test_a_document_that_does_not_parse_is_not_written_into():
     found = component(text, "log")
     assert found is not None
     with pytest.raises(Refused):
-        filled(text + "\n<!-- agent:torn -->", found, "new", Filling())
+        fill_component(text + "\n<!-- agent:torn -->", found, "new", FillOptions())
 
 
 @pytest.mark.parametrize(
     ("content", "entry"), [("", ""), ("\n\n", ""), ("\nx\n\n", "x\n"), ("x", "x\n"), ("\n\nx", "\nx\n")]
 )
 def test_an_entry_ends_in_one_line_end(content: str, entry: str):
-    assert entry_of(content) == entry
+    assert to_entry(content) == entry

@@ -7,14 +7,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.entries import Entry, Outline, nest
-from redraft.formats.marks import Mark
+from redraft.formats.heading import Heading
+from redraft.formats.outline.outline import Outline, OutlineEntry, nest
 
 LEVELS = st.lists(st.integers(1, 6), max_size=30)
 
 
-def marks(levels: list[int]) -> list[Mark]:
-    return [Mark(f"section {number}", level, 3 * number) for number, level in enumerate(levels)]
+def marks(levels: list[int]) -> list[Heading]:
+    return [Heading(f"section {number}", level, 3 * number) for number, level in enumerate(levels)]
 
 
 def naive_end(levels: list[int], number: int) -> int | None:
@@ -22,7 +22,7 @@ def naive_end(levels: list[int], number: int) -> int | None:
     return next((3 * place - 1 for place in later), None)
 
 
-def check_nesting(entry: Entry) -> None:
+def check_nesting(entry: OutlineEntry) -> None:
     for child in entry.children:
         assert child.level > entry.level
         assert child.line_start > entry.line_start
@@ -49,7 +49,7 @@ def test_children_lie_within_their_parents_and_apart(levels: list[int]) -> None:
 @given(LEVELS, st.integers(0, 35))
 def test_a_cut_outline_fits_and_keeps_what_it_shows(levels: list[int], most: int) -> None:
     whole = Outline("headings", nest(marks(levels)))
-    cut = whole.within(most)
+    cut = whole.truncate(most)
     shown = [(entry.title, entry.line_start, entry.line_end) for entry in cut.walk()]
     assert len(shown) <= most
     assert set(shown) <= {(entry.title, entry.line_start, entry.line_end) for entry in whole.walk()}
@@ -57,6 +57,6 @@ def test_a_cut_outline_fits_and_keeps_what_it_shows(levels: list[int], most: int
 
 
 def test_the_deepest_levels_are_cut_first_and_the_note_says_so() -> None:
-    cut = Outline("headings", nest(marks([1, 2, 3, 2, 1]))).within(4)
+    cut = Outline("headings", nest(marks([1, 2, 3, 2, 1]))).truncate(4)
     assert [entry.level for entry in cut.walk()] == [1, 2, 2, 1]
     assert cut.note == "The outline is too large to show: 5 entries were cut to 4."

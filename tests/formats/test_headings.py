@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.reference import markdown_examples, markdown_files, reference_headings
-from redraft.formats import headings as headings_module
+from formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
+from redraft.formats import markdown_headings as headings_module
 from redraft.formats.frontmatter import frontmatter_end
-from redraft.formats.headings import events, headings
+from redraft.formats.markdown_headings import event_pattern, headings, quoted_headings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ SIMPLE = [
     "    code",
 ]
 NESTED = ["```", "````", "   ```", "``` x", "```a`", "<div>", "- # x", "> # y", "-", "|a|b|", "|-|-|", "[a]: b"]
-NOTHING_PASSED = events(r"(?!)")
+NOTHING_PASSED = event_pattern(r"(?!)")
 
 
 @given(st.lists(st.sampled_from(SIMPLE + NESTED), max_size=10))
@@ -149,3 +149,29 @@ def test_what_is_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(headings_module, "_EVENT", NOTHING_PASSED)
         assert headings(text) == quick
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# One\n\n> # Quoted\n> text\n> ## Deeper\n\nafter\n\n# Two\n\n> Setext\n> ======\n",
+        "> # First\n\ntext\n",
+        "> para\n===\n\n> para\n---\n",
+        ">> ## Twice quoted\n> # Once\n",
+        "> ```\n> # code\n> ```\n> # Real\n",
+        "a\r\n\r\n> # One\r\n> > ## Two\r\n\r\nb\r\n",
+        ">#No\n># Yes\n   > # Indented\n\n    > # code\n",
+        "- > # In a list\n\n> - # A list in a quote\n\n> # Yes\n",
+        "> lazy\ncontinued\n> # Then\n",
+    ],
+)
+def test_headings_in_block_quotes_are_found_by_themselves(text: str) -> None:
+    assert [(each.mark.line, each.mark.level, each.mark.title) for each in quoted_headings(text)] == (
+        reference_quoted(text)
+    )
+
+
+def test_headings_in_the_block_quotes_of_the_specifications_are_found(material: Path) -> None:
+    for text in [*markdown_examples(material), *markdown_files(material).values()]:
+        found = [(each.mark.line, each.mark.level, each.mark.title) for each in quoted_headings(text)]
+        assert found == reference_quoted(text), text[:500]

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.html_nesting import MOST, check_nesting, tags_and_depth
-from redraft.formats.html_page import markdown_page
+from redraft.formats.html_page import MOST, check_nesting, markdown_page, tags_and_depth
 
 VOID = {"area", "br", "col", "hr", "img", "input", "wbr"}
 BOLD = "".join(f'<b id="{number}">' for number in range(3000))

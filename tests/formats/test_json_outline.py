@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.outline import outline
+from redraft.formats.outline.outline import outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.numerals import NUMBER, style, value
+from redraft.formats.outline.chapter_markers import NUMBER, number_style, number_value
 
 PATTERN = re.compile(NUMBER, re.IGNORECASE)
 UNITS = [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
@@ -25,13 +25,13 @@ def roman(number: int) -> str:
 @given(st.integers(1, 399))
 def test_roman_numerals_are_read_back(number: int) -> None:
     assert PATTERN.fullmatch(roman(number))
-    assert (value(roman(number)), style(roman(number))) == (number, "roman")
+    assert (number_value(roman(number)), number_style(roman(number))) == (number, "roman")
 
 
 @given(st.integers(0, 999))
 def test_digits_are_read_back(number: int) -> None:
     assert PATTERN.fullmatch(str(number))
-    assert (value(str(number)), style(str(number))) == (number, "arabic")
+    assert (number_value(str(number)), number_style(str(number))) == (number, "arabic")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_digits_are_read_back(number: int) -> None:
 )
 def test_words_are_numbers_too(written: str, number: int) -> None:
     assert PATTERN.fullmatch(written)
-    assert value(written) == number
+    assert number_value(written) == number
 
 
 @pytest.mark.parametrize("written", ["CIVIL", "VIVID", "IIX", "Ill", "onerous", "In", "sixtyish", "1234", "I’ll"])

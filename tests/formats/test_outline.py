@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.outline import Format, outline
+from redraft.formats.outline.outline import Format, outline
 
 MARKDOWN = "intro\n\n# Chapter 1\n\ntext\n\n## The Journey Starts\n\ntext\n\n#### Deep\n\n# Chapter 2\n\nend\n"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.patch_blocks import parse_answer
+from redraft.formats.components import parse_answer
 
 NAMES = ("status", "exchange", "log")
 words = st.sampled_from(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.outline import Outline, outline
+from redraft.formats.outline.outline import Outline, outline
 
 PROSE = "It was late, and nobody had come. The lamps were lit along the quay, and a thin rain fell on the water. " * 8
 LINES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.sections import Section, sections
+from redraft.formats.markdown_headings import Section, sections
 from redraft.text.lines import count_lines
 
 
@@ -13,8 +13,8 @@ def test_sections_have_their_place_in_the_file_and_their_size() -> None:
     text = "---\na: b\n---\npre one\npré two\n\n# One #\ntext\n\n```\n# no\n```\n## Two\n\nx\n"
     assert sections(text) == [
         Section("(preamble)", 0, 4, 3, 4),
-        Section("One", 1, 7, 6, 4),
-        Section("Two", 2, 13, 3, 0),
+        Section("One", 1, 7, 5, 4),
+        Section("Two", 2, 13, 2, 0),
     ]
 
 
@@ -29,7 +29,8 @@ def test_an_empty_document_has_no_sections() -> None:
 @given(st.lists(st.sampled_from(["# a", "## b", "text", "more", "===", "```", "- x"]), min_size=1))
 def test_lines_add_up_to_the_document(lines: list[str]) -> None:
     text = "\n".join(lines)
-    assert sum(section.lines for section in sections(text)) == count_lines(text)
+    found = sections(text)
+    assert sum(section.lines + (section.depth > 0) for section in found) == count_lines(text)
 
 
 @given(st.lists(st.sampled_from(["# a", "## é", "texté", "", "===", "```", "- x", "---", "a: b"]), min_size=1))
@@ -37,5 +38,6 @@ def test_the_sizes_are_those_of_the_lines_whatever_ends_them(lines: list[str]) -
     for ending, extra in (("\n", 1), ("\r\n", 2), ("\r", 1)):
         text = ending.join(lines) + ending
         for section in sections(text):
-            body = lines[section.line - 1 + (section.depth > 0) : section.line - 1 + section.lines]
+            start = section.line - (section.depth == 0)
+            body = lines[start : start + section.lines]
             assert section.tokens == sum(len(line.encode()) + extra for line in body) // 4

@@ -8,12 +8,12 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.markers import Marker
-from redraft.formats.sequences import chain
+from redraft.formats.outline.chapter_markers import ChapterMarker
+from redraft.formats.outline.plain_outline import chain
 
 
-def family(numbers: list[int]) -> list[Marker]:
-    return [Marker(line, "bare", "", number, "arabic", "", str(number)) for line, number in enumerate(numbers)]
+def family(numbers: list[int]) -> list[ChapterMarker]:
+    return [ChapterMarker(line, "bare", "", number, "arabic", "", str(number)) for line, number in enumerate(numbers)]
 
 
 def naive_score(numbers: tuple[int, ...]) -> float | None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.test_json_outline import VALUES, members
-from redraft.formats.outline import outline
+from redraft.formats.outline.outline import outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

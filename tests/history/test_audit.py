@@ -192,7 +192,7 @@ def test_every_turn_has_its_line_with_who_what_when_and_how_it_ended() -> None:
         type_at_end(workspace, "a.md", "typed\n")
         workspace.save("a.md")
         workspace.undo()
-        lines = workspace.engine.audit.entries()
+        lines = workspace.audit()
         assert [(line["author"], line["tool"], line["result"]) for line in lines] == [
             ("agent:scribe", "apply", "applied"),
             ("agent:scribe", "propose", "proposed"),
@@ -205,15 +205,16 @@ def test_every_turn_has_its_line_with_who_what_when_and_how_it_ended() -> None:
         assert workspace.verify_audit().intact
 
 
-def test_the_log_holds_a_hash_of_the_arguments_and_never_their_text() -> None:
+def test_the_log_names_the_act_and_its_documents_and_holds_none_of_their_text() -> None:
     with fresh_folder() as folder:
         folder.put("a.md", "one\n")
         workspace = folder.open()
-        with workspace.turn(AGENT, "The private title", mode="apply") as turn:
+        with workspace.turn(AGENT, "The title", mode="apply") as turn:
             turn.write("a.md", "a private text\n", turn.read("a.md").version)
-        plain = json.dumps(workspace.engine.audit.entries())
+        plain = json.dumps(workspace.audit())
         assert "private" not in plain
-        assert len(workspace.engine.audit.entries()[0]["arguments"]) == 64
+        told = json.loads(workspace.audit()[0]["arguments"])
+        assert told == {"title": "The title", "paths": ["a.md"]}
 
 
 def test_a_turn_that_was_refused_at_the_last_moment_is_in_the_log_as_discarded() -> None:
@@ -226,7 +227,7 @@ def test_a_turn_that_was_refused_at_the_last_moment_is_in_the_log_as_discarded()
         assert workspace.verify_audit().intact
         (turn,) = workspace.turns()
         assert str(turn.state) == "discarded"
-        assert [(line["turn"], line["result"]) for line in workspace.engine.audit.entries()] == [
+        assert [(line["turn"], line["result"]) for line in workspace.audit()] == [
             (turn.id, "applied"),
             (turn.id, "discarded"),
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.agent.database import AgentDatabase
+from redraft.agent.store.database import AgentDatabase
 from redraft.history.database import Database
 
 if TYPE_CHECKING:

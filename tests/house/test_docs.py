@@ -1,4 +1,4 @@
-"""The pages about commands and settings hold what the program holds: no command, option or setting is left out."""
+"""The pages about commands, evals and settings leave out no command, option or setting that the programs have."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.cli.program import MODULES, command
-from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, Routing, Settings
+from evals.__main__ import make_parser
+from redraft.cli.program import MODULES, load_command
+from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, RoutingSettings, ServerLimits, Settings
 
 if TYPE_CHECKING:
-    from argparse import Action
+    from argparse import Action, ArgumentParser
+    from collections.abc import Sequence
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMANDS = (DOCS / "commands.md").read_text(encoding="utf-8")
+EVALS = (DOCS / "evals.md").read_text(encoding="utf-8")
 SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
 
 EVERYWHERE = ("--help", "--folder", "--json")
@@ -37,22 +40,25 @@ def name_of(action: Action) -> str:
     return action.option_strings[-1] + value
 
 
-def actions(words: str) -> list[Action]:
-    found = command(words).parser()._actions  # the only place where argparse keeps them
-    return [action for action in found if not set(action.option_strings) & set(EVERYWHERE)]
+def table(parser: ArgumentParser, without: Sequence[str]) -> list[str]:
+    """The rows that the section of a program must hold."""
+    found = parser._actions  # the only place where argparse keeps them
+    return [f"| `{name_of(each)}` | {each.help} |" for each in found if not set(each.option_strings) & set(without)]
 
 
-def table(words: str) -> str:
-    """The rows that a command's section must hold."""
-    return "\n".join(f"| `{name_of(action)}` | {action.help} |" for action in actions(words))
+def rows(section: str) -> list[str]:
+    return [line for line in section.splitlines() if line.startswith("| `")]
 
 
 @pytest.mark.parametrize("words", MODULES)
 def test_every_command_is_documented_with_its_arguments_as_the_program_explains_them(words: str):
     section = sections(COMMANDS).get(f"redraft {words}")
     assert section is not None
-    rows = [line for line in section.splitlines() if line.startswith("| `")]
-    assert "\n".join(rows) == table(words)
+    assert rows(section) == table(load_command(words).parser(), EVERYWHERE)
+
+
+def test_the_options_of_the_evals_are_documented_as_they_explain_themselves():
+    assert rows(sections(EVALS)["Options"]) == table(make_parser(), ["--help"])
 
 
 def test_no_command_is_documented_that_does_not_exist():
@@ -67,8 +73,8 @@ def test_the_options_of_every_command_are_documented():
 
 def setting_rows() -> dict[str, tuple[str, bool]]:
     """Each documented setting, with its default and whether a folder may narrow it."""
-    rows = (line.strip("| ").split(" | ") for line in SETTINGS.splitlines() if line.startswith("| `"))
-    return {row[0].strip("` "): (row[1].strip("` "), row[3].strip() != "no") for row in rows}
+    cells = (line.strip("| ").split(" | ") for line in rows(SETTINGS))
+    return {row[0].strip("` "): (row[1].strip("` "), row[3].strip() != "no") for row in cells}
 
 
 def known_settings() -> dict[str, tuple[str, bool]]:
@@ -79,30 +85,33 @@ def known_settings() -> dict[str, tuple[str, bool]]:
         value = getattr(Settings(), entry.name)
         if entry.name not in TABLES:
             narrow = "turn" if entry.name == "review" else strictest[type(value)]
-            narrowed = start.narrowed(replace(start, **{entry.name: narrow})) != start
+            narrowed = start.narrow(replace(start, **{entry.name: narrow})) != start
             known[entry.name] = (written(value), narrowed)
     for entry in fields(Limits):
         folder = replace(start, limits=replace(start.limits, **{entry.name: 1}))
-        known[f"limits.{entry.name}"] = (written(getattr(Limits(), entry.name)), start.narrowed(folder) != start)
+        known[f"limits.{entry.name}"] = (written(getattr(Limits(), entry.name)), start.narrow(folder) != start)
     for entry in fields(AgentLimits):
         folder = replace(start, agent=replace(start.agent, **{entry.name: 1}))
-        known[f"agent.{entry.name}"] = (written(getattr(AgentLimits(), entry.name)), start.narrowed(folder) != start)
+        known[f"agent.{entry.name}"] = (written(getattr(AgentLimits(), entry.name)), start.narrow(folder) != start)
+    for entry in fields(ServerLimits):
+        folder = replace(start, server=replace(start.server, **{entry.name: 1}))
+        known[f"server.{entry.name}"] = (written(getattr(ServerLimits(), entry.name)), start.narrow(folder) != start)
     return {**known, **known_routing(start), **known_models(start)}
 
 
 def known_routing(start: Settings) -> dict[str, tuple[str, bool]]:
     strictest = {"agent_mode": "local", "fallback": False}
     known: dict[str, tuple[str, bool]] = {}
-    for entry in fields(Routing):
-        value = getattr(Routing(), entry.name)
+    for entry in fields(RoutingSettings):
+        value = getattr(RoutingSettings(), entry.name)
         other = strictest.get(entry.name, "other" if isinstance(value, str) else not value)
         folder = replace(start, routing=replace(start.routing, **{entry.name: other}))
-        known[f"routing.{entry.name}"] = (written(value), start.narrowed(folder) != start)
+        known[f"routing.{entry.name}"] = (written(value), start.narrow(folder) != start)
     return known
 
 
 def known_models(start: Settings) -> dict[str, tuple[str, bool]]:
-    narrowed = start.narrowed(replace(start, models={"new": ModelEntry()})) != start
+    narrowed = start.narrow(replace(start, models={"new": ModelEntry()})) != start
     entries = {entry.name: getattr(ModelEntry(), entry.name) for entry in fields(ModelEntry)}
     return {f"models.NAME.{name}": (written(value), narrowed) for name, value in entries.items()}
 

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from requirements import BY_ID, REQUIREMENTS, SPECS, STATUSES, spec_of
-from requirements.entry import decided, done, out, planned
-from requirements.markers import find_covers
+from requirements.doors import Suite
+from requirements.entry import decided, done, law, out, planned
+from requirements.markers import Covers, find_covers
 from requirements.page import render
 
 TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "docs" / "requirements.md"
-MARKERS = {
-    path.relative_to(TESTS).as_posix(): find_covers(path.read_text(encoding="utf-8"))
-    for path in sorted(TESTS.rglob("test_*.py"))
-}
-COVERED = {ref: name for name, markers in MARKERS.items() for ref in markers.ids}
+
+
+@cache
+def markers() -> dict[str, Covers]:
+    paths = sorted(TESTS.rglob("test_*.py"))
+    return {path.relative_to(TESTS).as_posix(): find_covers(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@cache
+def suite() -> Suite:
+    return Suite.of(TESTS)
+
+
+@cache
+def covered() -> dict[str, str]:
+    return {ref: name for name, found in markers().items() for ref in found.ids}
 
 
 def test_every_id_is_unique():
@@ -53,36 +66,48 @@ def test_what_is_decided_or_out_says_why():
 
 @pytest.mark.covers("RD-house-requirements")
 def test_every_done_requirement_is_named_by_a_test():
-    assert [e.id for e in REQUIREMENTS if e.status == "done" and e.id not in COVERED] == []
+    assert [e.id for e in REQUIREMENTS if e.status == "done" and e.id not in covered()] == []
+
+
+@pytest.mark.covers("RD-house-requirements")
+def test_every_done_requirement_is_shown_through_a_door():
+    hidden = [e.id for e in REQUIREMENTS if e.status == "done" and not e.is_law and not suite().doors_of(e.id)]
+    assert hidden == [], "no covering test goes through a door: write one, or do not call it done"
 
 
 @pytest.mark.covers("RD-house-requirements")
 def test_every_id_that_a_test_names_is_known_and_done():
-    unknown = {ref: name for ref, name in COVERED.items() if ref not in BY_ID}
-    not_done = {ref: name for ref, name in COVERED.items() if ref in BY_ID and BY_ID[ref].status != "done"}
+    unknown = {ref: name for ref, name in covered().items() if ref not in BY_ID}
+    not_done = {ref: name for ref, name in covered().items() if ref in BY_ID and BY_ID[ref].status != "done"}
     assert (unknown, not_done) == ({}, {})
 
 
 def test_no_marker_stands_where_no_test_carries_it():
-    assert {name: markers.stray for name, markers in MARKERS.items() if markers.stray} == {}
+    assert {name: found.stray for name, found in markers().items() if found.stray} == {}
 
 
 def test_the_page_of_requirements_is_current():
-    assert PAGE.read_text(encoding="utf-8") == render(), "cd tests && python -m requirements > ../docs/requirements.md"
+    assert PAGE.read_text(encoding="utf-8") == render(suite().doors_of), (
+        "cd tests && python -m requirements > ../docs/requirements.md"
+    )
 
 
 def test_the_page_counts_by_specification_and_status():
     page = render(
+        lambda ref: ["mcp", "cli"] if ref == "TK-b" else [],
         [
             planned("TK-a", "1", 3, "A | b."),
             done("TK-b", "1", 2, "B."),
+            law("TK-e", "1", 2, "E."),
             decided("SB-c", "2", 2, "C.", "Decided 1: ours."),
             out("SB-d", "2", "D.", "No need."),
-        ]
+        ],
     )
     assert "| specification | " + " | ".join(STATUSES) + " | all |" in page
-    assert "| tinkerbell-toolset | 1 | 1 | 0 | 0 | 2 |\n| agent-sidebar | 0 | 0 | 1 | 1 | 2 |" in page
-    assert "| all | 1 | 1 | 1 | 1 | 4 |" in page
+    assert "| tinkerbell-toolset | 2 | 1 | 0 | 0 | 3 |\n| agent-sidebar | 0 | 0 | 1 | 1 | 2 |" in page
+    assert "| all | 2 | 1 | 1 | 1 | 5 |" in page
+    assert "| `TK-b` | 1 | B. | done: cli, mcp |" in page
+    assert "| `TK-e` | 1 | E. | done: law |" in page
     assert "| `TK-a` | 1 | A \\| b. | planned, issue 3 |" in page
     assert "| `SB-c` | 2 | C. | decided: Decided 1: ours. |" in page
 
@@ -133,3 +158,36 @@ def test_one_marker_may_name_several_ids_and_text_is_no_marker():
         def test_x(): ...
     '''
     assert find_covers(dedent(source)).ids == {"A", "B", "C"}
+
+
+SERVING = """
+import sys
+import pytest
+def start(folder): return [sys.executable, "-m", "redraft", "mcp", folder]
+class Talk:
+    def to(self): return start("x")
+@pytest.fixture
+def client(): return Talk()
+"""
+
+
+NONE: set[str] = set()
+
+
+@pytest.mark.parametrize(
+    ("source", "doors"),
+    [
+        ("def test_x(client): ...", {"mcp"}),
+        ("from speaking import Talk\ndef test_x(): Talk().to()", {"mcp"}),
+        ("import pytest\nfrom speaking import start\nCASES = [start]\ndef test_x(): CASES[0]()", {"mcp"}),
+        ("from speaking import Talk\ndef test_x(talk: Talk): ...", NONE),
+        ("import pytest\n@pytest.mark.engine\ndef test_x(client): ...", NONE),
+        ("def test_x(): ...\ndef test_y(client): ...", NONE),
+        ('import sys\ndef test_x(): run([sys.executable, "-m", "redraft", "status"])', {"cli"}),
+        ('import sys\ndef test_x(): run([sys.executable, "-m", "evals", "--check"])', {"cli"}),
+        ('import sys\ndef test_x(): run([sys.executable, "-m", "benchmarks"])', NONE),
+    ],
+)
+def test_a_door_is_what_starts_the_program_over_any_number_of_steps(source: str, doors: set[str]):
+    suite = Suite({"conftest": SERVING, "speaking": SERVING, "test_it": source})
+    assert suite.doors(("test_it", "test_x")) == doors

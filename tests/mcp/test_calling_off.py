@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from redraft.mcp_server.call import SEARCHES
-from redraft.tools import across
+from redraft.tools.queries import search_folder
 from redraft.tools.registry import Tool
 from speaking.lines import Lines, answer_of, envelope
 
@@ -66,6 +65,12 @@ def test_many_replacements_in_a_long_document_tell_how_far_they_are(folder: Path
     assert told
     assert told == sorted(set(told))
     assert (folder / "long.md").read_text(encoding="utf-8").startswith("A paragraph 09 of a **long** document.\n")
+    client.heard.clear()
+    one = {"path": "long.md", "from": 2, "to": 14, "newText": "line"}
+    assert client.ask("tools/call", name="replaceText", arguments=one, _meta={"progressToken": "u"})
+    told = [message["params"] for message in client.heard if message.get("method") == PROGRESS]
+    assert {(entry["progressToken"], entry["total"]) for entry in told} == {("u", 3)}
+    assert (told[0]["progress"], told[-1]["progress"]) == (1, 3), "also where the call is not one of many"
     assert client.close() == ""
 
 
@@ -92,7 +97,9 @@ def test_a_search_tells_how_far_the_index_has_come(folder: Path) -> None:
 
 
 def test_every_tool_that_searches_the_folder_is_given_the_index() -> None:
-    assert {entry for entry in vars(across).values() if isinstance(entry, Tool)} == set(SEARCHES)
+    tools = [entry for entry in vars(search_folder).values() if isinstance(entry, Tool)]
+    assert tools
+    assert all("index" in tool.needs for tool in tools)
 
 
 # Calling off

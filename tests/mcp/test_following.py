@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cli.running import Program
 from redraft.errors import RedraftError
-from redraft.mcp_server.protocol import Fault
-from redraft.mcp_server.resources import PAGE, address_of, page_of, path_of
+from redraft.mcp_server.methods import PAGE, address_of, page_of, path_of
+from redraft.mcp_server.protocol import ProtocolError
 from speaking.lines import Lines, envelope
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ CHANGES = [by_the_agent, by_an_editor, by_replacing_the_file, by_deleting_it, by
 
 
 @pytest.mark.slow
+@pytest.mark.covers("RD-files-watch")
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_a_subscriber_is_told_once_of_a_change(
     client: Lines, folder: Path, change: Callable[[Lines, Path], None]
@@ -63,6 +64,9 @@ def test_a_subscriber_is_told_once_of_a_change(
     assert told is not None
     assert told["params"] == {"uri": STORY}
     assert client.told(UPDATED, SILENCE) is None
+    if change is by_replacing_the_file:
+        by_an_editor(client, folder)
+        assert client.told(UPDATED) is not None, "the new file is watched as the old one was"
 
 
 @pytest.mark.slow
@@ -174,7 +178,7 @@ def test_pages_give_every_document_once_whatever_comes_and_goes(names: set[str],
     cursor: str | None = None
     documents = before
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("redraft.mcp_server.resources.PAGE", size)
+        patch.setattr("redraft.mcp_server.methods.PAGE", size)
         while True:
             page = page_of(documents, cursor)
             found += [entry["name"] for entry in page["resources"]]
@@ -191,7 +195,7 @@ def test_pages_give_every_document_once_whatever_comes_and_goes(names: set[str],
 def test_a_cursor_of_somebody_elses_is_a_fault_or_a_place(cursor: str) -> None:
     try:
         page = page_of(["a", "b"], cursor)
-    except Fault:
+    except ProtocolError:
         return
     assert {entry["name"] for entry in page["resources"]} <= {"a", "b"}
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.running import Program
-from redraft.mcp_server.headers import plain
+from redraft.mcp_server.transports.http_headers import decode_header
 from speaking.lines import PATIENCE, answer_of, envelope
 from speaking.posts import Server, events, request, serving
 
@@ -318,10 +318,10 @@ def test_a_client_of_the_newer_era_that_hangs_up_is_told_no_more(server: Server,
 
 
 def test_a_token_file_is_made_for_its_owner_alone_and_used_again(folder: Path) -> None:
-    kept = folder.parent / "token"
+    kept = folder.parent / "made" / "for-it" / "token"
     with serving(folder, "--token-file", str(kept)) as server:
         token = kept.read_text(encoding="utf-8").strip()
-        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert [stat.S_IMODE(each.stat().st_mode) for each in (kept, kept.parent)] == [0o600, 0o700]
         assert token not in "".join(server.said)
         server.token = token
         server.session()
@@ -362,9 +362,11 @@ def test_open_streams_and_questions_do_not_keep_the_server_from_ending(folder: P
     with serving(folder) as server:
         name = server.session(elicitation={})
         ended: list[Any] = []
+        opened = threading.Barrier(3)
 
         def listen(method: str, body: bytes | None) -> None:
             with server.sent(method, body, server.headers(MCP_Session_Id=name)) as response:
+                opened.wait(PATIENCE)
                 ended.append([response.status, response.read()])
 
         delete = request(7, "tools/call", name="delete_document", arguments={"path": "story.md"})
@@ -374,8 +376,8 @@ def test_open_streams_and_questions_do_not_keep_the_server_from_ending(folder: P
         ]
         for thread in threads:
             thread.start()
-        wait_for(lambda: server.post(PING, MCP_Session_Id=name).status == 200)
-        time.sleep(0.3)
+        opened.wait(PATIENCE)
+        assert server.post(PING, MCP_Session_Id=name).status == 200
         began = time.monotonic()
     assert time.monotonic() - began < PATIENCE
     for thread in threads:
@@ -388,5 +390,5 @@ def test_open_streams_and_questions_do_not_keep_the_server_from_ending(folder: P
 def test_a_header_value_is_plain_or_in_base64(value: str) -> None:
     import base64
 
-    assert plain(f"=?base64?{base64.b64encode(value.encode()).decode()}?=") == value
-    assert plain("=?base64?%?=") is None
+    assert decode_header(f"=?base64?{base64.b64encode(value.encode()).decode()}?=") == value
+    assert decode_header("=?base64?%?=") is None

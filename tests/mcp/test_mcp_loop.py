@@ -10,9 +10,9 @@ import pytest
 from cli.running import Program
 from redraft.mcp_server import Endpoint
 from redraft.mcp_server.client import READS
-from redraft.mcp_server.connection import Connection
-from redraft.tools.catalogue import registry
-from redraft.workspace.modes import Mode, Rule, Verdict, Writes
+from redraft.mcp_server.connection import McpConnection
+from redraft.tools.registry import load_registry
+from redraft.workspace.turns.modes import Mode, Rule, Verdict, WriteTime
 from redraft.workspace.workspace import Workspace
 from speaking.lines import Lines, answer_of, envelope
 
@@ -50,7 +50,7 @@ def test_a_document_is_read_edited_and_a_stale_write_refused(client: Lines, fold
     assert json.loads(read["content"][0]["text"]) == read["structuredContent"]
     edit = client.call("replace_lines", path="story.md", version=version, start_line=2, end_line=2, content="James.")
     assert edit["isError"] is False
-    stale = client.call("replace_lines", path="story.md", version=version, start_line=0, end_line=0, content="STALE")
+    stale = client.call("replace_lines", path="story.md", version=version, start_line=2, end_line=2, content="STALE")
     assert stale["isError"] is True
     assert json.loads(stale["content"][0]["text"])["error"] == "version_mismatch"
     assert (folder / "story.md").read_text(encoding="utf-8") == "# Story\n\nJames.\n"
@@ -126,8 +126,9 @@ def test_a_resource_that_was_read_is_remembered_and_in_the_log(client: Lines, fo
     (folder / "story.md").write_text("Somebody wrote this.\n", encoding="utf-8")
     assert "Somebody wrote this." in str(answer_of(client.call("get_changes_since", path="story.md")))
     with Workspace.open(folder, state_home=str(folder.parent / "state")) as workspace:
-        lines = [(line["tool"], line["result"]) for line in workspace.engine.audit.entries()]
-    assert lines == [("resources/read", "success"), ("resources/read", "error"), ("get_changes_since", "success")]
+        lines = [(line["tool"], line["result"]) for line in workspace.audit()]
+    read = [("resources/read", "success"), ("resources/read", "error")]
+    assert lines == [*read, ("outside", "applied"), ("get_changes_since", "success")]
 
 
 @pytest.mark.parametrize("name", ["two\nlines.md", "back\\slash.md", "aux.md", "ends in a blank "])
@@ -141,13 +142,13 @@ def test_a_file_whose_name_no_tool_takes_is_no_resource(client: Lines, folder: P
 
 
 def test_a_resource_is_read_by_the_rules_of_the_mode(folder: Path) -> None:
-    careful = Mode("careful", Writes.AT_ONCE, (Rule("read", "story.md", Verdict.DENY),))
+    careful = Mode("careful", WriteTime.AT_ONCE, (Rule("read", "story.md", Verdict.DENY),))
     said: list[dict[str, Any]] = []
     with (
         Workspace.open(folder, state_home=str(folder.parent / "state")) as workspace,
-        Endpoint(workspace, registry()) as endpoint,
+        Endpoint(workspace, load_registry()) as endpoint,
     ):
-        connection = Connection(endpoint, said.append)
+        connection = McpConnection(endpoint, said.append)
         given = {"uri": "redraft://documents/story.md"}
         call = connection.receive({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": given})
         assert call is not None

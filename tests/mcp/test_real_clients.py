@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -23,9 +24,14 @@ def test_a_real_agent_edits_once_and_its_stale_write_is_refused(tmp_path: Path, 
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "doc.md").write_text("# Title\nThe hero John walked in.\nEnd.\nMore\n", encoding="utf-8")
+    # The stale write is about the line that was edited: an edit of another line would be carried forward.
+    steps = json.loads((CLIENTS / "example.json").read_text(encoding="utf-8"))
+    steps[2]["args"] |= {"start_line": 1, "end_line": 1}
+    script = tmp_path / "steps.json"
+    script.write_text(json.dumps(steps), encoding="utf-8")
     program = [sys.executable, "-m", "redraft", "mcp", str(folder)]
     done = subprocess.run(
-        [CLIENTS / "drive", name, folder, CLIENTS / "example.json", *program],
+        [CLIENTS / "drive", name, folder, script, *program],
         env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

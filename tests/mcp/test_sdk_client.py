@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from server.serving import serving as served
-from speaking.lines import environment, program
+from speaking.lines import PATIENCE, environment, program
 from speaking.posts import serving
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ async def connected(target: Any, kind: str, mode: Any, heard: dict[str, Any]) ->
         async with Client(target, mode=mode, elicitation_callback=answer) as client:
             yield client
         return
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {target.token}"}, timeout=30) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {target.token}"}, timeout=PATIENCE) as http:
         carrier = streamable_http_client(target.url, http_client=http)
         async with Client(carrier, mode=mode, elicitation_callback=answer) as client:
             yield client

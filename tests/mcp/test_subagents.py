@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from speaking.lines import Lines, answer_of, envelope, environment
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def test_a_client_hears_how_many_subagents_have_answered(folder: Path) -> None:
     assert told[-1]["progress"] == told[-1]["total"]
 
 
+@pytest.mark.covers("TK-sub-ambiguous")
 def test_a_doubtful_place_is_put_to_the_person(folder: Path) -> None:
     with served(folder, LETTER, says({**MOVED, "doubts": [DOUBT]}), says({"issues": []})) as client:
         asked: list[str] = []

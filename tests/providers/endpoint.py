@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
+from speaking.lines import PATIENCE
+
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
@@ -22,15 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Answer:
-    """One prepared answer. `seconds` is how long it keeps the caller waiting; `break_off` ends it after that many
-    bytes, with the connection."""
+    """One prepared answer. `seconds` is how long it keeps the caller waiting, while the endpoint is there; `together`
+    keeps it back until enough callers wait for it, and `release` until it is set; `break_off` ends it after that many
+    bytes, with the connection; `hold` keeps back what follows a stream's first event until it is set."""
 
     body: bytes
     status: int = 200
     content_type: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
+    together: threading.Barrier | None = None
+    release: threading.Event | None = None
     break_off: int | None = None
+    hold: threading.Event | None = None
 
 
 @dataclass(slots=True)
@@ -79,6 +85,7 @@ class Endpoint:
         self.answers: list[Answer] = []
         self.asked: list[Asked] = []
         self.arrived = threading.Event()
+        self._over = threading.Event()
         self._lock = threading.Lock()
         outer = self
 
@@ -100,19 +107,33 @@ class Endpoint:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    def choose(self, asked: Asked) -> Answer:
+        """The answer to a request: the next that was prepared."""
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
     def play(self, handler: BaseHTTPRequestHandler, asked: Asked) -> None:
         with self._lock:
             self.asked.append(asked)
             self.arrived.set()
-            chosen = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        time.sleep(chosen.seconds)
+            chosen = self.choose(asked)
+        self._over.wait(chosen.seconds)
+        if chosen.together is not None:
+            chosen.together.wait(PATIENCE)
+        if chosen.release is not None:
+            chosen.release.wait(PATIENCE)
         try:
             handler.send_response(chosen.status)
             for name, value in {"Content-Type": chosen.content_type, **chosen.headers}.items():
                 handler.send_header(name, value)
             handler.send_header("Content-Length", str(len(chosen.body)))
             handler.end_headers()
-            handler.wfile.write(chosen.body[: chosen.break_off])
+            shown = 0
+            if chosen.hold is not None:
+                shown = chosen.body.index(b"\n\n") + 2
+                handler.wfile.write(chosen.body[:shown])
+                handler.wfile.flush()
+                chosen.hold.wait(60)
+            handler.wfile.write(chosen.body[shown : chosen.break_off])
             if chosen.break_off is not None:
                 handler.wfile.flush()
                 handler.close_connection = True
@@ -126,6 +147,7 @@ class Endpoint:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

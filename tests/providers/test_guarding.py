@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from redraft.providers.command import Command, CommandProvider
+from redraft.providers.adapters.command import CommandProvider, CommandSpec
+from redraft.providers.adapters.remote import Address, RemoteProvider
 from redraft.providers.contract import ProviderError, StepRequest, UserMessage
-from redraft.providers.guarding import SWITCH, check_address, check_command
-from redraft.providers.remote import Address, RemoteProvider
+from redraft.providers.network_guard import SWITCH, check_address, check_command
 
 HEAVY = ("pydantic_ai", "pydantic", "anthropic", "openai", "google.genai", "httpx2", "xllamacpp", "yaml")
 
 
 @pytest.mark.parametrize(
     "provider",
-    [RemoteProvider(Address("anthropic", "m", "k")), CommandProvider(Command(("true",), "text"), os.environ)],
+    [RemoteProvider(Address("anthropic", "m", "k")), CommandProvider(CommandSpec(("true",), "text"), os.environ)],
 )
 def test_a_test_that_does_not_ask_cannot_reach_a_model(provider: Any):
     with pytest.raises(ProviderError, match=SWITCH):
@@ -70,7 +70,7 @@ def test_making_every_kind_of_model_loads_nothing_heavy():
 import sys
 from redraft.config import ModelEntry
 from redraft.providers.models import make_provider
-import redraft.providers.recording, redraft.providers.choosing
+import redraft.providers.router
 models = {{
     "a": ModelEntry(kind="anthropic", model="m"), "o": ModelEntry(kind="openai", model="m"),
     "g": ModelEntry(kind="google", model="m"), "l": ModelEntry(kind="local", file="x.gguf"),

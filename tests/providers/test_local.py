@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from redraft.providers.adapters.local import LocalProvider
+from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import (
-    Cancel,
+    CancelToken,
     Provider,
     ProviderError,
     ProviderStepResult,
@@ -21,8 +23,6 @@ from redraft.providers.contract import (
     ToolDefinition,
     UserMessage,
 )
-from redraft.providers.local import LocalProvider
-from redraft.providers.protocol import SpokenTools
 
 real = [
     pytest.mark.skipif(not os.environ.get("REDRAFT_TEST_LOCAL"), reason="needs a model of 93 MB: make test-local"),
@@ -55,11 +55,11 @@ def small() -> LocalProvider:
     return LocalProvider(weights(), context_tokens=2048, output_tokens=256, seconds=570)
 
 
-def run(provider: Provider, request: StepRequest, cancel: Cancel | None = None) -> ProviderStepResult:
+def run(provider: Provider, request: StepRequest, cancel: CancelToken | None = None) -> ProviderStepResult:
     return asyncio.run(provider.run_step(request, cancel=cancel))
 
 
-def failed(provider: Provider, request: StepRequest, cancel: Cancel | None = None) -> ProviderError:
+def failed(provider: Provider, request: StepRequest, cancel: CancelToken | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         run(provider, request, cancel)
     return caught.value
@@ -85,7 +85,7 @@ class TestRealModel:
         assert result.price_usd == Decimal(0)
 
     def test_a_real_model_calls_our_tool_or_says_something_and_nothing_else(self, small: LocalProvider):
-        result = run(SpokenTools(small), StepRequest(TALK, (SEARCH,)))
+        result = run(PromptedTools(small), StepRequest(TALK, (SEARCH,)))
         if result.cut_off:
             assert result.tool_calls == ()
         else:
@@ -99,7 +99,7 @@ class TestRealModel:
         assert failed(small, StepRequest((UserMessage("word " * 5000),))).kind == "context_overflow"
 
     def test_a_long_answer_can_be_cancelled(self, small: LocalProvider):
-        cancel = Cancel()
+        cancel = CancelToken()
 
         async def main() -> None:
             asyncio.get_running_loop().call_later(1.0, cancel.set)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.config import ModelEntry, Routing, Settings, parse_settings
+from redraft.config import ModelEntry, RoutingSettings, Settings, parse_settings
 from redraft.errors import RedraftError
+from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import ProviderError, StepRequest, UserMessage
 from redraft.providers.models import FROM_KEYS, known_models, make_provider
-from redraft.providers.protocol import SpokenTools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def settings(text: str = SETTINGS) -> Settings:
 
 def test_models_and_routing_are_read_from_settings():
     read = settings()
-    assert read.routing == Routing("hybrid_auto", "small", "opus", hybrid_max_local_attempts=3)
+    assert read.routing == RoutingSettings("hybrid_auto", "small", "opus", hybrid_max_local_attempts=3)
     assert set(read.models) == {"small", "opus", "agent"}
     assert read.models["agent"].command == ("my-agent", "--quiet")
 
@@ -64,7 +64,7 @@ def test_models_and_routing_are_read_from_settings():
         ('[models.a]\nkind = "claude"\nmodle = "x"', "modle must be one of"),
         ('[routing]\nagent_mode = "clever"', "agent_mode must be one of local, remote, hybrid_auto"),
         ("[routing]\nhybrid_max_local_attempts = 0", "must be at least 1"),
-        ('[routing]\nfallback = "no"', "fallback must be of the kind bool"),
+        ('[routing]\nfallback = "no"', "fallback must be true or false"),
         ("models = 3", "models must be a table"),
         ("[models]\na = 3", "models.a must be a table"),
     ],
@@ -83,10 +83,10 @@ def test_a_folder_can_keep_documents_here_and_never_sends_them_out():
         "folder",
         mine,
     )
-    held = mine.narrowed(folder)
-    assert held.routing == Routing("local", "small", "opus", fallback=False, hybrid_max_local_attempts=3)
+    held = mine.narrow(folder)
+    assert held.routing == RoutingSettings("local", "small", "opus", fallback=False, hybrid_max_local_attempts=3)
     assert held.models == mine.models
-    wide = mine.narrowed(parse_settings({"routing": {"agent_mode": "remote"}}, "folder", mine))
+    wide = mine.narrow(parse_settings({"routing": {"agent_mode": "remote"}}, "folder", mine))
     assert wide.routing.agent_mode == "hybrid_auto"
 
 
@@ -108,9 +108,9 @@ def test_a_model_can_be_named_with_its_provider():
 
 
 def test_a_model_without_tools_of_its_own_gets_the_protocol():
-    assert isinstance(make_provider("small", settings().models, {}), SpokenTools)
-    assert isinstance(make_provider("agent", settings().models, {}), SpokenTools)
-    assert not isinstance(make_provider("opus", settings().models, {"MY_KEY": "k"}), SpokenTools)
+    assert isinstance(make_provider("small", settings().models, {}), PromptedTools)
+    assert isinstance(make_provider("agent", settings().models, {}), PromptedTools)
+    assert not isinstance(make_provider("opus", settings().models, {"MY_KEY": "k"}), PromptedTools)
 
 
 def test_a_missing_key_is_told_by_the_name_of_its_variable():

@@ -13,6 +13,13 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from providers.shapes import SEARCH, TOOLS, json_values, messages, words
+from redraft.providers.adapters.prompted_tools import (
+    MAX_CALLS,
+    PromptedTools,
+    answer_schema,
+    parse_answer,
+    to_plain_messages,
+)
 from redraft.providers.contract import (
     AssistantMessage,
     Message,
@@ -24,9 +31,8 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
-from redraft.providers.protocol import MAX_CALLS, SpokenTools, answer_schema, parse_answer, spoken
-from redraft.providers.reading import first_object, parse_json
-from redraft.providers.schemas import violations
+from redraft.providers.json_output import first_object, parse_json
+from redraft.providers.json_schema import violations
 
 GOOD = {"say": "I look.", "calls": [{"tool": "search", "arguments": {"query": "the harbour", "limit": 3}}]}
 
@@ -43,13 +49,16 @@ class Mute:
         self.said = ProviderStepResult(text, finish=finish, provider="mute")
         self.asked: list[StepRequest] = []
 
+    def skip_step(self) -> None:
+        """It counts nothing."""
+
     async def run_step(self, request: StepRequest, *, cancel: object = None) -> ProviderStepResult:
         self.asked.append(request)
         return self.said
 
 
 def step(model: Mute, *conversation: Message) -> ProviderStepResult:
-    return asyncio.run(SpokenTools(model).run_step(StepRequest(conversation or (UserMessage("Look."),), TOOLS)))
+    return asyncio.run(PromptedTools(model).run_step(StepRequest(conversation or (UserMessage("Look."),), TOOLS)))
 
 
 def test_an_answer_becomes_canonical_calls():
@@ -78,7 +87,7 @@ def test_the_model_is_told_of_the_tools_and_held_to_a_schema():
 
 
 def test_calls_and_results_are_told_in_words():
-    told = spoken(
+    told = to_plain_messages(
         [
             AssistantMessage("I look.", (ToolCall("1", "search", {"query": "x"}),), {"opaque": 1}),
             ToolResult("1", "search", True, {"results": ["Säge"]}),
@@ -95,14 +104,14 @@ def test_calls_and_results_are_told_in_words():
 @pytest.mark.slow
 @given(st.lists(messages, max_size=4))
 def test_no_call_and_no_result_is_left_for_a_model_that_knows_none(conversation: list[Message]):
-    for message in spoken(conversation):
+    for message in to_plain_messages(conversation):
         assert not isinstance(message, ToolResult)
         assert not isinstance(message, AssistantMessage) or message.tool_calls == ()
 
 
 def test_without_tools_the_model_just_talks():
     model = Mute("Plain words, no JSON.")
-    result = asyncio.run(SpokenTools(model).run_step(StepRequest((UserMessage("Hello."),))))
+    result = asyncio.run(PromptedTools(model).run_step(StepRequest((UserMessage("Hello."),))))
     assert result.text == "Plain words, no JSON."
     assert model.asked[0].response_schema is None
 

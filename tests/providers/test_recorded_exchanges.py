@@ -9,6 +9,7 @@ import pytest
 
 from providers.endpoint import Endpoint, recorded
 from providers.shapes import SEARCH
+from redraft.providers.adapters.remote import Address, RemoteProvider, RetryPolicy
 from redraft.providers.contract import (
     Message,
     ProviderError,
@@ -18,8 +19,6 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
-from redraft.providers.remote import Address, RemoteProvider
-from redraft.providers.retrying import RetryPolicy
 
 if TYPE_CHECKING:
     from pathlib import Path

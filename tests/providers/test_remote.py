@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ import pytest
 from providers.endpoint import Answer, Endpoint, answer
 from providers.shapes import TOOLS
 from providers.wires import WIRES, Wire
+from redraft.providers.adapters.remote import Address, RemoteLimits, RemoteProvider, RetryPolicy
 from redraft.providers.contract import (
     AssistantMessage,
-    Cancel,
+    CancelToken,
     Message,
     ProviderError,
     ProviderStepResult,
@@ -25,8 +27,7 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
-from redraft.providers.remote import Address, RemoteLimits, RemoteProvider
-from redraft.providers.retrying import RetryPolicy
+from speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from redraft.providers.contract import StreamItem
@@ -37,6 +38,7 @@ TALK: tuple[Message, ...] = (SystemMessage("Be brief."), UserMessage("Find the h
 REQUEST = StepRequest(TALK, TOOLS)
 TWO: list[tuple[str, dict[str, Any]]] = [("search", {"query": "harbour"}), ("search", {"query": "mill", "limit": 3})]
 QUICK = RetryPolicy(attempts=3, first_wait=0.01)
+PATIENT = RetryPolicy(attempts=30, first_wait=0.01, longest_wait=0.1)  # for answers that a busy machine gives late
 every_wire = pytest.mark.parametrize("wire", WIRES, ids=[wire.kind for wire in WIRES])
 
 
@@ -45,7 +47,7 @@ def provider(wire: Wire, endpoint: Endpoint, **options: Any) -> RemoteProvider:
     return RemoteProvider(Address(wire.kind, wire.model, "the-key", endpoint.url + wire.path), **options)
 
 
-def ask(asked: RemoteProvider, request: StepRequest = REQUEST, cancel: Cancel | None = None) -> ProviderStepResult:
+def ask(asked: RemoteProvider, request: StepRequest = REQUEST, cancel: CancelToken | None = None) -> ProviderStepResult:
     async def main() -> ProviderStepResult:
         try:
             return await asked.run_step(request, cancel=cancel)
@@ -65,7 +67,7 @@ def stream(asked: RemoteProvider, request: StepRequest = REQUEST) -> list[Stream
     return asyncio.run(main())
 
 
-def failed(asked: RemoteProvider, request: StepRequest = REQUEST, cancel: Cancel | None = None) -> ProviderError:
+def failed(asked: RemoteProvider, request: StepRequest = REQUEST, cancel: CancelToken | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
         ask(asked, request, cancel)
     return caught.value
@@ -188,9 +190,9 @@ def test_a_time_that_is_too_long_is_told_at_once(wire: Wire, endpoint: Endpoint)
 @every_wire
 def test_a_silent_provider_is_a_timeout_and_asked_again(wire: Wire, endpoint: Endpoint):
     slow = wire.whole("Too late.", [], False)
-    slow.seconds = 1.0
+    slow.seconds = PATIENCE
     endpoint.answers = [slow, wire.whole("In time.", [], False)]
-    asked = provider(wire, endpoint, limits=RemoteLimits(seconds=0.3))
+    asked = provider(wire, endpoint, limits=RemoteLimits(seconds=0.3), policy=PATIENT)
     assert ask(asked).text == "In time."
     endpoint.answers = [slow]
     failure = failed(provider(wire, endpoint, policy=RetryPolicy(attempts=1)), StepRequest(TALK, timeout=0.3))
@@ -231,6 +233,9 @@ def test_arguments_that_are_no_json_are_told_and_nothing_is_called(endpoint: End
             {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"}},
         ),
         (WIRES[1], {"error": {"message": "too long", "type": "x", "code": "context_length_exceeded"}}),
+        (WIRES[4], {"error": "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"}),
+        (WIRES[4], {"error": "The model is loaded with context length of only 4096 tokens, which is not enough."}),
+        (WIRES[4], {"error": {"message": "request (4390 tokens) exceeds the available context size (4096 tokens)"}}),
     ],
 )
 def test_a_full_context_is_a_kind_of_its_own(wire: Wire, said: object, endpoint: Endpoint):
@@ -242,9 +247,9 @@ def test_a_full_context_is_a_kind_of_its_own(wire: Wire, said: object, endpoint:
 @every_wire
 def test_a_step_is_cancelled_while_it_waits(wire: Wire, endpoint: Endpoint):
     slow = wire.whole("Too late.", [], False)
-    slow.seconds = 2.0
+    slow.seconds = PATIENCE
     endpoint.answers = [slow]
-    cancel = Cancel()
+    cancel = CancelToken()
 
     async def main() -> None:
         asked = provider(wire, endpoint)
@@ -255,7 +260,7 @@ def test_a_step_is_cancelled_while_it_waits(wire: Wire, endpoint: Endpoint):
         try:
             await step
         finally:
-            assert time.monotonic() - started < 1.0
+            assert time.monotonic() - started < PATIENCE / 2
             await asked.aclose()
 
     with pytest.raises(ProviderError) as caught:
@@ -351,19 +356,17 @@ def test_an_answer_in_json_is_asked_for_and_checked(wire: Wire, endpoint: Endpoi
 
 def test_sixteen_steps_wait_side_by_side_on_one_provider(endpoint: Endpoint):
     wire = WIRES[1]
-    slow = wire.whole("Done.", [], False)
-    slow.seconds = 0.3
-    endpoint.answers = [slow]
+    done = wire.whole("Done.", [], False)
+    done.together = threading.Barrier(16)  # none is answered before all have asked
+    endpoint.answers = [done]
 
-    async def main() -> float:
+    async def main() -> list[ProviderStepResult]:
         asked = provider(wire, endpoint)
-        await asked.run_step(REQUEST)
-        started = time.monotonic()
-        await asyncio.gather(*[asked.run_step(REQUEST) for _ in range(16)])
+        found = await asyncio.gather(*[asked.run_step(REQUEST) for _ in range(16)])
         await asked.aclose()
-        return time.monotonic() - started
+        return found
 
-    assert asyncio.run(main()) < 16 * 0.3 / 2
+    assert [result.text for result in asyncio.run(main())] == ["Done."] * 16
 
 
 def test_one_provider_serves_one_event_loop_after_another(endpoint: Endpoint):
@@ -378,7 +381,7 @@ def test_loops_that_have_ended_are_not_kept(endpoint: Endpoint):
     asked = provider(WIRES[1], endpoint)
     for _ in range(3):
         assert ask(asked).text == "Done."
-    assert vars(asked)["_lines"] == {}
+    assert vars(asked)["_connections"] == {}
 
 
 def test_sixteen_first_steps_share_one_connection_pool(endpoint: Endpoint):
@@ -387,8 +390,8 @@ def test_sixteen_first_steps_share_one_connection_pool(endpoint: Endpoint):
     async def main() -> int:
         asked = provider(WIRES[1], endpoint)
         made: list[object] = []
-        connected = vars(RemoteProvider)["_connected"]
-        asked._connected = lambda: made.append(1) or connected(asked)  # type: ignore[method-assign]
+        connected = vars(RemoteProvider)["_open_connection"]
+        asked._open_connection = lambda: made.append(1) or connected(asked)  # type: ignore[method-assign]
         await asyncio.gather(*[asked.run_step(REQUEST) for _ in range(16)])
         await asked.aclose()
         return len(made)

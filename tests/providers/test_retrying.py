@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.providers.adapters.remote import RetryPolicy, with_retries
 from redraft.providers.contract import KINDS, ProviderError
-from redraft.providers.retrying import RetryPolicy, with_retries
 
 PATIENT = ("rate_limited", "overloaded", "timeout", "unreachable")
 kinds = st.sampled_from(sorted(KINDS))

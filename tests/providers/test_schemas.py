@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from providers.shapes import TOOLS, json_values
-from redraft.providers.schemas import MAX_VIOLATIONS, violations
+from redraft.providers.json_schema import MAX_VIOLATIONS, violations
 
 TYPES = ("string", "boolean", "null", "object", "array", "number", "integer")
 names = st.sampled_from(["a", "b", "c"])

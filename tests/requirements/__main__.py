@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+from requirements.doors import Suite
 from requirements.page import render
 
 if __name__ == "__main__":
-    sys.stdout.write(render())
+    sys.stdout.write(render(Suite.of(Path(__file__).resolve().parents[1]).doors_of))

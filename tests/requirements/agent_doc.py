@@ -271,10 +271,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-write-modes", "7.21 write", 8,
             "Each component's own mode holds; there is no exception for `exchange`."),
     done("AD-write-merge", "7.21 write", 8, "What the person typed meanwhile is merged with the patched baseline."),
-    decided("AD-write-yrs", "7.21 write", 8, "The merge is a Yrs merge of documents made from text.",
-            "Decided 8: three-way by lines and words; the CRDT serves only inside a conflicting region, both sides "
-            "kept once."),
-    done("AD-write-atomic", "7.21 write", 8, "Document, snapshot and merge state are written safely."),
+    decided("AD-write-yrs", "7.21 write", 8,
+            "The merge is a Yrs merge of documents made from text, whose state is saved with each write.",
+            "Decided 8: three-way by lines and words from the three texts, both sides of a conflict kept once; a Yrs "
+            "document rebuilt from text doubles it. No merge state is stored, and one that is there has no say."),
+    done("AD-write-atomic", "7.21 write", 8, "Document and snapshot are each replaced whole."),
     done("AD-write-stream", "7.21 write", 8, "`--stream` chooses the `crdt` strategy."),
     done("AD-write-ipc", "7.21 write", 8,
             "`--ipc` leaves a JSON patch file in `.agent-doc/patches/` and the document alone."),
@@ -285,7 +286,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-write-ipc-timeout", "7.21 write", 8,
             "A listener silent for 2 seconds gives exit code 75, and the disk is not written."),
     done("AD-write-ipc-success", "7.21 write", 8,
-            "After the listener wrote, snapshot and state are taken from the file."),
+            "After the listener wrote, the snapshot is taken from the file."),
     done("AD-write-two-blocks", "7.21 write", 8,
             "Two patch blocks for one component both apply, and its markers stay."),
     done("AD-write-parses", "7.21 write", 8, "A result that would not parse again is not written."),
@@ -316,7 +317,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-registry-shared", "8.1 Registry", 8, "Several documents may share a pane."),
     done("AD-registry-window", "8.1 Registry", 8, "`window` serves to choose panes of one IDE window."),
 
-    done("AD-u1", "8.2 Use cases", 8, "U1: the first `start` makes a pane, launches Claude and registers it."),
+    done("AD-u1", "8.2 Use cases", 8, "U1: the first `start` in a pane registers it and launches Claude there."),
     done("AD-u2", "8.2 Use cases", 8, "U2: a submit from an editor goes by `route` to the registered pane."),
     done("AD-u3", "8.2 Use cases", 8, "U3: a submit inside Claude Code compares, answers and writes back."),
     done("AD-u4", "8.2 Use cases", 8, "U4: `claim` inside a session updates the registry."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done
+from requirements.entry import Requirement, decided, done, law
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -41,16 +41,19 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-retrieve-snippets", "Retrieval guidance", 3, "A search result carries its file and line range."),
     done("SB-retrieve-full-read", "Retrieval guidance", 3, "The agent can ask for a whole file."),
 
-    done("SB-limit-tool-calls", "1 Functional defaults", 4, "`max_tool_calls_per_job` is 12 unless configured."),
+    decided("SB-limit-tool-calls", "1 Functional defaults", 14, "`max_tool_calls_per_job` is 12 unless configured.",
+            "Limits that fit together: it is 60, since midlight's request may act 20 times and reads before it acts."),
     done("SB-limit-search-default", "1 Functional defaults", 3,
-            "`max_search_results_default` is 20 unless configured."),
+            "`max_search_results_default` (ours: `limits.search_results`) is 20 unless configured."),
     done("SB-limit-search-cap", "1 Functional defaults", 3,
-            "`max_search_results_cap` is 50: a larger `limit` is brought down to it."),
+            "`max_search_results_cap` (`limits.search_results_cap`) is 50: a larger `limit` is brought down to it."),
     done("SB-limit-snippet-lines", "1 Functional defaults", 3,
-            "`max_search_snippet_lines` is 20: no snippet is longer."),
-    done("SB-limit-read-bytes", "1 Functional defaults", 3, "`max_read_bytes_default` is 65536."),
-    done("SB-limit-read-lines", "1 Functional defaults", 3, "`max_read_lines_default` is 800."),
-    done("SB-limit-poll", "1 Functional defaults", 5, "`poll_interval_ms` is 2000."),
+            "`max_search_snippet_lines` (`limits.search_snippet_lines`) is 20: no snippet is longer."),
+    done("SB-limit-read-bytes", "1 Functional defaults", 3,
+            "`max_read_bytes_default` (`limits.read_bytes`) is 65536 unless configured."),
+    done("SB-limit-read-lines", "1 Functional defaults", 3,
+            "`max_read_lines_default` (`limits.read_lines`) is 800 unless configured."),
+    done("SB-limit-poll", "1 Functional defaults", 5, "`poll_interval_ms` is 2000 unless configured."),
     done("SB-limit-configurable", "1 Functional defaults", 3,
             "Every limit can be set by settings and by environment."),
 
@@ -173,19 +176,21 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-event-job-failed", "9 Events and tracing", 4, "`job.failed` is recorded, with the reason."),
     done("SB-event-traced", "9 Events and tracing", 4, "Every major event is traced with a summary of its payload."),
 
-    done("SB-provider-run-step", "11 Provider abstraction", 4,
+    law("SB-provider-run-step", "11 Provider abstraction", 4,
             "A provider has `run_step(state, messages, tool_results, config)`."),
-    done("SB-provider-stream-step", "11 Provider abstraction", 4, "A provider may have `stream_step`."),
-    done("SB-provider-native-tools", "11 Provider abstraction", 4,
+    law("SB-provider-stream-step", "11 Provider abstraction", 4, "A provider may have `stream_step`."),
+    law("SB-provider-native-tools", "11 Provider abstraction", 4,
             "A provider says by `supports_native_tools` whether its model calls tools itself."),
-    done("SB-provider-name", "11 Provider abstraction", 4, "A provider gives its name by `provider_name`."),
-    done("SB-provider-result", "11 Provider abstraction", 4,
-            "A step gives `assistant_message`, `tool_calls` and `proposed_edits` in the canonical forms."),
+    law("SB-provider-name", "11 Provider abstraction", 4, "A provider gives its name by `provider_name`."),
+    decided("SB-provider-result", "11 Provider abstraction", 4,
+            "A step gives `assistant_message`, `tool_calls` and `proposed_edits` in the canonical forms.",
+            "A step's text and calls are the job's events `assistant.message` and `tool.call.requested`; "
+            "`proposed_edits` belong to the job, since calls of several steps may change one place."),
     done("SB-provider-stop-reason", "11 Provider abstraction", 4,
             "`stop_reason` is `needs_tools`, `needs_clarification`, `proposed_edits`, `done` or `error`."),
     done("SB-provider-usage", "11 Provider abstraction", 4,
             "`raw_usage` has tokens, latency and the model's id where they are known."),
-    done("SB-provider-contained", "11 Provider abstraction", 4,
+    law("SB-provider-contained", "11 Provider abstraction", 4,
             "What only one provider knows stays inside its adapter."),
 
     done("SB-route-mode", "12 Routing", 4, "`agent_mode` is `local`, `remote` or `hybrid_auto`."),
@@ -205,21 +210,21 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("SB-tools-same-everywhere", "13 Stable tools", 4,
             "The four tools are ours and the same whichever provider answers."),
 
-    done("SB-call-shape", "14 Tool call protocol", 4,
+    law("SB-call-shape", "14 Tool call protocol", 4,
             "A canonical call has `tool_call_id`, `name` and `arguments`."),
-    done("SB-result-shape", "14 Tool call protocol", 4,
+    law("SB-result-shape", "14 Tool call protocol", 4,
             "A canonical result has `tool_call_id`, `name`, `ok`, `result` and `error`."),
-    done("SB-call-mapped", "14 Tool call protocol", 4,
+    law("SB-call-mapped", "14 Tool call protocol", 4,
             "Each adapter maps its provider's syntax to that shape and back."),
 
-    done("SB-adapter-differences", "15 Provider differences", 4,
+    law("SB-adapter-differences", "15 Provider differences", 4,
             "Tool format, streaming, JSON reliability, context length and usage differ only inside adapters."),
-    done("SB-adapter-no-branch", "15 Provider differences", 4,
+    law("SB-adapter-no-branch", "15 Provider differences", 4,
             "The loop itself never asks which provider it talks to."),
 
-    done("SB-eval-set", "16 Evals", 4, "The eval set has 30 to 50 tasks."),
+    law("SB-eval-set", "16 Evals", 4, "The eval set has 30 to 50 tasks."),
     done("SB-eval-task", "16 Evals", 4, "A task has a prompt, initial files and checks of the outcome."),
-    done("SB-eval-hard-cases", "16 Evals", 4, "Conflict, retry and clarification cases are among them."),
+    law("SB-eval-hard-cases", "16 Evals", 4, "Conflict, retry and clarification cases are among them."),
     done("SB-eval-success", "16 Evals", 4, "The success rate is measured."),
     done("SB-eval-accepted", "16 Evals", 4, "The share of accepted hunks is measured."),
     done("SB-eval-conflicts", "16 Evals", 4, "The conflict rate is measured."),

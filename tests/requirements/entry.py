@@ -29,7 +29,8 @@ class Requirement:
     """One testable fact that a specification (or our own design) asks for.
 
     `section` is the specification's own number or heading. `issue` delivers it; 0 where nobody will. `note` says, for
-    `decided`, by which point of the design ours differs and how, and for `out`, why it is not built.
+    `decided`, by which point of the design ours differs and how, and for `out`, why it is not built. `is_law` says that
+    no door can show it: a law about a pure function, or a rule about the code base.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Requirement:
     status: Status
     issue: int = 0
     note: str = ""
+    is_law: bool = False
 
 
 def spec_of(ref: str) -> str:
@@ -53,8 +55,13 @@ def planned(ref: str, section: str, issue: int, sentence: str) -> Requirement:
 
 
 def done(ref: str, section: str, issue: int, sentence: str) -> Requirement:
-    """Delivered by `issue`, and shown by a test that names the id."""
+    """Delivered by `issue`, and shown by a test that names the id and goes through a door that a user has."""
     return Requirement(ref, spec_of(ref), section, sentence, "done", issue)
+
+
+def law(ref: str, section: str, issue: int, sentence: str) -> Requirement:
+    """The same for a law about a pure function, or a rule about the code base: there is no door to go through."""
+    return Requirement(ref, spec_of(ref), section, sentence, "done", issue, is_law=True)
 
 
 def decided(ref: str, section: str, issue: int, sentence: str, note: str) -> Requirement:

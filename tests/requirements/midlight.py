@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, out
+from requirements.entry import Requirement, decided, done, law, out
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -10,7 +10,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-goal-many", "Goals", 4, "One request may change several documents."),
     done("ML-goal-control", "Goals", 2, "Every action of the agent can be seen and decided by the person."),
     done("ML-goal-safety", "Goals", 2, "Confirmation and undo keep an agent from losing data."),
-    done("ML-goal-extend", "Goals", 3, "A new tool is one entry in the registry and needs no change elsewhere."),
+    law("ML-goal-extend", "Goals", 3, "A new tool is one entry in the registry and needs no change elsewhere."),
 
     done("ML-create-params", "1 create_document", 3,
             "`create_document` takes `name`, and optionally `folder`, `content` and `template`."),
@@ -124,14 +124,22 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     out("ML-ipc-electron", "1.2 and 1.3 Handlers", "The four calls are Electron IPC channels with a preload bridge.",
             "There is no Electron here; the same four are answered by HTTP and MCP."),
 
-    done("ML-change-types", "2.1 Agent store", 2,
-            "A change is `created`, `modified`, `moved` or `deleted`, with its path."),
+    decided("ML-change-types", "2.1 Agent store", 2,
+            "A change is `created`, `modified`, `moved` or `deleted`, with its path.",
+            "Decided 5: a turn shows each document's patch, which says as git does whether the file is new or deleted; "
+            "a move is named in its title, and `paths` has both places."),
     done("ML-change-content", "2.1 Agent store", 2, "A change has the content before and after."),
-    done("ML-change-move-paths", "2.1 Agent store", 2, "A move has `fromPath` and `toPath`."),
-    done("ML-action-fields", "2.1 Agent store", 4, "An action has its id, tool, arguments, result, error and time."),
-    done("ML-record-fields", "2.1 Agent store", 4,
-            "A change record has id, time, checkpoint, actions, changes and status."),
-    done("ML-record-conversation", "2.1 Agent store", 4, "A change record names its conversation and message."),
+    decided("ML-change-move-paths", "2.1 Agent store", 2, "A move has `fromPath` and `toPath`.",
+            "Decided 5: a turn's `paths` has both places, and its title says which is which."),
+    decided("ML-action-fields", "2.1 Agent store", 4, "An action has its id, tool, arguments, result, error and time.",
+            "Decided 5: actions are the job's events `tool.call.requested` and `tool.call.completed`, in order and "
+            "with their time."),
+    decided("ML-record-fields", "2.1 Agent store", 4,
+            "A change record has id, time, checkpoint, actions, changes and status.",
+            "Decided 5: the record is the turn, in the one history of everybody's changes; its actions are the job's "
+            "events."),
+    decided("ML-record-conversation", "2.1 Agent store", 4, "A change record names its conversation and message.",
+            "Decided 5: the job names its session, its request and its turn."),
     done("ML-record-status", "2.1 Agent store", 2, "A record is pending, accepted or undone."),
     done("ML-record-accept", "2.1 Agent store", 2, "Accepting clears the pending state and keeps the changes."),
     done("ML-record-undo-edit", "2.1 Agent store", 2, "Undo brings back a modified document."),
@@ -158,7 +166,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-banner-kinds", "2.3 Change banner", 6, "It names each document as created, edited, moved or deleted."),
     done("ML-banner-five", "2.3 Change banner", 6, "It lists five and says how many more there are."),
     done("ML-banner-open", "2.3 Change banner", 6, "A click on a document opens its diff."),
-    done("ML-banner-buttons", "2.3 Change banner", 6, "It has buttons to view the diff, to undo and to accept."),
+    done("ML-banner-buttons", "2.3 Change banner", 6,
+            "It has buttons to view the diff, to undo and, while it waits, to accept."),
+    decided("ML-banner-accept-applied", "2.3 Change banner", 6, "What is on disk already waits to be accepted.",
+            '"The life of a turn": what `apply` wrote stands and can be undone; only what is proposed waits.'),
 
     done("ML-highlight-added", "2.4 Diff highlight", 7, "Added text is marked green in the rich editor."),
     done("ML-highlight-removed", "2.4 Diff highlight", 7,
@@ -174,7 +185,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-cp-read-none", "2.5 Checkpoints", 2, "Reading makes no checkpoint."),
     done("ML-cp-all-files", "2.5 Checkpoints", 2, "One checkpoint covers every file of its turn."),
 
-    done("ML-loop-iterations", "3.1 Agent runner", 4, "The loop ends after 10 iterations unless configured."),
+    decided("ML-loop-iterations", "3.1 Agent runner", 14, "The loop ends after 10 iterations unless configured.",
+            "Limits that fit together: it ends after 50, since 20 actions must be reachable with one call a step."),
     done("ML-loop-tokens", "3.1 Agent runner", 4, "An iteration has at most 4000 tokens unless configured."),
     done("ML-loop-confirm", "3.1 Agent runner", 4, "Destructive calls are confirmed unless configured otherwise."),
     done("ML-loop-request", "3.1 Agent runner", 4, "A request names provider, model, messages and tools."),
@@ -223,7 +235,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
 
     done("ML-ui-summary", "UI: summary banner", 6,
             "A turn over several files shows how many actions it had and each of them."),
-    done("ML-ui-summary-buttons", "UI: summary banner", 6, "The summary has buttons to view, undo all and accept."),
+    done("ML-ui-summary-buttons", "UI: summary banner", 6,
+            "The summary has buttons to view, to undo all and, while it waits, to accept."),
 
     done("ML-ui-chat-card", "UI: chat", 6, "The change summary stands under the agent's words in the chat."),
     done("ML-ui-chat-follow-up", "UI: chat", 6, "The talk goes on after the changes."),
@@ -252,8 +265,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Issue 2: refused are places where text is executed by convention, secrets and system files; no others."),
 
     done("ML-limit-actions", "Security: limits", 2, "A request has at most 20 actions."),
-    done("ML-limit-iterations", "Security: limits", 4, "A run has at most 10 iterations."),
-    done("ML-limit-destructive-rate", "Security: limits", 4, "Destructive acts are limited in their rate."),
+    decided("ML-limit-iterations", "Security: limits", 14, "A run has at most 10 iterations.",
+            "Limits that fit together: 50 unless configured, since 20 actions must be reachable with one call a step."),
+    decided("ML-limit-destructive-rate", "Security: limits", 4, "Destructive acts are limited in their rate.",
+            "Deletions are limited in number for each job (`agent.destructive_calls`), are asked about first, "
+            "and can be undone; nobody counts them by the minute."),
     done("ML-limit-timeout", "Security: limits", 4, "A run that takes too long ends by itself."),
 
     done("ML-sens-internal", "Security: sensitive files", 2, "The internal state folder is blocked."),
@@ -266,15 +282,19 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "A blocked file gives its name and a mask, never a byte, from any tool, search among them."),
 
     done("ML-audit-fields", "Security: audit", 2, "The audit log has time, action, parameters, result and who."),
-    done("ML-audit-results", "Security: audit", 3, "A result is success, error or rejected."),
+    decided("ML-audit-results", "Security: audit", 3, "A result is success, error or rejected.",
+            "Everything is traceable: a call that changed something says what became of its turn (proposed, applied) "
+            "instead of success; error and rejected are as written."),
     done("ML-audit-every", "Security: audit", 3, "Every action of an agent is in the log."),
 
     done("ML-err-validation", "Error handling", 3,
             "A wrong path or a missing parameter is an error, and nothing runs."),
     done("ML-err-permission", "Error handling", 3,
             "A file that may not be written gives an error with a suggestion."),
-    done("ML-err-conflict", "Error handling", 3,
-            "Where a file exists, the person can choose to overwrite, rename or cancel."),
+    decided("ML-err-conflict", "Error handling", 3,
+            "Where a file exists, the person can choose to overwrite, rename or cancel.",
+            "Decided 9: refuse rather than guess. No tool writes over a document: the call is refused with what to do "
+            "instead, and an agent that cannot decide asks by `clarify_user`."),
     done("ML-err-system", "Error handling", 2,
             "A full disk or an I/O error is reported, with the documents as they were."),
     done("ML-err-agent", "Error handling", 4, "At the loop's limit the agent stops and sums up what it did."),
@@ -315,8 +335,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("ML-mode-autonomous", "Agent modes", 2, "`apply` carries actions out at once."),
     done("ML-mode-supervised", "Agent modes", 2, "`propose` shows before it writes."),
     done("ML-mode-restricted", "Agent modes", 2, "`read` refuses every change."),
-    done("ML-mode-custom", "Agent modes", 2,
-            "A custom mode is a set of rules of tool and path that allow, ask or deny."),
+    decided("ML-mode-custom", "Agent modes", 2,
+            "A custom mode is a set of rules of tool and path that allow, ask or deny.",
+            "Rules of tool and path that allow, ask or deny are remembered for a folder and hold under every mode; a "
+            "set of them has no name of its own."),
 
     done("ML-metric-success", "Success metrics", 4, "The share of successful actions is measured."),
     done("ML-metric-accept", "Success metrics", 4, "The share of accepted changes is measured."),

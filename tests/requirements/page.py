@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from requirements import REQUIREMENTS, STATUSES, Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _HEAD = """\
 # The requirements
@@ -21,19 +21,21 @@ generated from `tests/requirements/`, where the data lie; write it anew with
 
     cd tests && python -m requirements > ../docs/requirements.md
 
-`done` is shown by a test that names the id, `planned` waits for the issue given, `decided` was changed by the design
-(the note says how ours behaves), `out` is deliberately not built.
+`done` is shown by a test that names the id; behind it stand the doors that its tests go through: the program (`cli`),
+`mcp`, `http`, a `websocket` or the `app` in a browser, or `law` for a law about a pure function or a rule about the
+code base. `planned` waits for the issue given, `decided` was changed by the design (the note says how), `out` is
+deliberately not built.
 """
 
 
-def render(requirements: Iterable[Requirement] = REQUIREMENTS) -> str:
-    """The whole page."""
+def render(doors_of: Callable[[str], Iterable[str]], requirements: Iterable[Requirement] = REQUIREMENTS) -> str:
+    """The whole page; `doors_of` says through which doors the tests of an id go."""
     by_spec: dict[str, list[Requirement]] = {}
     for requirement in requirements:
         by_spec.setdefault(requirement.spec, []).append(requirement)
     lines = [_HEAD, *_counts(by_spec)]
     for spec, entries in by_spec.items():
-        lines += ["", f"## {spec}", "", *_table(entries)]
+        lines += ["", f"## {spec}", "", *_table(entries, doors_of)]
     return "\n".join(lines) + "\n"
 
 
@@ -48,14 +50,16 @@ def _counts(by_spec: dict[str, list[Requirement]]) -> Iterator[str]:
     yield _row(["all", *(str(total[status]) for status in STATUSES), str(total.total())])
 
 
-def _table(entries: Iterable[Requirement]) -> Iterator[str]:
+def _table(entries: Iterable[Requirement], doors_of: Callable[[str], Iterable[str]]) -> Iterator[str]:
     yield _row(["id", "place", "requirement", "status"])
     yield _row(["---"] * 4)
     for entry in entries:
-        yield _row([f"`{entry.id}`", entry.section, entry.sentence, _standing(entry)])
+        yield _row([f"`{entry.id}`", entry.section, entry.sentence, _standing(entry, doors_of)])
 
 
-def _standing(entry: Requirement) -> str:
+def _standing(entry: Requirement, doors_of: Callable[[str], Iterable[str]]) -> str:
+    if entry.status == "done":
+        return f"done: {'law' if entry.is_law else ', '.join(sorted(doors_of(entry.id)))}"
     if entry.note:
         return f"{entry.status}: {entry.note}"
     return f"planned, issue {entry.issue}" if entry.status == "planned" else entry.status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done
+from requirements.entry import Requirement, decided, done, law
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -37,11 +37,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RT-val-string", "Step 1 Validation", 7, "A `newText` that is no string is refused."),
     done("RT-val-integers", "Step 1 Validation", 7, "Positions that are not whole numbers are refused."),
 
-    done("RT-conv-separator", "Step 2 Conversion", 7,
+    law("RT-conv-separator", "Step 2 Conversion", 7,
          "Plain text has \"\\n\\n\" between blocks, as `getText({blockSeparator: '\\n\\n'})` gives it."),
-    done("RT-conv-exact", "Step 2 Conversion", 7,
+    law("RT-conv-exact", "Step 2 Conversion", 7,
          "Every text offset maps to the position that TipTap itself means, for every node type."),
-    done("RT-conv-back", "Step 2 Conversion", 7, "Every position maps back to its text offset."),
+    law("RT-conv-back", "Step 2 Conversion", 7, "Every position maps back to its text offset."),
     decided("RT-conv-table", "Step 2 Conversion", 7,
             'The table puts "H" of `<p>Hello</p><p>world</p>` at 2 and "w" at 9.',
             "Issue 7: TipTap itself is the truth: the two positions are 1 and 8."),
@@ -49,17 +49,20 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Issue 7: right on fewer than half of real offsets; the exact mapping replaces it."),
     decided("RT-conv-traversal", "Step 2 Conversion", 7, "The other algorithm adds 2 at the opening of every block.",
             "Issue 7: right on hardly any real offset; the exact mapping replaces it."),
-    done("RT-conv-bounds", "Step 2 Conversion", 7, "An offset outside the text is an error and not a guess."),
-    done("RT-conv-utf16", "Step 2 Conversion", 7,
+    law("RT-conv-bounds", "Step 2 Conversion", 7, "An offset outside the text is an error and not a guess."),
+    law("RT-conv-utf16", "Step 2 Conversion", 7,
          "Offsets in the browser are UTF-16 and are never mixed up with code points."),
 
-    done("RT-exec-focus", "Step 3 Execution", 7, "The editor is focused by a replacement."),
+    done("RT-exec-focus", "Step 3 Execution", 7,
+         "The editor is focused by a replacement, unless the person has the keyboard elsewhere in the app."),
     done("RT-exec-transaction", "Step 3 Execution", 7, "Deleting and inserting are one transaction."),
     done("RT-exec-failed-command", "Step 3 Execution", 7,
-         "Where the editor refuses the command, the result says so and nothing changed."),
+         'Where the editor refuses the command, the result says "TipTap command execution failed"; nothing changed.'),
     done("RT-exec-message", "Step 3 Execution", 7, "A success names the positions that were replaced."),
-    done("RT-exec-unexpected", "Step 3 Execution", 7,
-         "An unexpected error becomes a failed result and never an exception to the caller."),
+    decided("RT-exec-unexpected", "Step 3 Execution", 7,
+            'An unexpected error becomes a result that says "Unexpected error during text replacement".',
+            "Decided 9: a held lock, a full disk or a lost history is told as by every tool, with its code and what to "
+            "do next; over MCP that is a result, too, with `isError`."),
 
     done("RT-edge-replace", "Edge cases", 7, '0 to 5 with "Hi" replaces the first five characters.'),
     done("RT-edge-insert", "Edge cases", 7, '5 to 5 with "NEW" inserts at 5.'),
@@ -81,7 +84,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
          "Newlines become paragraphs, in the middle of a block too."),
     done("RT-prod-markdown", "Production improvements", 7,
          "Markdown in `newText`, such as `**bold**`, becomes formatting."),
-    done("RT-prod-fast", "Production improvements", 7,
+    law("RT-prod-fast", "Production improvements", 7,
          "Finding a position in a 1 MB document takes less than 1 ms after the first."),
     done("RT-prod-progress", "Production improvements", 7, "A long operation shows that it is going on."),
     done("RT-prod-tables", "Production improvements", 7, "Replacements inside tables keep the table whole."),
@@ -107,8 +110,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     decided("RT-bridge-post-message", "Browser API", 7,
             "Calls and results are posted as window messages to any origin.",
             "Issue 5: an authenticated websocket carries them; no other page can send or read them."),
-    done("RT-bridge-empty-text", "Browser API", 7,
-         "`getEditorText` without an editor gives the document's text from the server."),
+    decided("RT-bridge-empty-text", "Browser API", 7, "`getEditorText` without an editor gives an empty text.",
+            "Decided 9: the document's text comes from the server; with no document at all the call is refused. An "
+            "empty text would be taken for an empty document."),
     done("RT-bridge-one-executes", "Browser API", 7, "Of several browsers on one document exactly one executes."),
     done("RT-bridge-timeout", "Browser API", 7,
             "No browser answering within 5 seconds is a clear error, with nothing half-done."),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from redraft.review.acts import accept, agent_turn, reject, type_into
+from redraft.review.operations import accept, apply_agent_turn, reject, save, type_into
+from redraft.review.outside_change import apply_outside_change
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
 from redraft.text.lines import split_lines
@@ -72,21 +74,36 @@ class Typist:
 
 @st.composite
 def reviews(draw: st.DrawFn) -> tuple[Review, Typist]:
-    """A review with a past: agents' turns, typing and decisions in any order."""
+    """A review with a past: agents' turns (some made for a text that is no longer there), typing, saving, decisions and
+    another program's changes in any order."""
     review = Review.of(draw(documents()))
     typist = Typist()
-    for number in range(draw(st.integers(1, 5))):
-        act = draw(st.sampled_from(["agent", "agent", "type", "accept", "reject"]))
+    seen = review.working
+    for number in range(draw(st.integers(1, 6))):
+        act = draw(st.sampled_from(["agent", "agent", "late", "type", "save", "outside", "accept", "reject"]))
         if act == "agent":
-            review = agent_turn(review, review.working, draw(rewritings(review.working)), f"turn{number}")
+            seen = review.working
+            review = apply_agent_turn(review, seen, draw(rewritings(seen)), f"turn{number}")
+        elif act == "late":
+            review = apply_agent_turn(review, seen, draw(rewritings(seen)), f"turn{number}")
+        elif act == "save":
+            review = save(review)
+        elif act == "outside":
+            review = apply_outside_change(review, draw(rewritings(review.saved)))
+            typist.agreed_to(review)
         elif act == "type":
             review = typist.type(review, draw(st.integers(0, 500)), draw(st.sampled_from(["", " ", "\n"])))
-        elif review.hunks:
-            chosen = draw(st.lists(st.sampled_from([hunk.id for hunk in review.hunks]), unique=True))
+        elif decidable(review, act):
+            chosen = draw(st.lists(st.sampled_from(decidable(review, act)), unique=True))
             review = (accept if act == "accept" else reject_of_agents)(review, chosen)
             if act == "accept":
                 typist.agreed_to(review)
     return review, typist
+
+
+def decidable(review: Review, act: str) -> list[str]:
+    """The hunks that can be accepted or rejected. Some conflicts have to be settled before they are accepted."""
+    return [hunk.id for hunk in review.hunks if act == "reject" or not hunk.unsettled]
 
 
 def reject_of_agents(review: Review, ids: list[str]) -> Review:
@@ -101,7 +118,7 @@ def check_invariants(review: Review) -> None:
     assert all(part.id for part in review.parts if part.is_hunk), "a hunk has no id"
     pairs = itertools.pairwise(review.parts)
     assert not any(left.same and right.same for left, right in pairs), "two equal parts lie side by side"
-    again = Review.from_cuts(review.base, review.proposed, review.working, review.cuts())
+    again = Review.from_cuts(review.text, json.loads(json.dumps(review.cuts())))
     assert again == review, "the cuts do not give the review back"
     for hunk in review.hunks:
         assert review.working.startswith(hunk.working, hunk.working_at), "a hunk is not where it says"

@@ -8,15 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.review.acts import accept, accept_all, agent_turn, outside_change, reject_all
+from redraft.review.operations import accept, accept_all, apply_agent_turn, reject, reject_all, save, withdraw
+from redraft.review.outside_change import apply_outside_change
+from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
-from redraft.review.step import without_step
+from redraft.text.diff.word_diff import word_edits
+from redraft.text.edits import Change, Edit
 from review.drafting import check_invariants, reviews, rewritings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from review.drafting import Typist
+
+
+def compare(old: str, new: str) -> Change:
+    return Change(tuple(word_edits(old, new, tidy=False)))
+
 
 LINES = "one\n\ntwo\n\nthree\n"
 
@@ -33,16 +39,44 @@ def proposing(**words: str) -> str:
 
 
 def by_agent(review: Review, result: str, turn: str = "turn") -> Review:
-    return agent_turn(review, review.working, result, turn)
+    return apply_agent_turn(review, review.working, result, turn)
 
 
-@given(reviews(), st.data())
+def taken_back(now: Review, before: Review, after: Review) -> Review | None:
+    return revert_step(now, before, after, compare(before.saved, after.saved), compare(after.saved, now.saved))
+
+
+@given(reviews(), st.sampled_from(["agent", "accept", "reject", "save"]), st.data())
 def test_a_step_after_which_nothing_happened_is_taken_back_whole(
-    made: tuple[Review, Typist], data: st.DataObject
+    made: tuple[Review, Typist], act: str, data: st.DataObject
 ) -> None:
     before, _ = made
-    after = by_agent(before, data.draw(rewritings(before.working)))
-    assert texts(without_step(after, before, after)) == texts(before)
+    if act == "agent":
+        after = by_agent(before, data.draw(rewritings(before.working)))
+    elif act == "save":
+        after = save(before)
+    else:
+        after = (accept_all if act == "accept" else reject_all)(before)
+    result = taken_back(after, before, after)
+    assert result is None or texts(result) == texts(before)
+
+
+def test_an_acceptance_is_taken_back_around_what_came_since() -> None:
+    before = by_agent(Review.of(LINES), proposing(one="1", three="3"))
+    first, second = before.hunks
+    after = accept(before, [first.id])
+    now = reject(after, [second.id])
+    assert texts(taken_back(now, before, after)) == (LINES, proposing(one="1"), proposing(one="1"))
+
+
+def test_a_refusal_is_taken_back_at_its_own_place_among_equal_words() -> None:
+    text = "same\n\nsame\n\nsame\n"
+    before = apply_agent_turn(Review.of(text), text, text, "turn", [Change((Edit(6, "same", "other"),))])
+    after = reject_all(before)
+    now = apply_outside_change(after, "same\n\n" + text)
+    result = revert_step(now, before, after, Change(), Change((Edit(0, "", "same\n\n"),)))
+    assert result is not None
+    assert result.working == "same\n\nsame\n\nother\n\nsame\n"
 
 
 @given(reviews(), st.data())
@@ -51,38 +85,25 @@ def test_what_was_typed_after_a_step_outlives_it(made: tuple[Review, Typist], da
     before, typist = made
     after = by_agent(before, data.draw(rewritings(before.working)))
     now = typist.type(after, data.draw(st.integers(0, 500)), data.draw(st.sampled_from(["", " ", "\n"])))
-    result = without_step(now, before, after)
-    if result is not None:
-        check_invariants(result)
-        assert typist.typed[-1] in result.to_save
+    for result in (taken_back(now, before, after), withdraw(now, "turn")):
+        if result is not None:
+            check_invariants(result)
+            assert typist.typed[-1] in result.to_save
 
 
-@given(reviews(), st.sampled_from([accept_all, reject_all]), st.data())
-def test_where_nothing_is_pending_on_either_side_nothing_is_proposed(
-    made: tuple[Review, Typist], settle: Callable[[Review], Review], data: st.DataObject
-) -> None:
-    after, _ = made
-    before, now = Review.of(after.base), settle(after)
-    if data.draw(st.booleans()):
-        disk = data.draw(rewritings(now.base))
-        now = outside_change(now, now.base, disk)
-    result = without_step(now, before, after)
-    assert result is None or result.proposed == result.base
-
-
-def test_a_proposal_accepted_since_is_not_taken_out_again_in_the_name_of_another() -> None:
-    before = Review.of(LINES)
-    after = by_agent(before, proposing(one="1"), "first")
-    now = by_agent(after, proposing(one="1", three="3"), "second")
-    now = accept(now, [now.hunks[0].id])
-    assert without_step(now, before, after) is None
-
-
-def test_a_proposal_goes_with_its_step_and_leaves_another_alone() -> None:
-    before = Review.of(LINES)
-    after = by_agent(before, proposing(one="1"), "first")
-    now = by_agent(after, proposing(one="1", three="3"), "second")
-    result = without_step(now, before, after)
-    assert texts(result) == (LINES, proposing(three="3"), proposing(three="3"))
+def test_a_proposal_goes_with_its_turn_and_leaves_another_alone() -> None:
+    now = by_agent(by_agent(Review.of(LINES), proposing(one="1"), "first"), proposing(one="1", three="3"), "second")
+    result = withdraw(now, "first")
     assert result is not None
+    assert texts(result) == (LINES, proposing(three="3"), proposing(three="3"))
     assert [hunk.turn for hunk in result.hunks] == ["second"]
+
+
+def test_a_turn_knows_its_own_words_within_a_hunk_that_it_shares() -> None:
+    text = "one two three\n"
+    now = by_agent(by_agent(Review.of(text), "one 2 and 3\n", "first"), "one 2 or, well, 3\n", "second")
+    assert withdraw(now, "first") is None  # without its words the second's would make no sense
+    once = withdraw(now, "second")
+    assert once is not None
+    assert once.working == "one 2 and 3\n"
+    assert withdraw(once, "first") == Review.of(text)

@@ -1,23 +1,25 @@
-"""A whole folder by meaning: what is read, how much of it, and that passages are told with their own documents."""
+"""A whole folder, ranked: what is read, how much of it, that it keeps up, and whose each passage is."""
 
 from __future__ import annotations
 
+import random
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from redraft.search.everywhere import Read, read_folder, search_everywhere
-from redraft.search.hits import order
-from redraft.search.vectors import VectorCache
+from redraft.search.index import Index
+from redraft.search.passages import folder_passages
+from redraft.search.passages.folder_passages import FolderPassages, FolderResults
+from redraft.workspace.folder.scan import Drafts
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from redraft.providers.embeddings import Vectors
+    from redraft.providers.embeddings import Embedder, Vectors
 
 
 class Counting:
@@ -33,47 +35,102 @@ class Counting:
         return np.array([[1, 0] if "flood" in text else [0, 1] for text in texts], np.float32).reshape(-1, 2)
 
 
-def test_each_passage_is_told_with_its_own_document(tmp_path: Path):
-    empty = [("a.md", ""), ("b.md", ""), ("z.md", "")]
-    texts = [(f"{at}.md", f"# Part {at}\n\nNothing.\n\n# Flood {at}\n\nThe flood number {at}.\n") for at in range(9)]
-    read = Read(tuple(sorted([*empty, *texts])), truncated=False)
-    with VectorCache(str(tmp_path), 0.0) as cache:
-        found = search_everywhere(read, "flood", Counting("one"), cache, limit=9)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "notes"
+    found.mkdir()
+    return found
+
+
+@pytest.fixture
+def workspace(folder: Path) -> Generator[Workspace]:
+    with Workspace.open(str(folder), state_home=str(folder.parent / "state")) as opened:
+        yield opened
+
+
+def put(folder: Path, texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+
+
+def search(
+    workspace: Workspace, query: str, model: Embedder | None = None, *, limit: int = 100, seconds: float = 60.0
+) -> FolderResults:
+    drafts = workspace.working_drafts()
+    return Index.of(workspace).rank(query, drafts, model, limit=limit, seconds=seconds, least=0.0)
+
+
+def test_each_passage_is_told_with_its_own_document(folder: Path, workspace: Workspace):
+    put(folder, {"a.md": "", "b.md": "", "z.md": ""})
+    put(folder, {f"{at}.md": f"# Part {at}\n\nNothing.\n\n# Flood {at}\n\nThe flood number {at}.\n" for at in range(9)})
+    found = search(workspace, "flood", Counting("one"), limit=9)
     assert sorted((path, passage.line) for path, passage in found.passages) == [(f"{at}.md", 4) for at in range(9)]
     assert all(path.removesuffix(".md") in passage.text for path, passage in found.passages)
 
 
-def test_where_time_runs_out_the_next_search_goes_on(tmp_path: Path):
-    read = Read(tuple((f"{at}.md", f"# Part {at}\n\nNothing {at}.\n") for at in range(100)), truncated=False)
-    model = Counting("slow", seconds=0.001)
-    with VectorCache(str(tmp_path), 0.0) as cache:
-        told = [search_everywhere(read, "flood", model, cache, limit=3, seconds=0).status for _ in range(5)]
-    assert told == ["indexing", "indexing", "indexing", "ready", "ready"]
+def test_words_of_one_document_are_not_carried_into_the_next(folder: Path, workspace: Workspace):
+    put(folder, {"a.md": "The heron.\n", "b.md": "Something else.\n"})
+    assert [path for path, _ in search(workspace, "heron").passages] == ["a.md"]
 
 
-@pytest.mark.parametrize(("most", "paths"), [(30, ["a.md", "b.txt", "in/c.md"]), (20, ["a.md", "b.txt"]), (0, [])])
-def test_a_folder_is_read_in_order_up_to_so_much_text(tmp_path: Path, most: int, paths: list[str]):
-    folder, state = tmp_path / "notes", tmp_path / "state"
-    (folder / "in").mkdir(parents=True)
-    for path in ("in/c.md", "b.txt", "a.md", "picture.png"):
-        (folder / path).write_text("0123456789", encoding="utf-8")
-    with Workspace.open(str(folder), state_home=str(state)) as workspace:
-        read = read_folder(workspace.engine, most=most)
-        assert [path for path, _ in read.documents] == paths
-        assert read.truncated == (len(paths) < 3)
-        assert [path for path, _ in read_folder(workspace.engine, "in/**").documents] == ["in/c.md"]
+def test_a_document_is_found_by_the_words_of_its_name(folder: Path, workspace: Workspace):
+    put(folder, {"plans/harbour-dues.md": "What ships pay.\n", "other.md": "Nothing of the kind.\n"})
+    assert [path for path, _ in search(workspace, "the dues of a harbour").passages] == ["plans/harbour-dues.md"]
 
 
-@pytest.mark.parametrize("most", [0, 7, 30, 60, 100, 1000])
-def test_of_more_text_than_is_read_the_first_documents_stay(tmp_path: Path, most: int):
-    folder = tmp_path / "notes"
-    sizes = {f"{place}{number}.md": number * 7 % 23 for place in ("z/", "a/", "a/b/", "") for number in range(9)}
-    for path, size in sizes.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text("x" * size, encoding="utf-8")
-    with Workspace.open(str(folder), state_home=str(tmp_path / "state")) as workspace:
-        read = read_folder(workspace.engine, most=most)
-    paths = sorted(sizes, key=order)
-    fits = [at for at in range(len(paths) + 1) if sum(sizes[path] for path in paths[:at]) <= most]
-    assert [path for path, _ in read.documents] == paths[: fits[-1]]
-    assert read.truncated == (fits[-1] < len(paths))
+def test_where_time_runs_out_the_next_search_goes_on(folder: Path, workspace: Workspace):
+    put(folder, {f"{at}.md": f"# Part {at}\n\nNothing {at}.\n" for at in range(100)})
+    passages = FolderPassages(workspace, Counting("slow", seconds=0.001))
+    view = workspace.watch_files()
+    view.refresh()
+    told: list[str] = []
+    while "ready" not in told:
+        told.append(passages.search(view.files, Drafts({}, set()), "flood", limit=3, seconds=0).status)
+    # Two portions of files and four of passages, some of them in one search.
+    assert told == ["indexing"] * (len(told) - 1) + ["ready"]
+    assert len(told) >= 4
+
+
+def test_of_more_text_than_is_searched_the_rest_is_said(folder: Path, workspace: Workspace):
+    put(folder, dict.fromkeys(("in/c.md", "b.txt", "a.md"), "0123456 89"))
+    (folder / "picture.png").write_bytes(b"\x89PNG\0" + b"0123456 89" * 9)
+    view = workspace.watch_files()
+    view.refresh()
+    for most, paths in ((30, ["a.md", "b.txt", "in/c.md"]), (20, ["a.md", "b.txt"]), (0, [])):
+        passages = FolderPassages(workspace, None, most=most)
+        found = passages.search(view.files, Drafts({}, set()), "0123456", limit=9, seconds=60)
+        assert sorted(path for path, _ in found.passages) == paths
+        assert found.truncated == (len(paths) < 3)
+
+
+def test_whatever_happens_to_the_folder_a_search_sees_it_as_it_is_now(
+    folder: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    """Files come, change, move and go; a naive look into every file says what has to be found."""
+    monkeypatch.setattr(folder_passages, "_MANY_GONE", 20)
+    chance = random.Random(7)
+    words = ["heron", "anchor", "lantern", "meadow"]
+    for step in range(60):
+        paths = sorted(path.name for path in folder.glob("*.md"))
+        act = chance.choice(["write", "write", "write", "remove", "rename"])
+        if act == "write" or not paths:
+            body = " ".join(chance.choices([*words, "the", "sea"], k=chance.randint(0, 12)))
+            put(folder, {f"{chance.randrange(8)}.md": body})
+        elif act == "remove":
+            (folder / chance.choice(paths)).unlink()
+        else:
+            (folder / chance.choice(paths)).rename(folder / f"{chance.randrange(8)}.md")
+        for word in words:
+            holding = {path.name for path in folder.glob("*.md") if word in path.read_text(encoding="utf-8").split()}
+            found = search(workspace, word)
+            assert {path for path, _ in found.passages} == holding, (step, act, word)
+
+
+def test_a_text_that_is_being_worked_on_is_searched_instead_of_its_file(folder: Path, workspace: Workspace):
+    put(folder, {"a.md": "The heron.\n"})
+    found = Index.of(workspace).rank(
+        "heron anchor", Drafts({"b.md": "An anchor.\n"}, {"a.md"}), None, limit=9, seconds=60, least=0.0
+    )
+    assert [path for path, _ in found.passages] == ["b.md"]
+    assert [path for path, _ in search(workspace, "heron anchor").passages] == ["a.md"]

@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.search.finders import Sieve
-from redraft.search.hits import Lined, find_hits, hits_among, hits_in
-from redraft.search.pattern import Pattern, compile_query
-from redraft.search.remembered import Remembered
+from redraft.search.hits import LinedText, collect_hits, collect_hits_among, find_hits
+from redraft.search.index import TextCache
+from redraft.search.pattern import Pattern, RequiredWords, compile_query
 from search.patterns import LITERALS, PATTERNS, TEXTS
 
 LETTER = r"\pL\pM\p{Nd}\p{Nl}\p{Pc}"
@@ -71,16 +70,16 @@ def test_many_files_at_once_give_the_hits_of_each(texts: list[str], query: str):
     files = [(f"{number}.md", text.encode()) for number, text in enumerate(texts)]
     each = find_hits([], pattern, 1000)
     for path, data in files:
-        hits_in(path, data, pattern, each, 1000)
+        collect_hits(path, data, pattern, each, 1000)
     assert find_hits([files], pattern, 1000) == each
     together = find_hits([], pattern, 1000)
-    hits_among([(path, Lined(data)) for path, data in files], pattern, together, 1000)
+    collect_hits_among([(path, LinedText(data)) for path, data in files], pattern, together, 1000)
     assert together == each
 
 
 @given(st.text(alphabet="aü\n", max_size=30))
 def test_lines_start_after_every_line_break(text: str):
-    lined, lines = Lined(text.encode()), text.split("\n")
+    lined, lines = LinedText(text.encode()), text.split("\n")
     assert lined.lines(0, len(lines)) == tuple(lines)
     assert [str(lined.data[start:], "utf-8").partition("\n")[0] for start in lined.starts[:-1]] == lines
     assert lined.starts[-1] == len(lined.data) + 1
@@ -97,7 +96,7 @@ def test_context_is_the_lines_around_a_hit(text: str, context: int):
 
 
 def test_a_sieve_wants_one_word_of_every_clause():
-    sieve = Sieve([["river", "Lake"], ["Side"]], folding=True)
+    sieve = RequiredWords([["river", "Lake"], ["Side"]], folding=True)
     assert sieve.holds(b"the lakeside")
     assert not sieve.holds(b"a lake")
     assert not sieve.holds(b"the seaside")
@@ -110,7 +109,7 @@ def test_what_is_remembered_keeps_within_its_bound():
         asked.extend(numbers)
         return {number: b"x" * 10 for number in numbers if number < 50}
 
-    remembered = Remembered(fetch, largest=100)  # pyright: ignore[reportArgumentType]
+    remembered = TextCache(fetch, largest=100)  # pyright: ignore[reportArgumentType]
     assert set(remembered.get([*range(5), 77])) == set(range(5))
     assert set(remembered.get([3, 4, 5])) == {3, 4, 5}
     assert asked == [0, 1, 2, 3, 4, 77, 5]

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.errors import Refused
-from redraft.files import trusting
+from redraft.files import stat_cache
 from redraft.files.syscalls import Unsupported
-from redraft.search import catalogue as catalogue_module
+from redraft.search import index_database as catalogue_module
 from redraft.search.index import Hit, Index
 from redraft.text.edits import Change, Edit
-from redraft.workspace import present
+from redraft.workspace.folder import file_table
 from workspace.folder import AGENT, Folder, agent_writes, fresh_folder
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ AT_ONCE = -1_000_000_000
 @pytest.fixture
 def index(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> Generator[Index]:
     """An index of two hundred and some files, none of which is too young to be indexed."""
-    monkeypatch.setattr(trusting, "SETTLED_NS", AT_ONCE)
+    monkeypatch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
     for number in range(200):
         folder.put(f"d{number % 7}/note{number}.md", f"# Note {number}\n\nThe lantern of house {number}x.\n")
     folder.put("top.md", "first\nsecond lantern\nthird\n")
@@ -106,7 +106,7 @@ def test_without_the_kernels_notices_every_file_is_looked_at(
     def none() -> None:
         raise Unsupported
 
-    monkeypatch.setattr(present, "Notices", none)
+    monkeypatch.setattr(file_table, "Inotify", none)
     with Index.open(folder.open()) as other:
         assert len(other.search("lantern")) == 201
         folder.put("top.md", "a rowing boat")
@@ -123,7 +123,7 @@ def test_many_changes_at_once_are_indexed_by_the_search_that_meets_them(index: I
 
 
 def test_a_file_written_a_moment_ago_is_searched_but_not_yet_indexed(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(trusting, "SETTLED_NS", 3_600_000_000_000)
+    monkeypatch.setattr(stat_cache, "SETTLED_NS", 3_600_000_000_000)
     folder.put("a.md", "lantern")
     with Index.open(folder.open()) as index:
         index.update()
@@ -135,7 +135,8 @@ def test_progress_is_told_while_indexing(folder: Folder, index: Index):
     for number in range(450):
         folder.put(f"more/{number}.md", "rowing")
     told: list[tuple[int, int]] = []
-    assert index.update(lambda done, total: told.append((done, total))) == 450
+    index.progress = lambda done, total: told.append((done, total))
+    assert index.update() == 450
     assert told == [(200, 450), (400, 450), (450, 450)]
 
 
@@ -143,8 +144,9 @@ def test_an_index_kept_in_the_background_gets_done(folder: Folder, index: Index)
     for number in range(60):
         folder.put(f"more/{number}.md", "rowing")
     finished = threading.Event()
-    index.start(lambda done, total: finished.set() if done == total else None)
-    assert finished.wait(30)
+    index.progress = lambda done, total: finished.set() if done == total else None
+    index.start()
+    assert finished.wait(120)
     assert len(index.search("rowing")) == 60
 
 
@@ -153,7 +155,8 @@ def test_while_indexing_the_index_says_how_far_it_is(folder: Folder, index: Inde
         folder.put(f"more/{number}.md", "rowing")
     assert index.indexing is None
     seen: list[tuple[int, int] | None] = []
-    index.update(lambda done, total: seen.append(index.indexing))
+    index.progress = lambda done, total: seen.append(index.indexing)
+    index.update()
     assert seen == [(0, 450), (200, 450), (400, 450)]
     assert index.indexing is None
 
@@ -173,7 +176,7 @@ def test_what_changes_often_does_not_pile_up(folder: Folder, index: Index):
         for number in range(5):
             folder.put(f"d{number % 7}/note{number}.md", f"turn {turn}")
         index.update()
-    assert len(index.catalogue.extents()) < 15
+    assert len(index.database.extents()) < 15
     assert paths(index.search("turn 19")) == [f"d{number}/note{number}.md" for number in range(5)]
     assert len(index.search("lantern")) == 196
 
@@ -182,7 +185,7 @@ def test_what_changes_often_does_not_pile_up(folder: Folder, index: Index):
 
 
 def kept(index: Index) -> int:
-    return len(index.catalogue.texts([row.number for row in index.catalogue.load()]))
+    return len(index.database.texts([row.number for row in index.database.load()]))
 
 
 def test_a_text_that_its_file_no_longer_proves_is_not_shown(index: Index, folder: Folder):
@@ -216,7 +219,7 @@ def test_the_text_of_a_file_that_is_gone_is_not_kept(index: Index, folder: Folde
     folder.put("d0/note0.md", "a rowing boat")
     index.update()
     assert kept(index) == 200
-    database = folder.path.parent.joinpath(index.catalogue.path)
+    database = folder.path.parent.joinpath(index.database.path)
     index.close()
     connection = sqlite3.connect(database)
     found = connection.execute("SELECT count(*) FROM texts WHERE instr(text, 'second lantern')").fetchone()
@@ -237,8 +240,8 @@ def test_on_a_disk_whose_stamps_prove_nothing_no_text_is_kept(folder: Folder, mo
     def unknown(device: int) -> str:
         return "nfs"
 
-    monkeypatch.setattr(trusting, "SETTLED_NS", AT_ONCE)
-    monkeypatch.setattr(trusting, "file_system", unknown)
+    monkeypatch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
+    monkeypatch.setattr(stat_cache, "file_system", unknown)
     folder.put("top.md", "second lantern")
     with Index.open(folder.open()) as index:
         index.update()
@@ -247,7 +250,7 @@ def test_on_a_disk_whose_stamps_prove_nothing_no_text_is_kept(folder: Folder, mo
 
 
 def test_a_kept_text_that_was_altered_is_not_believed(index: Index):
-    connection = sqlite3.connect(index.catalogue.path)
+    connection = sqlite3.connect(index.database.path)
     connection.execute("UPDATE texts SET text = CAST('second lie' AS BLOB)")
     connection.commit()
     connection.close()
@@ -335,7 +338,7 @@ def damage(path: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["gone", "cut", "empty", "nonsense", "zeroed"])
 def test_an_index_that_is_lost_or_damaged_is_made_again(folder: Folder, index: Index, how: str):
-    path = index.catalogue.path
+    path = index.database.path
     index.close()
     damage(folder.path.parent.joinpath(path), how)
     with Index.open(folder.open()) as again:
@@ -347,7 +350,7 @@ def test_an_index_that_is_lost_or_damaged_is_made_again(folder: Folder, index: I
 
 @pytest.mark.parametrize("how", ["gone", "cut", "nonsense"])
 def test_damage_under_a_running_index_changes_no_answer(folder: Folder, index: Index, how: str):
-    damage(folder.path.parent.joinpath(index.catalogue.path), how)
+    damage(folder.path.parent.joinpath(index.database.path), how)
     for query in ("house 77x", "house 78x"):
         assert len(index.search(query)) == 1
     folder.put("a first one.md", "so that every text gets another number")
@@ -360,7 +363,7 @@ def test_a_database_that_another_process_holds_is_left_to_it(
     folder: Folder, index: Index, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(catalogue_module, "BUSY_SECONDS", 0.05)
-    holder = sqlite3.connect(index.catalogue.path, isolation_level=None)
+    holder = sqlite3.connect(index.database.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with Index.open(folder.open()) as other:
         assert len(other.search("lantern")) == 201
@@ -368,7 +371,7 @@ def test_a_database_that_another_process_holds_is_left_to_it(
         assert paths(other.search("house 77x")) == ["d0/note77.md"]
     holder.execute("ROLLBACK")
     holder.close()
-    assert len(index.catalogue.load()) == 201
+    assert len(index.database.load()) == 201
 
 
 def test_two_indexes_of_one_folder_do_not_confuse_each_other(folder: Folder, index: Index):
@@ -413,7 +416,7 @@ def naive(folder: Folder, query: str) -> list[tuple[str, int]]:
 @settings(max_examples=40 * (25 if TORTURE else 1))
 def test_whatever_happens_the_answer_is_that_of_reading_everything(steps: list[tuple[str, str, str]]):
     with fresh_folder() as folder, pytest.MonkeyPatch.context() as patch, Index.open(folder.open()) as index:
-        patch.setattr(trusting, "SETTLED_NS", AT_ONCE)
+        patch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
         for kind, path, content in steps:
             if kind == "put":
                 folder.put(path, content)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.search.lexical import LENGTH_WEIGHT, SATURATION, Ranking, rank
+from redraft.search.passages.bm25 import LENGTH_WEIGHT, SATURATION, Bm25Index, rank
 from redraft.search.stems import stem, terms
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def test_the_score_is_bm25(query: str, passages: list[str]):
 @given(st.text(alphabet="abcd ", max_size=10), PASSAGES, st.floats(0.1, 1.0))
 def test_a_share_is_carried_over_from_the_passage_before(query: str, passages: list[str], carry: float):
     expected = [naive_score(query, at, passages, carry) for at in range(len(passages))]
-    assert Ranking(passages, carry=carry).scores(query) == pytest.approx(expected)
+    assert Bm25Index(passages, carry=carry).scores(query) == pytest.approx(expected)
 
 
 def test_a_name_from_the_passage_before_tells_two_passages_apart():
     told = ["Alice came to the mill.", "She sang.", "Robert came to the inn.", "He sang."]
-    scores = Ranking(told, carry=0.3).scores("Where did Robert sing?")
+    scores = Bm25Index(told, carry=0.3).scores("Where did Robert sing?")
     assert scores[3] > scores[1] > 0
 
 
@@ -97,7 +97,7 @@ def load(material: Path) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str
 
 def test_nine_answers_of_ten_are_in_the_five_best_sections_of_their_story(material: Path):
     sections, questions = load(material)
-    rankings = {story: Ranking([entry["text"] for entry in entries]) for story, entries in sections.items()}
+    rankings = {story: Bm25Index([entry["text"] for entry in entries]) for story, entries in sections.items()}
     found = 0
     for question in questions:
         story = question["story"]

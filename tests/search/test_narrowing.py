@@ -11,25 +11,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.search.boundaries import without_edges
-from redraft.search.catalogue import Catalogue
 from redraft.search.globs import path_filter
+from redraft.search.index_database import IndexBatch, IndexDatabase, IndexInput
 from redraft.search.pattern import compile_query
-from redraft.search.records import Batch, Read
-from redraft.search.required import required
-from redraft.search.words import Segment, SegmentBuilder, fold, numbers_in, pieces, tokens
-from redraft.workspace.reading import Mark
+from redraft.search.regex_syntax import required_words, strip_boundaries
+from redraft.search.segments import Segment, SegmentBuilder, decode_postings, fold, pieces, tokens
+from redraft.workspace.folder.scan import FileMark
 from search.patterns import PATTERNS, TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NO_MARK = Mark(0, 0, 0, 0)
+NO_MARK = FileMark(0, 0, 0, 0)
 
 
 def holds(text: str, pattern: str) -> bool:
     """Whether a text has one word of every clause, letter case aside."""
-    return all(any(fold(word) in fold(text) for word in clause) for clause in required(pattern, regex=True))
+    return all(any(fold(word) in fold(text) for word in clause) for clause in required_words(pattern, regex=True))
 
 
 @given(TEXTS, PATTERNS, st.booleans())
@@ -62,13 +60,13 @@ def test_a_text_that_matches_holds_what_is_required(text: str, pattern: str, cas
 )
 def test_words_are_required_where_a_pattern_has_them(pattern: str, clauses: list[set[str]]):
     assert compile_query(pattern, regex=True)
-    assert required(pattern, regex=True) == clauses
+    assert required_words(pattern, regex=True) == clauses
 
 
 def test_parentheses_may_be_nested_as_deeply_as_the_engine_takes():
     pattern = "(" * 900 + "deep" + ")" * 900
     assert compile_query(pattern, regex=True)
-    assert required(pattern, regex=True) == [{"deep"}]
+    assert required_words(pattern, regex=True) == [{"deep"}]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_parentheses_may_be_nested_as_deeply_as_the_engine_takes():
 )
 def test_boundaries_are_taken_off_only_beside_letters(pattern: str, framed: tuple[str, bool, bool]):
     assert compile_query(pattern, regex=True)
-    assert without_edges(pattern) == framed
+    assert strip_boundaries(pattern) == framed
 
 
 @given(
@@ -112,7 +110,7 @@ def found_in_dictionary(text: str, passage: str) -> bool:
     segment, postings = Segment(1, 0, builder.words()), list(builder.postings())
     for piece in pieces(passage):
         ordinals = segment.ordinals(piece)
-        if ordinals is not None and not any(7 in numbers_in(postings[ordinal]) for ordinal in ordinals):
+        if ordinals is not None and not any(7 in decode_postings(postings[ordinal]) for ordinal in ordinals):
             return False
     return True
 
@@ -142,11 +140,11 @@ def test_a_dictionary_is_asked_for_parts_of_words_at_both_ends():
 
 
 def test_the_catalogue_narrows_to_the_texts_that_hold_all_clauses(tmp_path: Path):
-    catalogue = Catalogue(str(tmp_path))
+    catalogue = IndexDatabase(str(tmp_path))
     texts = {"a.md": "river and lake", "b.md": "river and sea", "c.md": "the sea"}
-    batch = Batch()
+    batch = IndexBatch()
     for path, text in texts.items():
-        batch.add(Read(path, NO_MARK, text, text.encode()))
+        batch.add(IndexInput(path, NO_MARK, text, text.encode()))
     rows = catalogue.put(batch)
     paths = {row.number: row.path for row in rows}
     found = catalogue.candidates([frozenset({"river"}), frozenset({"lake", "sea"})])
@@ -160,7 +158,7 @@ def test_a_catalogue_of_another_version_is_begun_anew(tmp_path: Path):
     connection.execute("CREATE TABLE files (something INTEGER)")
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    catalogue = Catalogue(str(tmp_path))
+    catalogue = IndexDatabase(str(tmp_path))
     assert catalogue.load() == []
     catalogue.close()
 

@@ -8,16 +8,17 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.config import Settings
-from redraft.providers.embeddings import embedder
-from redraft.search.chunks import document_chunks
-from redraft.search.hybrid import Searchable, combined
-from redraft.search.vectors import VectorCache
+from redraft.providers.embeddings import load_embedder
+from redraft.search.passages.chunks import document_chunks
+from redraft.search.passages.hybrid import PassageIndex, combine_scores
+from redraft.search.passages.vector_cache import VectorCache
 from redraft.tools.context import ToolContext
 from tools.calling import Caller
 from workspace.folder import AGENT
@@ -105,7 +106,7 @@ def test_a_section_of_a_configuration_is_found_by_meaning_and_replaced(agent: Ca
 
 def in_cache(agent: Caller, statement: str) -> list[tuple[int]]:
     """What the file of kept vectors answers, past the class that keeps it."""
-    path = os.path.join(agent.workspace.engine.state, "vectors.db")
+    path = os.path.join(agent.workspace.state, "vectors.db")
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         return connection.execute(statement).fetchall()
 
@@ -120,7 +121,7 @@ def test_a_document_is_embedded_when_it_is_first_searched_and_what_changed_anew(
     agent.folder.put("new.md", new)
     call = {"path": "new.md", "query": "dancing"}
     agent.call("search_document", **call, match_type="exact")
-    assert not os.path.exists(os.path.join(agent.workspace.engine.state, "vectors.db"))
+    assert not os.path.exists(os.path.join(agent.workspace.state, "vectors.db"))
     first = agent.call("search_document", **call)
     assert kept(agent) == 3
     assert agent.call("search_document", **call) == first
@@ -132,11 +133,11 @@ def test_a_document_is_embedded_when_it_is_first_searched_and_what_changed_anew(
 def test_a_search_is_answered_where_the_kept_vectors_are_lost_or_wrong(agent: Caller):
     call = {"path": "tale.md", "query": "dancing"}
     first = agent.call("search_document", **call)
-    engine = agent.workspace.engine
+    workspace = agent.workspace
     for damage in ("UPDATE vectors SET data = x'00'", "DELETE FROM vectors"):
         in_cache(agent, damage)
-        with VectorCache(engine.state, engine.clock()) as cache:
-            found = Searchable(document_chunks(TALE, "markdown"), embedder("wordllama")).search(
+        with VectorCache(workspace.state, workspace.now()) as cache:
+            found = PassageIndex(document_chunks(TALE, "markdown"), load_embedder("wordllama")).search(
                 "dancing", cache, limit=5
             )
         assert [(each.line, round(each.score, 4)) for each in found.passages] == [
@@ -195,8 +196,6 @@ class Slow:
         self.asked = 0
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np
-
         self.asked += len(texts)
         time.sleep(0.02 if len(texts) > 1 else 0)
         return np.array([[1, 0] if "flood" in text else [0, 1] for text in texts], np.float32).reshape(-1, 2)
@@ -205,7 +204,7 @@ class Slow:
 def test_where_time_runs_out_the_promising_passages_come_first_and_the_rest_later(tmp_path: Path):
     parts = [f"# Part {number}\n\nNothing happened. Nothing at all.\n\n" for number in range(100)]
     parts[90] = "# Part 90\n\nThe flood came.\n\n"
-    document = Searchable(document_chunks("".join(parts), "markdown"), Slow())
+    document = PassageIndex(document_chunks("".join(parts), "markdown"), Slow())
     heard: list[tuple[int, int]] = []
 
     def hear(done: int, of: int) -> None:
@@ -229,7 +228,7 @@ def test_a_surface_may_bring_a_model_of_its_own(agent: Caller):
 
 @given(st.lists(st.tuples(st.floats(0, 9), st.floats(-1, 1)), max_size=8))
 def test_a_score_lies_between_nothing_and_one_and_never_falls_with_its_parts(parts: list[tuple[float, float]]):
-    scores = combined([word for word, _ in parts], [close for _, close in parts])
+    scores = combine_scores(np.array([word for word, _ in parts]), np.array([close for _, close in parts])).tolist()
     assert all(0 <= score <= 1 for score in scores)
     for (word, close), score in zip(parts, scores, strict=True):
         for (other_word, other_close), other in zip(parts, scores, strict=True):
@@ -248,7 +247,9 @@ def test_any_document_can_be_searched_and_its_places_exist(
 
     lines = split_lines(text)
     with VectorCache(str(tmp_path_factory.getbasetemp()), 0.0) as cache:
-        found: Any = Searchable(document_chunks(text, "markdown"), embedder("wordllama")).search(query, cache, limit=3)
+        found: Any = PassageIndex(document_chunks(text, "markdown"), load_embedder("wordllama")).search(
+            query, cache, limit=3
+        )
     assert bool(found.passages) <= bool(text.strip())
     for passage in found.passages:
         assert split_lines(passage.text)[0].strip() in lines[passage.line]

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.search.chunks import PASSAGE_WORDS, SECTION_WORDS, document_chunks, packed, tiles, weight
+from redraft.search.passages.chunks import PASSAGE_WORDS, SECTION_WORDS, document_chunks, pack_sentences, tiles, weight
 from redraft.text.lines import split_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from redraft.formats.outline import Format
+    from redraft.formats.outline.outline import Format
 
 LINES = st.sampled_from(
     ["", "  ", "# One", "## Two", "word " * 30, "One. Two! Three?", "x" * 700, "東京は雨。" * 90, "𝒜𝓁𝒾 🜚"]
@@ -51,7 +51,7 @@ def test_a_tile_begins_on_the_line_that_it_names(text: str):
 
 @given(st.text(alphabet="ab .!?\n\r。", max_size=200), st.integers(1, 9))
 def test_sentences_packed_together_give_the_text(text: str, words: int):
-    parts = list(packed(text, words))
+    parts = list(pack_sentences(text, words))
     assert "".join(parts) == text
     assert all(weight(part) <= words for part in parts)
 
@@ -110,3 +110,11 @@ def test_hostile_texts_are_cut_in_time(line: str):
     for part in document_chunks("a" + line + "b", "markdown"):
         tiles(part)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_thousands_of_keys_on_one_line_take_no_longer_than_their_length(kind: Format):
+    text = "{" + ", ".join(f'"key{at}": "some words here"' for at in range(22_000)) + "}\n"
+    start = time.process_time()
+    assert "".join(chunk.text for chunk in document_chunks(text, kind)).strip() == text.strip()
+    assert time.process_time() - start < 10

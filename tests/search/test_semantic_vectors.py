@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
-from redraft.search.vectors import KEPT_DAYS, VectorCache, key_of
+from redraft.search.passages.vector_cache import KEPT_DAYS, VectorCache, vector_key
 
 DAY = 86_400.0
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ def test_what_was_kept_comes_back_and_nothing_else(tmp_path_factory: pytest.Temp
 
 @given(st.text(), st.text(), st.sampled_from(["a", "b"]), st.sampled_from(["a", "b"]))
 def test_a_key_is_the_model_and_the_text(one: str, other: str, model: str, another: str):
-    assert (key_of(model, one) == key_of(another, other)) == ((model, one) == (another, other))
+    assert (vector_key(model, one) == vector_key(another, other)) == ((model, one) == (another, other))
 
 
 def test_many_keys_are_asked_for_at_once(tmp_path: Path):
@@ -98,7 +98,7 @@ def test_the_file_is_for_its_owner_alone(tmp_path: Path):
 @pytest.mark.slow
 def test_several_processes_keep_theirs_together(tmp_path: Path):
     script = (
-        "import sys\nfrom redraft.search.vectors import VectorCache\n"
+        "import sys\nfrom redraft.search.passages.vector_cache import VectorCache\n"
         "for turn in range(20):\n"
         "    with VectorCache(sys.argv[1], 86400.0) as cache:\n"
         "        cache.put({f'{sys.argv[2]}-{turn}'.encode(): b'x' * 1000})\n"

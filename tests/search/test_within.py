@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.search.within import COUNTED_AT_MOST, search_text
+from redraft.search.text_search import COUNTED_AT_MOST, search_text
 from redraft.text.text import Text
 from search.patterns import LITERALS, PATTERNS, TEXTS
 
@@ -98,9 +98,9 @@ def test_counting_ends_somewhere():
 
 
 def test_a_pattern_that_looks_ahead_to_the_end_at_every_place_does_not_take_for_ever():
-    started = time.monotonic()
+    started = time.process_time()  # not by the clock on the wall: others may want the processor
     search_text("a" * 200_000, "a(?s:.*b)?", regex=True, limit=20)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_no_pattern_known_to_hang_other_engines_hangs_this_one(material: Path):
     slow: list[tuple[int, float]] = []
     for entry in entries:
         text = attack(entry["attack"])
-        started = time.monotonic()
+        started = time.process_time()
         with contextlib.suppress(Refused):
             search_text(text, entry["pattern"], regex=True)
-        if time.monotonic() - started >= 1:
-            slow.append((entry["id"], time.monotonic() - started))
+        if (took := time.process_time() - started) >= 1:
+            slow.append((entry["id"], took))
     assert slow == []
 
 

@@ -11,11 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from redraft.search import ripgrep as ripgrep_module
-from redraft.search.confined import start
 from redraft.search.index import Index
 from redraft.search.pattern import compile_query
-from redraft.search.ripgrep import Ripgrep, expression
-from redraft.workspace.reading import may_be_read
+from redraft.search.ripgrep import Ripgrep, required_expression, start_in_sandbox
+from redraft.workspace.folder.scan import can_be_searched
 from search.patterns import LITERALS, PATTERNS, TEXTS
 from search.ripgrep import ripgrep
 from workspace.folder import AGENT, Folder
@@ -48,7 +47,7 @@ def many(folder: Folder) -> Folder:
 def confining(folder: Path) -> int:
     """A descriptor of a folder, on a machine whose kernel can confine."""
     fd = os.open(folder, os.O_RDONLY)
-    process = start(ripgrep(), ["--version"], fd)
+    process = start_in_sandbox(ripgrep(), ["--version"], fd)
     if process is None:
         os.close(fd)
         pytest.skip("this kernel has no Landlock")
@@ -78,7 +77,7 @@ def test_ripgrep_changes_no_answer(many: Folder, query: str, options: dict[str, 
 
 def test_ripgrep_names_the_files_that_are_to_be_read_and_no_others(many: Folder):
     os.close(confining(many.path))
-    found = Ripgrep().may_match(many.open().engine, compile_query("lantern", by_line=True))
+    found = Ripgrep().may_match(many.open().reader, compile_query("lantern", by_line=True))
     assert found is not None
     assert {"d0/note0.md", "d6/zz.md", "d6/a/b.md", "é/ö.md", "top.md"} <= set(found)
     assert {path for path in found if "note" in path} == {"d0/note0.md"}
@@ -97,7 +96,9 @@ def test_a_proposal_is_searched_as_it_would_read(many: Folder):
 def test_a_confined_program_reads_nothing_outside_its_folder(many: Folder):
     """Told to follow links, it does what it would do by itself if one were swapped in as it opens a file."""
     fd = confining(many.path)
-    process = start(ripgrep(), ["--no-config", "--follow", "--no-ignore", "--no-filename", "lantern", "./d6"], fd)
+    process = start_in_sandbox(
+        ripgrep(), ["--no-config", "--follow", "--no-ignore", "--no-filename", "lantern", "./d6"], fd
+    )
     os.close(fd)
     assert process is not None
     with process:
@@ -112,7 +113,7 @@ def test_a_small_folder_is_read_without_ripgrep(folder: Folder, monkeypatch: pyt
     def noted(program: str, arguments: list[str], folder: int) -> None:
         started.append(program)
 
-    monkeypatch.setattr(ripgrep_module, "start", noted)
+    monkeypatch.setattr(ripgrep_module, "start_in_sandbox", noted)
     for number in range(150):
         folder.put(f"note{number}.md", f"lantern {number}")
     with Index.open(folder.open()) as index:
@@ -146,7 +147,7 @@ def test_a_line_that_matches_holds_what_ripgrep_is_asked_for(
     text: str, query: str, case_sensitive: bool, whole_word: bool
 ):
     pattern = compile_query(query, regex=True, case_sensitive=case_sensitive, whole_word=whole_word, by_line=True)
-    asked = expression(pattern)
+    asked = required_expression(pattern)
     if asked is not None and pattern.find(text.encode(), 0) is not None:
         assert re.search(asked, text, re.IGNORECASE if pattern.folding else 0)
 
@@ -164,17 +165,17 @@ def test_a_line_that_matches_holds_what_ripgrep_is_asked_for(
     ],
 )
 def test_ripgrep_is_asked_for_words_alone(query: str, case_sensitive: bool, asked: str | None):
-    assert expression(compile_query(query, regex=True, case_sensitive=case_sensitive, by_line=True)) == asked
+    assert required_expression(compile_query(query, regex=True, case_sensitive=case_sensitive, by_line=True)) == asked
 
 
 @pytest.mark.parametrize("path", ["a.md", "a/b/c.md", "é/ö.md"])
 def test_what_lies_in_the_open_may_be_read(path: str):
-    assert may_be_read(path)
+    assert can_be_searched(path)
 
 
 @pytest.mark.parametrize("path", [".a.md", "a/.b/c.md", "GIT~1/config", "a\udcff/b.md", "a/b\udcff.md", "a /b.md"])
 def test_what_a_walk_would_not_come_to_may_not_be_read(path: str):
-    assert not may_be_read(path)
+    assert not can_be_searched(path)
 
 
 def test_many_matches_are_read_without_asking(many: Folder, monkeypatch: pytest.MonkeyPatch):

@@ -7,12 +7,13 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from speaking.lines import PATIENCE, environment
+from speaking.lines import PATIENCE, STARTED, environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -79,7 +80,8 @@ class Client:
         """The failure of a request that must fail with this status, in the one shape of failures."""
         answer = self.request(method, path, body, query=query)
         assert answer.status == status, (answer.status, answer.body)
-        assert set(answer.json) <= {"error", "message", "suggestion", "recoverable", "details"}
+        versions = {"your_version", "current_version"} if answer.json["error"] == "version_mismatch" else set[str]()
+        assert set(answer.json) <= {"error", "message", "suggestion", "recoverable", "details", *versions}
         return answer.json
 
     def tool(self, name: str, /, *, mode: str = "propose", **arguments: Any) -> Any:
@@ -112,6 +114,18 @@ class Server(Client):
         return answer.headers["set-cookie"].partition(";")[0]
 
 
+def settled(client: Client, job: str, answered: str = "") -> dict[str, Any]:
+    """A job once it is not at work any more: over, under review, or waiting for another answer than `answered`."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = client.get(f"/api/agent/jobs/{job}")
+        asked: str = found["question"]["question_id"] if found["question"] else ""
+        if found["status"] not in ("queued", "running") and (not asked or asked != answered):
+            return found
+        assert time.monotonic() < end, found
+        time.sleep(0.02)
+
+
 def command(folder: Path, *options: str, verb: str = "serve") -> list[str]:
     return [sys.executable, "-W", "error", "-m", "redraft", verb, str(folder), "--json", "--no-browser", *options]
 
@@ -125,6 +139,7 @@ def begun(folder: Path, *options: str, verb: str = "serve", **variables: str) ->
         encoding="utf-8",
         env={**environment(folder), "REDRAFT_MODEL_CALLS": "refuse", **variables},
     )
+    STARTED.append(process)
     assert process.stdout is not None
     assert process.stderr is not None
     said = ""

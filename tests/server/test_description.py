@@ -16,6 +16,7 @@ from conftest import TORTURE
 from redraft.server.app import description
 from redraft.server.openapi import render
 from server.serving import Server, begun, ended
+from speaking.lines import PATIENCE
 from tools.calling import STORY
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def test_no_answer_is_a_mistake_or_a_surprise(standing: Server, label: str, mode
     def holds(case: Any) -> None:
         for name, value in ENDLESS.get(label, {}).items():
             setattr(case, name, value)
-        response = case.call(base_url=standing.url, headers={"Authorization": f"Bearer {standing.token}"}, timeout=30)
+        response = case.call(
+            base_url=standing.url, headers={"Authorization": f"Bearer {standing.token}"}, timeout=PATIENCE
+        )
         case.validate_response(response, checks=known)
 
     holds()

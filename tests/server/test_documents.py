@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redraft.server.document_shapes import document_shape
+from redraft.server.routes.shapes import document_shape
 from redraft.text.text import Text
 from redraft.workspace.document import Document
+from server.serving import serving
 from tools.calling import STORY
 
 if TYPE_CHECKING:
@@ -172,3 +174,22 @@ def test_outline_and_search_give_what_the_tools_give(server: Server):
     }
     found = server.get("/api/search/document", path="story.md", query="keys")
     assert found == server.tool("search_document", **given)
+
+
+@pytest.mark.covers("RD-files-listing")
+def test_a_folder_of_a_hundred_thousand_files_is_listed(tmp_path: Path):
+    folder = tmp_path / "notes"
+    for number in range(1000):
+        (folder / f"folder-{number:03}").mkdir(parents=True)
+        fd = os.open(folder / f"folder-{number:03}", os.O_RDONLY)
+        for inner in range(100):
+            os.mknod(f"note-{inner}.md", dir_fd=fd)
+        os.close(fd)
+    notes = sorted(f"note-{inner}.md" for inner in range(100))
+    there = [path for at in range(1000) for path in (f"folder-{at:03}", *(f"folder-{at:03}/{note}" for note in notes))]
+    with serving(folder) as server:
+        for start in (0, 50_000, 95_000):
+            page = server.get("/api/tree", start=start, limit=10_000)
+            assert [entry["path"] for entry in page["entries"]] == there[start : start + 10_000]
+            assert page["next"] == (start + 10_000 if start + 10_000 < len(there) else None)
+        assert server.tool("list_documents", folder="/folder-999")["count"] == 100

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
-from redraft.server.callers import Users
+from redraft.server.auth.callers import Users
 from server.serving import Client, Server, begun, ended
 
 if TYPE_CHECKING:
@@ -141,3 +141,15 @@ def test_a_word_export_without_pandoc_says_how_to_get_it_and_with_it_is_made_by_
     assert {"--sandbox", "--from=html", "--to=docx", "--output=-", "home /nonexistent"} <= set(called.split("\n"))
     assert 'alt="A lamp"' in given
     assert "<script" not in given
+
+
+@pytest.mark.covers("RD-export-accepted", "RD-export-proposals")
+def test_an_export_holds_what_is_accepted_unless_the_proposals_are_asked_for(standing: Server):
+    (place(standing) / "paper.md").write_text("One line.\n\nTwo words.\n", encoding="utf-8")
+    standing.tool("edit_text", path="paper.md", old_text="Two", new_text="Three")
+    answer = standing.request("GET", "/api/export", query={"path": "paper.md"})
+    assert (answer.status, answer.headers["redraft-proposals"]) == (200, "1")
+    assert b"<p>Two words.</p>" in answer.body
+    assert b"Three" not in answer.body
+    answer = standing.request("GET", "/api/export", query={"path": "paper.md", "proposals": "true"})
+    assert b"<p><del>Two</del><ins>Three</ins> words.</p>" in answer.body

@@ -6,6 +6,8 @@ from __future__ import annotations
 import http.client
 import json
 import time
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +16,7 @@ from server.serving import PATIENCE, Client, Server, begun, ended
 from tools.calling import STORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -23,7 +25,9 @@ SECOND = {"tool": "edit_text", "arguments": {"path": "story.md", "old_text": "tw
 QUESTION = {"tool": "clarify_user", "arguments": {"question": "Which year?"}}
 
 
-def serving(folder: Path, *steps: dict[str, Any], options: tuple[str, ...] = ()) -> Server:
+def serving(
+    folder: Path, *steps: dict[str, Any], options: tuple[str, ...] = (), variables: dict[str, str] | None = None
+) -> Server:
     """A server with a model of the name `play`, which plays these steps in every job."""
     script = folder.parent / "script.jsonl"
     script.write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
@@ -31,7 +35,7 @@ def serving(folder: Path, *steps: dict[str, Any], options: tuple[str, ...] = ())
     config.mkdir(parents=True, exist_ok=True)
     settings = f'[models.play]\nkind = "scripted"\nfile = "{script}"\n'
     (config / "settings.toml").write_text(settings, encoding="utf-8")
-    return begun(folder, *options)
+    return begun(folder, *options, **(variables or {}))
 
 
 def run(client: Client, instruction: str = "Please.", **more: Any) -> str:
@@ -66,24 +70,50 @@ def until(client: Client, job: str, *statuses: str) -> dict[str, Any]:
     "SB-bundle-fields",
     "SB-bundle-hunk",
 )
+@pytest.mark.covers(
+    "SB-review-bundle",
+    "SB-dec-per-hunk",
+    "SB-review-only-accepted",
+    "SB-scope-never-auto",
+    "SB-session-pending-review",
+    "SB-bundle-patch",
+    "SB-cp-origin",
+    "SB-cp-every-run",
+    "SB-cp-fields",
+    "SB-cp-file-fields",
+    "SB-cp-before-run",
+    "SB-cp-reopen",
+    "SB-cp-diff3",
+    "SB-rb-selected",
+    "SB-rb-scoped-keeps",
+    "SB-rb-hard",
+    "TK-timing-staged",
+    "ML-mode-supervised",
+)
 def test_a_job_from_its_session_to_its_applied_hunks(folder: Path):
-    server = serving(folder, {"text": "I will.", "calls": [EDIT, SECOND]}, {"text": "Done."})
+    """With the paths, the lines and the numbers of the plan's own examples: three hunks, of which two are taken."""
+    path = "notes/meeting.md"
+    old = "".join(f"Point {number} of the meeting.\n" for number in range(1, 61))
+    (folder / "notes").mkdir()
+    (folder / path).write_text(old, encoding="utf-8")
+    calls = [_rename(path, number) for number in (14, 30, 50)]
+    server = serving(folder, {"text": "I will.", "calls": [*calls, EDIT]}, {"text": "Done."})
     made = server.post("/api/agent/sessions")
     assert (set(made), made["status"]) == ({"session_id", "status", "created_at"}, "active")
-    assert made["created_at"].endswith("Z")
+    assert _seconds_ago(made["created_at"]) < PATIENCE
     row = {
         "id": "ctx_1",
         "kind": "selection",
-        "file_path": "story.md",
-        "start_line": 1,
-        "end_line": 3,
-        "content": "The lighthouse",
+        "file_path": path,
+        "start_line": 10,
+        "end_line": 40,
+        "content": "Point 10",
     }
     begun_job = server.post(
         "/api/agent/run",
         {
             "session_id": made["session_id"],
-            "instruction": "Make it longer ago.",
+            "instruction": "Refactor these notes into sections",
             "context_rows": [row],
             "tool_config": {"max_tool_calls": 12},
             "model": "play",
@@ -92,28 +122,161 @@ def test_a_job_from_its_session_to_its_applied_hunks(folder: Path):
     assert (set(begun_job), begun_job["status"]) == ({"job_id", "status"}, "queued")
     job = until(server, begun_job["job_id"], "awaiting_review")
     session = server.get(f"/api/agent/sessions/{made['session_id']}")
+    assert (session["id"], session["status"], session["created_at"]) == (
+        made["session_id"],
+        "active",
+        made["created_at"],
+    )
     assert (session["pending_review"], session["last_job_id"]) == (job["job_id"], job["job_id"])
-    assert [each["id"] for each in session["context_rows"]] == ["ctx_1"]
-    [file] = job["diff_bundle"]["files"]
-    assert (job["diff_bundle"]["job_id"], file["file_path"]) == (job["job_id"], "story.md")
-    assert file["base_file_hash"].startswith("sha256:")
-    assert all({"hunk_id", "patch", "accepted", "edit_ids"} <= set(hunk) for hunk in file["hunks"])
-    chosen = [hunk["hunk_id"] for hunk in file["hunks"] if "twelve" in hunk["patch"]]
+    assert session["context_rows"] == [{**row, "pinned": True}]
+    assert (job["id"], job["session_id"], job["finished_at"]) == (begun_job["job_id"], made["session_id"], None)
+    bundle = job["diff_bundle"]
+    assert (set(bundle), bundle["job_id"]) == ({"job_id", "files"}, job["job_id"])
+    assert [(file["file_path"], file["base_file_hash"]) for file in bundle["files"]] == [
+        (path, sha256_of(old)),
+        ("story.md", sha256_of(STORY)),
+    ]
+    hunks = bundle["files"][0]["hunks"]
+    assert [hunk["accepted"] for hunk in hunks] == [None] * 3
+    names = [edit["edit_id"] for edit in job["proposed_edits"] if edit["file_path"] == path]
+    assert [hunk["edit_ids"] for hunk in hunks] == [[name] for name in names]
+    assert [hunk["patch"][hunk["patch"].index("@@") :] for hunk in hunks] == [
+        _patch(old, number) for number in (14, 30, 50)
+    ]
+    assert (folder / path).read_text(encoding="utf-8") == old
     assert (folder / "story.md").read_text(encoding="utf-8") == STORY
+    chosen = [hunks[0]["hunk_id"], hunks[2]["hunk_id"]]
     applying = {"session_id": made["session_id"], "job_id": job["job_id"], "accepted_hunk_ids": chosen}
-    applied = server.post("/api/agent/apply", applying)
-    assert applied == {
+    assert server.post("/api/agent/apply", applying) == {
         "status": "completed",
-        "applied_files": [{"file_path": "story.md", "applied_hunks": 1, "rejected_hunks": 1}],
+        "applied_files": [
+            {"file_path": path, "applied_hunks": 2, "rejected_hunks": 1},
+            {"file_path": "story.md", "applied_hunks": 0, "rejected_hunks": 1},
+        ],
     }
-    assert (folder / "story.md").read_text(encoding="utf-8") == STORY.replace("eleven", "twelve")
-    assert server.get(f"/api/agent/jobs/{job['job_id']}")["status"] == "completed"
-    checkpoint = server.get(f"/api/agent/checkpoints/{job['turn']}")
-    assert (checkpoint["job_id"], checkpoint["session_id"]) == (job["job_id"], made["session_id"])
+    accepted = old.replace("Point 14 ", "Item 14 ").replace("Point 50 ", "Item 50 ")
+    assert (folder / path).read_text(encoding="utf-8") == accepted
+    assert (folder / "story.md").read_text(encoding="utf-8") == STORY
+    assert server.get("/api/documents", path=path)["content"] == accepted
+    over = server.get(f"/api/agent/jobs/{job['job_id']}")
+    assert (over["status"], over["diff_bundle"]) == ("completed", None)
+    assert ended(server) == ""
+    server = begun(folder)
+    _check_checkpoint(server, over, path, old, [hunk["hunk_id"] for hunk in hunks])
+    later = accepted + "Typed by a person, later.\n"
+    tab = server.post("/api/tabs", {"path": path})["tab_id"]
+    server.post(f"/api/tabs/{tab}/type", {"content": later})
+    server.post(f"/api/tabs/{tab}/save")
+    scoped = {"mode": "scoped_selected", "hunk_ids": [hunks[0]["hunk_id"]]}
+    rolled = server.post(f"/api/agent/checkpoints/{job['turn']}/rollback", scoped)
+    assert (rolled["status"], rolled["conflicts"], rolled["turn"]["paths"]) == ("completed", [], [path])
+    assert (folder / path).read_text(encoding="utf-8") == later.replace("Item 14 ", "Point 14 ")
+    server.post(f"/api/agent/checkpoints/{job['turn']}/rollback", {"mode": "hard_all", "hunk_ids": []})
+    assert (folder / path).read_text(encoding="utf-8") == old, "with what the person typed later"
+    assert (folder / "story.md").read_text(encoding="utf-8") == STORY
     ended(server)
 
 
+@pytest.mark.covers("SB-state-undo-reject")
+@pytest.mark.parametrize("way", ["apply", "review"])
+def test_a_job_can_be_applied_again_once_its_reject_was_undone(folder: Path, way: str):
+    server = serving(folder, {"text": "", "calls": [EDIT]}, {"text": "Done."})
+    job = until(server, run(server), "awaiting_review")
+    body = {"session_id": job["session_id"], "job_id": job["id"]}
+    if way == "apply":
+        server.post("/api/agent/apply", {**body, "accepted_hunk_ids": []})
+    else:
+        server.post("/api/review/reject", {"all": True})
+    assert server.get(f"/api/agent/jobs/{job['id']}")["diff_bundle"] is None
+    server.refused("POST", "/api/agent/apply", {**body, "accepted_hunk_ids": []})
+    server.post("/api/turns/undo", {})
+    [file] = server.get(f"/api/agent/jobs/{job['id']}")["diff_bundle"]["files"]
+    assert [file] == job["diff_bundle"]["files"]
+    server.post("/api/agent/apply", {**body, "accepted_hunk_ids": [hunk["hunk_id"] for hunk in file["hunks"]]})
+    assert (folder / "story.md").read_text(encoding="utf-8") == STORY.replace("eleven", "twelve")
+    assert ended(server) == ""
+
+
+@pytest.mark.covers("SB-review-only-accepted", "SB-dec-per-hunk")
+def test_equal_hunks_of_two_documents_are_decided_apart(folder: Path):
+    """A character is renamed in a story and in the notes about it: one word for the same word in both."""
+    old = {"story.md": "The character John walked in.\n", "character_notes.md": "John: tall, and late.\n"}
+    renames = [
+        {"tool": "edit_text", "arguments": {"path": path, "old_text": "John", "new_text": "James"}} for path in old
+    ]
+    server = serving(folder, {"text": "", "calls": renames}, {"text": "Done."})
+    for kept in old:
+        for path, text in old.items():
+            (folder / path).write_text(text, encoding="utf-8")
+        job = until(server, run(server), "awaiting_review")
+        ids = {file["file_path"]: [hunk["hunk_id"] for hunk in file["hunks"]] for file in job["diff_bundle"]["files"]}
+        [accepted], [other] = (ids[path] for path in sorted(old, key=lambda path: path != kept))
+        assert accepted != other
+        body = {"session_id": job["session_id"], "job_id": job["id"], "accepted_hunk_ids": [accepted]}
+        if kept == "story.md":
+            unclear = {**body, "accepted_hunk_ids": [accepted.partition(":")[0]]}
+            told = server.refused("POST", "/api/agent/apply", unclear, 404)
+            assert (told["error"], accepted in told["message"], other in told["message"]) == (
+                "hunk_not_found",
+                True,
+                True,
+            )
+        applied = server.post("/api/agent/apply", body)["applied_files"]
+        assert {file["file_path"]: (file["applied_hunks"], file["rejected_hunks"]) for file in applied} == {
+            path: (1, 0) if path == kept else (0, 1) for path in old
+        }
+        for path, text in old.items():
+            wanted = text.replace("John", "James") if path == kept else text
+            assert (folder / path).read_text(encoding="utf-8") == wanted
+    assert ended(server) == ""
+
+
+def _check_checkpoint(server: Server, job: dict[str, Any], path: str, old: str, hunks: list[str]) -> None:
+    """A job's checkpoint and proposal, as they are opened again later: what each file was, and how to go back to it."""
+    checkpoint = server.get(f"/api/agent/checkpoints/{job['turn']}")
+    assert (checkpoint["checkpoint_id"], checkpoint["job_id"]) == (job["turn"], job["job_id"])
+    assert (checkpoint["session_id"], _seconds_ago(checkpoint["created_at"]) < PATIENCE) == (job["session_id"], True)
+    file, other = checkpoint["affected_files"]
+    assert (file["file_path"], other["file_path"]) == (path, "story.md")
+    assert (file["base_snapshot_hash"], other["base_snapshot_hash"]) == (sha256_of(old), sha256_of(STORY))
+    assert [hunk["hunk_id"] for hunk in file["hunks"]] == hunks
+    numbers = (14, 30, 50)
+    proposed = old
+    for number in numbers:
+        proposed = proposed.replace(f"Point {number} ", f"Item {number} ")
+    assert [hunk["reverse_patch"] for hunk in file["hunks"]] == [
+        _patch(proposed, number, "Item", "Point") for number in numbers
+    ]
+    compared = server.get(f"/api/agent/checkpoints/{job['turn']}/diff3", file_path=path)
+    assert (compared["checkpoint_base"], compared["agent_proposed"]) == (old, proposed)
+    assert compared["current_file"] == proposed.replace("Item 30 ", "Point 30 ")
+
+
+def _rename(path: str, number: int) -> dict[str, Any]:
+    arguments = {"path": path, "old_text": f"Point {number} ", "new_text": f"Item {number} "}
+    return {"tool": "edit_text", "arguments": arguments}
+
+
+def _patch(text: str, number: int, old: str = "Point", new: str = "Item") -> str:
+    """The unified diff of a line whose first word changes, with three lines of context around it."""
+    lines = text.splitlines(keepends=True)
+    before, line, after = lines[number - 4 : number - 1], lines[number - 1], lines[number : number + 3]
+    told = [" " + each for each in before] + ["-" + line, "+" + line.replace(old, new)] + [" " + each for each in after]
+    return f"@@ -{number - 3},7 +{number - 3},7 @@\n" + "".join(told)
+
+
+def sha256_of(text: str) -> str:
+    return "sha256:" + sha256(text.encode()).hexdigest()
+
+
+def _seconds_ago(moment: str) -> float:
+    """How long ago a moment was, in the one form in which moments are told."""
+    assert moment.endswith("Z")
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
+
+
 @pytest.mark.covers("SB-api-events", "SB-api-events-shape", "SB-api-event-fields", "SB-event-cursor", "SB-limit-poll")
+@pytest.mark.covers("SB-job-cursor", "SB-job-events", "SB-dec-stream-traced")
 def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
     server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
     job = run(server)
@@ -123,7 +286,8 @@ def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
     assert all(set(event) == {"cursor", "type", "ts", "data"} for event in page["events"])
     cursors = [event["cursor"] for event in page["events"]]
     assert cursors == list(range(1, len(cursors) + 1))
-    assert page["next_cursor"] == cursors[-1]
+    assert page["next_cursor"] == cursors[-1] == server.get(f"/api/agent/jobs/{job}")["cursor"]
+    assert page["status"] == "awaiting_review"
     rest = server.get(f"/api/agent/jobs/{job}/events", cursor=3)
     assert rest["events"] == page["events"][3:]
     assert server.get(f"/api/agent/jobs/{job}/events", cursor=page["next_cursor"])["events"] == []
@@ -135,16 +299,30 @@ def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
     session = server.get(f"/api/agent/jobs/{job}")["session_id"]
     ids = [hunk["hunk_id"] for file in bundle for hunk in file["hunks"]]
     server.post("/api/agent/apply", {"session_id": session, "job_id": job, "accepted_hunk_ids": ids})
-    later = list(stream)  # it ends with the job
+    turn = server.get(f"/api/agent/jobs/{job}")["turn"]
+    heard += listen_until(stream, "apply.completed")
+    assert "job.completed" in [event["type"] for event in heard], "it goes on after the job has ended"
+    server.post(f"/api/agent/checkpoints/{turn}/rollback", {"mode": "hard_all"})
+    heard += listen_until(stream, "checkpoint.rollback.completed")
     everything = server.get(f"/api/agent/jobs/{job}/events")["events"]
-    over = next(at for at, event in enumerate(everything) if event["type"] == "job.completed")
-    assert [*heard, *later] == everything[2 : over + 1]
-    done = server.request("GET", f"/api/agent/jobs/{job}/events/stream", query={"cursor": everything[-1]["cursor"]})
-    assert done.status == 204
+    assert heard == everything[2:]
+    over = next(event["cursor"] for event in everything if event["type"] == "job.completed")
+    again = events(server, job, {"Last-Event-ID": str(over)})
+    assert [next(again) for _ in everything[over:]] == everything[over:]
+    stream.close()
+    again.close()
     ended(server)
 
 
-def events(server: Server, job: str, headers: dict[str, str] | None = None) -> Iterator[dict[str, Any]]:
+def listen_until(stream: Generator[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """What comes, up to an event of this kind."""
+    heard = [next(stream)]
+    while heard[-1]["type"] != kind:
+        heard.append(next(stream))
+    return heard
+
+
+def events(server: Server, job: str, headers: dict[str, str] | None = None) -> Generator[dict[str, Any]]:
     """The events of a job as they come, by `text/event-stream`."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     sent = {"Authorization": f"Bearer {server.token}", **(headers or {})}
@@ -153,18 +331,58 @@ def events(server: Server, job: str, headers: dict[str, str] | None = None) -> I
     assert response.status == 200
     assert response.headers["content-type"].startswith("text/event-stream")
     number = ""
-    while line := response.readline():
-        if line.startswith(b"id: "):
-            number = line[4:].decode().strip()
-        if line.startswith(b"data: "):
-            event = json.loads(line[6:])
-            if event["type"] != "assistant.delta":
-                assert str(event["cursor"]) == number
-                yield event
-    connection.close()
+    try:
+        while line := response.readline():
+            if line.startswith(b"id: "):
+                number = line[4:].decode().strip()
+            if line.startswith(b"data: "):
+                event = json.loads(line[6:])
+                if event["type"] != "assistant.delta":
+                    assert str(event["cursor"]) == number
+                    yield event
+    finally:
+        response.close()
+        connection.close()
+
+
+@pytest.mark.covers("SB-event-rollback-started", "SB-event-rollback-completed", "SB-event-rollback-failed")
+@pytest.mark.covers("SB-rb-selected", "SB-rb-scoped-conflict")
+def test_a_rollback_of_a_job_tells_its_beginning_and_how_it_ended(folder: Path):
+    server = serving(folder, {"text": "I will.", "calls": [EDIT, SECOND]}, {"text": "Done."})
+    job = run(server, mode="apply")
+    number = until(server, job, "completed")["turn"]
+    path = f"/api/agent/checkpoints/{number}"
+    [years, letter] = [hunk["hunk_id"] for file in server.get(path)["affected_files"] for hunk in file["hunks"]]
+    text = (folder / "story.md").read_text(encoding="utf-8")
+    (folder / "story.md").write_text(text.replace("twelve", "thirteen"), encoding="utf-8")
+    for hunk, ending in ((letter, "completed"), (years, "failed")):
+        before = server.get(f"/api/agent/jobs/{job}/events")["next_cursor"]
+        rolled = server.post(f"{path}/rollback", {"mode": "scoped_selected", "hunk_ids": [hunk]})
+        assert [(each["path"], each["hunk_id"]) for each in rolled["conflicts"]] == (
+            [("story.md", hunk)] if ending == "failed" else []
+        )
+        told = [each for each in events_after(server, job, before) if each["type"].startswith("checkpoint.rollback.")]
+        assert [each["type"].rpartition(".")[2] for each in told] == ["started", ending]
+        assert {each["data"]["checkpoint_id"] for each in told} == {number}
+        assert told[0]["data"]["mode"] == "scoped_selected"
+        if ending == "failed":
+            assert told[-1]["data"]["hunk_ids"] == [hunk]
+    assert (folder / "story.md").read_text(encoding="utf-8") == STORY.replace("eleven", "thirteen")
+    ended(server)
+
+
+def events_after(client: Client, job: str, cursor: int) -> list[dict[str, Any]]:
+    return client.get(f"/api/agent/jobs/{job}/events", cursor=cursor)["events"]
 
 
 @pytest.mark.covers("SB-api-clarify", "SB-scope-non-blocking")
+@pytest.mark.covers(
+    "SB-tool-clarify-waits",
+    "SB-tool-clarify-resumes",
+    "SB-dec-mid-run-question",
+    "SB-event-clarification-requested",
+    "SB-event-clarification-received",
+)
 def test_a_question_is_answered_while_the_person_goes_on(folder: Path):
     server = serving(folder, {"text": "Hm.", "calls": [QUESTION]}, {"text": "Thank you."})
     job = run(server)
@@ -175,11 +393,18 @@ def test_a_question_is_answered_while_the_person_goes_on(folder: Path):
     answer = {"question_id": waiting["question"]["question_id"], "answer": "1912"}
     server.post(f"/api/agent/jobs/{job}/clarify", answer)
     assert until(server, job, "completed")["answer"] == "Thank you."
-    types = [event["type"] for event in server.get(f"/api/agent/jobs/{job}/events")["events"]]
-    assert types.index("clarification.requested") < types.index("clarification.received")
+    told = [(each["type"], each["data"]) for each in server.get(f"/api/agent/jobs/{job}/events")["events"]]
+    question = {"question_id": answer["question_id"], "question": "Which year?", "kind": "clarification"}
+    assert [each for each in told if each[0].startswith("clarification.")] == [
+        ("clarification.requested", question),
+        ("clarification.received", answer),
+    ]
+    [result] = [data["result"] for kind, data in told if kind == "tool.call.completed"]
+    assert json.loads(result)["answer"] == "1912"
     ended(server)
 
 
+@pytest.mark.covers("ML-loop-cancel")
 def test_a_job_is_stopped(folder: Path):
     server = serving(folder, {"text": "Hm.", "calls": [QUESTION]}, {"text": "Thank you."})
     job = run(server)
@@ -204,6 +429,7 @@ def test_a_job_that_waits_survives_the_server(folder: Path):
     assert all(event["cursor"] > 1 for event in stream)
 
 
+@pytest.mark.covers("ML-loop-confirm", "ML-risk-ask-destructive", "ML-risk-destroy")
 def test_an_act_that_asks_first_waits_for_consent(folder: Path):
     delete = {"tool": "delete_document", "arguments": {"path": "story.md"}}
     server = serving(folder, {"text": "Away.", "calls": [delete]}, {"text": "Gone."})
@@ -211,12 +437,22 @@ def test_an_act_that_asks_first_waits_for_consent(folder: Path):
     question = until(server, job, "waiting_for_user")["question"]
     assert (question["kind"], question["paths"]) == ("confirmation", ["story.md"])
     assert (folder / "story.md").exists()
-    server.post(f"/api/agent/jobs/{job}/confirm", {"question_id": question["question_id"], "allow": True})
+    always = {"tool": "delete_document", "path": "*", "verdict": "allow"}
+    answer = {"question_id": question["question_id"], "allow": True, "remember": always}
+    server.post(f"/api/agent/jobs/{job}/confirm", answer)
     until(server, job, "completed")
     assert not (folder / "story.md").exists()
+    (folder / "story.md").write_text(STORY, encoding="utf-8")
+    again = run(server, mode="apply")
+    until(server, again, "completed")
+    assert not (folder / "story.md").exists()
+    types = {event["type"] for event in server.get(f"/api/agent/jobs/{again}/events")["events"]}
+    assert "confirmation.requested" not in types, "it was told not to ask again"
     ended(server)
 
 
+@pytest.mark.covers("SB-safe-base-hash", "SB-safe-rerun", "SB-dec-conflict-rerun", "SB-conflict-backend")
+@pytest.mark.covers("SB-conflict-hash", "SB-safe-conflict")
 def test_a_file_that_was_changed_since_it_was_shown_is_a_conflict(folder: Path):
     server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
     job = until(server, run(server), "awaiting_review")
@@ -227,6 +463,32 @@ def test_a_file_that_was_changed_since_it_was_shown_is_a_conflict(folder: Path):
     assert (told["error"], told["details"]["rerun_required"]) == ("conflict", True)
     assert (folder / "story.md").read_text(encoding="utf-8") == STORY + "Somebody else.\n"
     assert server.get(f"/api/agent/jobs/{told['details']['rerun_job_id']}")["rerun_of"] == job["job_id"]
+    ended(server)
+
+
+@pytest.mark.covers("SB-safe-base-hash", "SB-safe-rerun", "SB-dec-conflict-rerun", "SB-conflict-backend")
+@pytest.mark.parametrize("by", ["hunks", "turn", "all"])
+def test_a_decision_in_the_review_that_comes_too_late_runs_the_job_again_too(folder: Path, by: str):
+    server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
+    job = until(server, run(server), "awaiting_review")
+    [file] = job["diff_bundle"]["files"]
+    theirs = STORY + "Somebody else.\n"
+    (folder / "story.md").write_text(theirs, encoding="utf-8")
+    choices = {"hunks": {"story.md": [file["hunks"][0]["hunk_id"]]}, "turn": job["turn"], "all": True}
+    choice = {by: choices[by], "base_file_hashes": {"story.md": file["base_file_hash"]}}
+    waits = server.refused("POST", "/api/review/accept", {**choice, "rerun": False})
+    assert (waits["error"], "rerun_job_id" in waits["details"]) == ("conflict", False)
+    assert server.get(f"/api/agent/jobs/{job['job_id']}")["status"] == "awaiting_review"
+    told = server.refused("POST", "/api/review/accept", choice)
+    assert (told["error"], told["details"]["rerun_required"]) == ("conflict", True)
+    assert (folder / "story.md").read_text(encoding="utf-8") == theirs
+    assert server.get(f"/api/agent/jobs/{job['job_id']}")["status"] == "failed"
+    again = until(server, told["details"]["rerun_job_id"], "awaiting_review")
+    assert again["rerun_of"] == job["job_id"]
+    [file] = again["diff_bundle"]["files"]
+    server.post("/api/review/accept", {"turn": again["turn"], "base_file_hashes": {"story.md": file["base_file_hash"]}})
+    assert (folder / "story.md").read_text(encoding="utf-8") == theirs.replace("eleven", "twelve")
+    assert server.get(f"/api/agent/jobs/{again['job_id']}")["status"] == "completed"
     ended(server)
 
 

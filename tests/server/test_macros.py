@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.agent.rules import Remembered, Rules
-from redraft.workspace.modes import Verdict
+from redraft.agent.memory.permissions import PermissionRule, PermissionRules
+from redraft.workspace.turns.modes import Verdict
 from server.serving import ended
 from server.test_jobs import EDIT, run, serving, until
 from tools.calling import STORY
@@ -82,11 +82,11 @@ def test_a_macro_that_deletes_asks_with_every_path(server: Server):
 
 
 def test_a_remembered_rule_is_listed_and_forgotten(server: Server):
-    rules = Rules(str(server.state))
-    rules.remember(Remembered("destroy", "drafts/*", Verdict.ALLOW))
-    rules.remember(Remembered("move", "*", Verdict.ASK))
+    rules = PermissionRules(str(server.state))
+    rules.remember(PermissionRule("destroy", "drafts/*", Verdict.ALLOW))
+    rules.remember(PermissionRule("move", "*", Verdict.ASK))
     kept = {"tool": "destroy", "path": "drafts/*", "verdict": "allow"}
     assert server.get("/api/agent/rules")["rules"] == [{"tool": "move", "path": "*", "verdict": "ask"}, kept]
     assert server.post("/api/agent/rules", method="DELETE", tool="move", path="*") == {"rules": [kept]}
     assert server.refused("DELETE", "/api/agent/rules", None, 404, tool="move", path="*")["error"] == "not_found"
-    assert rules.all() == [Remembered("destroy", "drafts/*", Verdict.ALLOW)]
+    assert rules.all() == [PermissionRule("destroy", "drafts/*", Verdict.ALLOW)]

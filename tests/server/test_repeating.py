@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redraft.errors import Refused
-from redraft.server.bodies import Bodies
-from redraft.server.callers import OWNER
-from redraft.server.repeating import KEPT_SECONDS, Answers, Kept
+from redraft.server.auth.callers import OWNER
+from redraft.server.idempotency import KEPT_SECONDS, IdempotencyStore, KeptResponse, RequestBodies
 from redraft.server.replies import reply
 from server.serving import Answer, Client, begun, ended
 
@@ -116,7 +115,7 @@ def test_a_body_that_is_no_json_is_refused(server: Server):
 
 def test_a_mistake_of_ours_is_told_and_never_repeated(tmp_path: Path):
     """A route that fails after it may have done something: the client is told, and the key does not do it again."""
-    answers = Answers(str(tmp_path))
+    answers = IdempotencyStore(str(tmp_path))
     calls: list[str] = []
 
     async def broken(scope: Any, receive: Any, send: Any) -> None:
@@ -139,7 +138,7 @@ def test_a_mistake_of_ours_is_told_and_never_repeated(tmp_path: Path):
         headers = [(b"content-type", b"application/json"), (b"idempotency-key", b"k1")]
         scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": headers}
         with contextlib.suppress(RuntimeError):
-            await Bodies(broken, answers, aside)({**scope, "state": {"caller": OWNER}}, receive, send)
+            await RequestBodies(broken, answers, aside)({**scope, "state": {"caller": OWNER}}, receive, send)
         return sent
 
     assert asyncio.run(posted())[0] == 500
@@ -160,8 +159,8 @@ class Repeating(RuleBasedStateMachine):
 
         self.folder = tempfile.TemporaryDirectory()
         self.now = 1000.0
-        self.answers = Answers(self.folder.name, lambda: self.now)
-        self.model: dict[str, tuple[bytes, Kept | None]] = {}
+        self.answers = IdempotencyStore(self.folder.name, lambda: self.now)
+        self.model: dict[str, tuple[bytes, KeptResponse | None]] = {}
 
     @rule(key=keys, request=requests)
     def begin(self, key: str, request: bytes) -> None:
@@ -181,7 +180,7 @@ class Repeating(RuleBasedStateMachine):
     @rule(key=keys, body=st.binary(max_size=3))
     def end(self, key: str, body: bytes) -> None:
         if key in self.model and self.model[key][1] is None:
-            kept = Kept(200, "application/json", body)
+            kept = KeptResponse(200, "application/json", body)
             self.answers.end("you", key, kept)
             self.model[key] = (self.model[key][0], kept)
 
@@ -194,7 +193,7 @@ class Repeating(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.answers.close()
-        self.answers = Answers(self.folder.name, lambda: self.now)
+        self.answers = IdempotencyStore(self.folder.name, lambda: self.now)
 
     @rule()
     def a_day_passes(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.server.running import find, is_running, only_one
+from redraft.server.discovery import claim_folder, find_server, is_running
 from server.serving import PATIENCE, Client, Server, begun, command, ended
 from speaking.lines import environment
 from tools.calling import STORY
@@ -47,14 +47,14 @@ def test_a_second_open_joins_the_first(server: Server, folder: Path):
 def test_a_server_is_found_by_a_file_of_its_owners_that_goes_with_it(folder: Path):
     server = begun(folder)
     state = server.state
-    found = find(str(state))
+    found = find_server(str(state))
     assert found is not None
     assert (found.pid, found.port, found.secret) == (server.told["pid"], server.port, server.token)
     assert found.ask("GET", "/api/health") == {"status": "ok", "turns": 0}
     assert (state / "server.json").stat().st_mode & 0o777 == 0o600
     assert ended(server, signal.SIGTERM) == ""
     assert not (state / "server.json").exists()
-    assert find(str(state)) is None
+    assert find_server(str(state)) is None
 
 
 def test_a_server_that_was_killed_leaves_a_file_that_means_nothing(folder: Path):
@@ -64,7 +64,7 @@ def test_a_server_that_was_killed_leaves_a_file_that_means_nothing(folder: Path)
     server.process.kill()
     server.process.communicate()
     assert (state / "server.json").exists()
-    assert find(str(state)) is None
+    assert find_server(str(state)) is None
     again = begun(folder)
     assert again.token != server.token
     assert again.get("/api/health")["status"] == "ok"
@@ -75,8 +75,8 @@ def test_a_process_number_that_is_used_again_is_not_taken_for_the_server(tmp_pat
     (tmp_path / "server.json").write_text(
         json.dumps({"pid": os.getpid(), "host": "127.0.0.1", "port": 1, "secret": "x", "started": 0}), encoding="utf-8"
     )
-    assert find(str(tmp_path)) is None
-    with only_one(str(tmp_path)):
+    assert find_server(str(tmp_path)) is None
+    with claim_folder(str(tmp_path)):
         assert is_running(str(tmp_path))
     assert not is_running(str(tmp_path))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from redraft.search.hits import Hit
 from redraft.search.pattern import compile_query
-from redraft.server.routes.searching import BEFORE, MAX_TEXT, line_hit
+from redraft.server.routes.search import BEFORE, MAX_TEXT, line_hit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,28 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
-from redraft.agent.events import Event
-from redraft.agent.store import AgentStore
-from redraft.server import streams
-from redraft.server.streams import Burst, Listener, Streams
+from redraft.agent.store.agent_store import AgentStore
+from redraft.agent.store.events import JobEvent
+from redraft.server import event_streams
+from redraft.server.event_streams import EventBatch, EventStreams, StreamListener
+from speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    Story = Callable[[Streams, AgentStore, str], Awaitable[None]]
+    Story = Callable[[EventStreams, AgentStore, str], Awaitable[None]]
 
 
 class Ear:
     """One client of a stream: what it was sent."""
 
-    def __init__(self, served: Streams, job: str, cursor: int = 0) -> None:
+    def __init__(self, served: EventStreams, job: str, cursor: int = 0) -> None:
         self.data = b""
         self.finished = False
         self._gone = asyncio.Event()
         self._heard = asyncio.Event()
         self.task = asyncio.create_task(self._listen(served, job, cursor))
 
-    async def _listen(self, served: Streams, job: str, cursor: int) -> None:
+    async def _listen(self, served: EventStreams, job: str, cursor: int) -> None:
         await served.serve(job, cursor, self._receive, self._send)
         self.finished = True
 
@@ -52,11 +53,14 @@ class Ear:
     def cursors(self) -> list[int]:
         return [int(number) for number in re.findall(rb"^id: (\d+)$", self.data, re.MULTILINE)]
 
-    async def until(self, count: int) -> None:
-        async with asyncio.timeout(20):
-            while len(self.cursors) < count:
+    async def wait_for(self, so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not so():
                 self._heard.clear()
                 await self._heard.wait()
+
+    async def until(self, count: int) -> None:
+        await self.wait_for(lambda: len(self.cursors) >= count)
 
 
 def told(story: Story) -> None:
@@ -64,7 +68,7 @@ def told(story: Story) -> None:
 
     async def play(store: AgentStore) -> None:
         job = store.jobs.add(store.sessions.create().id, "Please.", "propose")
-        served = Streams(store.events, asyncio.to_thread)
+        served = EventStreams(store.events, asyncio.to_thread)
         try:
             await story(served, store, job.id)
         finally:
@@ -79,7 +83,7 @@ def told(story: Story) -> None:
 @settings(max_examples=100 if TORTURE else 15, deadline=None)
 @given(st.lists(st.sampled_from(["event", "elsewhere", "delta", "listener", "pause"]), max_size=25))
 def test_every_listener_is_told_every_event_once_and_in_order(acts: list[str]):
-    async def story(served: Streams, store: AgentStore, job: str) -> None:
+    async def story(served: EventStreams, store: AgentStore, job: str) -> None:
         ears: list[Ear] = []
         with AgentStore(store.state) as other:  # another process, of whose events nobody here is told
             for act in [*acts, "listener", "event"]:
@@ -88,7 +92,7 @@ def test_every_listener_is_told_every_event_once_and_in_order(acts: list[str]):
                 elif act == "pause":
                     await asyncio.sleep(0.02)
                 elif act == "delta":
-                    store.events.delta(job, store.jobs.get(job).cursor, "words")
+                    store.events.send_delta(job, store.jobs.get(job).cursor, "words")
                 else:
                     (store if act == "event" else other).events.append(job, "step.started")
             count = store.jobs.get(job).cursor
@@ -104,47 +108,51 @@ def test_every_listener_is_told_every_event_once_and_in_order(acts: list[str]):
 
 @pytest.mark.slow
 def test_a_stream_on_which_nothing_happens_stays_open(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(streams, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr(streams, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(event_streams, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(event_streams, "PING_SECONDS", 0.05)
 
-    async def story(served: Streams, store: AgentStore, job: str) -> None:
+    async def story(served: EventStreams, store: AgentStore, job: str) -> None:
         ear = Ear(served, job)
-        await asyncio.sleep(0.5)
+        await ear.wait_for(lambda: ear.data.count(event_streams.PING) >= 5)
         assert not ear.finished
-        assert ear.data.count(streams.PING) >= 2
         with AgentStore(store.state) as other:
             other.events.append(job, "job.started")
         await ear.until(1)
         store.events.append(job, "job.completed")
-        async with asyncio.timeout(10):
+        await ear.until(2)
+        store.events.append(job, "apply.completed")
+        await ear.until(3)
+        assert not ear.finished, "what becomes of a job's changes is told after it is over"
+        ear.hang_up()
+        async with asyncio.timeout(PATIENCE):
             await ear.task
-        assert ear.cursors == [1, 2]
+        assert ear.cursors == [1, 2, 3]
 
     told(story)
 
 
 def test_a_stream_ends_when_the_server_does_and_when_the_client_goes():
-    async def story(served: Streams, store: AgentStore, job: str) -> None:
+    async def story(served: EventStreams, store: AgentStore, job: str) -> None:
         store.events.append(job, "job.queued")
         stays, goes = Ear(served, job), Ear(served, job, cursor=1)
         await stays.until(1)
         goes.hang_up()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await goes.task
         assert (stays.finished, goes.cursors) == (False, [])
         served.end()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await stays.task
 
     told(story)
 
 
 def test_who_does_not_read_is_let_go_and_can_come_back():
-    async def story(_: Streams, store: AgentStore, job: str) -> None:
-        listener = Listener(0)
+    async def story(_: EventStreams, store: AgentStore, job: str) -> None:
+        listener = StreamListener(0)
         event = store.events.append(job, "job.queued", text="x" * 1_000_000)
         for number in range(1, 30):
-            listener.put(Burst([Event(job, number, "step.started", 0.0, event.data)]))
+            listener.put(EventBatch([JobEvent(job, number, "step.started", 0.0, event.data)]))
         assert listener.ended
         assert await listener.next() is None
 

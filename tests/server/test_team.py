@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft.errors import RedraftError
-from redraft.server.callers import Users
-from redraft.server.keys import COOKIE_SECONDS, Keys
-from redraft.server.pace import Pace
-from redraft.server.running import find
+from redraft.server.auth.callers import OWNER, Users
+from redraft.server.auth.gate import RateLimit
+from redraft.server.auth.keys import COOKIE_SECONDS, Keys
+from redraft.server.discovery import find_server
 from server import test_jobs as jobs
 from server.serving import Answer, Client, Server, begun, command, ended
 from speaking.lines import environment
@@ -59,7 +59,7 @@ def test_roles_names_and_removal(folder: Path):
     admin.tool("edit_text", path="anna.md", old_text="Anna", new_text="all")
     editor.post("/api/review/accept", {"all": True})
     names = [turn["author"]["name"] for turn in viewer.get("/api/turns")["turns"]]
-    assert names == ["anna", "agent", "anna"]
+    assert names == ["anna", "agent for bob", "anna"]
     assert "person:anna" in {line["author"] for line in viewer.get("/api/audit")["entries"]}
     assert editor.refused("POST", "/api/visit", None, 403)["error"] == "not_allowed"
     assert editor.refused("PUT", "/api/settings", {"mode": "apply"}, 403)["error"] == "not_allowed"
@@ -114,10 +114,10 @@ def _check_viewer(viewer: Client) -> None:
     """A viewer reads, by the routes and by the tools that read; every route that writes is closed to them."""
     from server.test_locked_down import ROUTES
 
-    assert viewer.get("/api/workspace")["caller"] == {"name": "vera", "role": "viewer"}
+    assert viewer.get("/api/workspace")["caller"] == {"name": "vera", "role": "viewer", "at_home": False}
     assert viewer.tool("read_document", path="story.md")["path"] == "story.md"
-    # Tools that read, and the two that only compute: markdown as a rich document, and back.
-    open_to_all = {"/api/tools", "/api/tools/1", "/api/rich/parse", "/api/rich/serialise"}
+    # Tools that read, the two that only compute (markdown as a rich document, and back), and what they look at.
+    open_to_all = {"/api/tools", "/api/tools/1", "/api/rich/parse", "/api/rich/serialise", "/api/tabs/front"}
     for method, path in ROUTES:
         if method not in ("GET", "HEAD") and path not in open_to_all:
             assert viewer.request(method, path, {}).status == 403, (method, path)
@@ -178,11 +178,21 @@ def test_nonsense_is_no_cookie(tmp_path: Path, cookie: str):
 def test_a_key_for_one_visit_is_soon_too_old(tmp_path: Path):
     now = [1000.0]
     keys = Keys(str(tmp_path), Users(str(tmp_path)), "secret", cookie="c", clock=lambda: now[0])
-    key, later = keys.visit(), keys.visit()
+    key, later = keys.visit(OWNER), keys.visit(OWNER)
     assert keys.redeem(key) is not None
     assert keys.redeem(key) is None
     now[0] += 601
     assert keys.redeem(later) is None
+
+
+@pytest.mark.slow
+def test_nobody_is_added_under_a_name_that_history_uses_or_that_reads_like_anothers(folder: Path):
+    admitted(folder, "boss", "editor")
+    refused = {"You": "invalid_argument", "agent": "invalid_argument", "OUTSIDE": "invalid_argument",
+               "person": "invalid_argument", "BOSS": "already_exists", "boss": "already_exists"}  # fmt: skip
+    for name, code in refused.items():
+        assert json.loads(redraft(folder, "users", "add", name).stdout)["error"] == code, name
+    assert [user["name"] for user in json.loads(redraft(folder, "users", "list").stdout)["users"]] == ["boss"]
 
 
 @pytest.mark.parametrize("name", ["", "you", "a b", "\u00fcber", ".x", "x" * 65, "a/b", "a\n"])
@@ -202,7 +212,7 @@ def test_a_list_of_users_that_cannot_be_read_lets_nobody_in(tmp_path: Path):
 
 def test_a_pace_allows_a_burst_and_then_so_many_a_second():
     now = [0.0]
-    pace = Pace(10, 5, lambda: now[0])
+    pace = RateLimit(10, 5, lambda: now[0])
     assert [pace.allows("a") for _ in range(6)] == [True] * 5 + [False]
     assert pace.allows("b")
     now[0] += 0.25
@@ -216,7 +226,7 @@ def test_a_server_may_listen_at_the_other_loopback_address(folder: Path):
     if not socket.has_ipv6:
         pytest.skip("this machine speaks no IPv6")
     server = begun(folder, "--host", "::1")
-    found = find(str(server.state))
+    found = find_server(str(server.state))
     assert found is not None
     assert found.url == f"http://[::1]:{server.port}"
     assert found.ask("GET", "/api/health")["status"] == "ok"

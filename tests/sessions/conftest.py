@@ -111,7 +111,7 @@ def agent_doc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Cap
     return AgentDoc(folder, capfd, monkeypatch)
 
 
-def until(true: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+def until(true: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
     """Wait for something that other processes bring about."""
     deadline = time.monotonic() + seconds
     while not true():

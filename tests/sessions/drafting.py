@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from redraft.formats.patch_blocks import parse_answer
-from redraft.sessions.applying import Applied, apply_answer
+from redraft.formats.components import parse_answer
+from redraft.sessions.answers.fills import AppliedAnswer, apply_answer
 
 MODES = {"status": "replace", "log": "append", "notes": "prepend", "exchange": "append"}
 PROSE = (
@@ -97,5 +97,5 @@ def answers(draw: st.DrawFn, author: str) -> Answered:
     return Answered("".join(pieces), tuple(words))
 
 
-def applied(base: str, answer: Answered) -> Applied:
+def applied(base: str, answer: Answered) -> AppliedAnswer:
     return apply_answer(base, parse_answer(answer.text), {}, "2026-01-01T00:00:00Z", inline=False)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.sessions.arranging import grid_of, is_arranged
-from redraft.sessions.panes import Pane, panes
+from redraft.sessions.tmux.layout import grid_of, is_arranged
+from redraft.sessions.tmux.panes import Pane, list_panes
 
 if TYPE_CHECKING:
     from sessions.conftest import AgentDoc, Tmux
@@ -39,7 +39,7 @@ def shape(tmux: Tmux, pane: str) -> list[list[str]]:
     """The columns of a pane's window as tmux shows them, found by looking at the left edges alone."""
     window = tmux.ask(pane, "window_id")
     inside = sorted(
-        (each for each in panes().values() if each.window == window), key=lambda each: (each.left, each.top)
+        (each for each in list_panes().values() if each.window == window), key=lambda each: (each.left, each.top)
     )
     return [[each.id for each in inside if each.left == left] for left in sorted({each.left for each in inside})]
 
@@ -52,7 +52,7 @@ def test_sync_makes_the_grid_from_any_state_and_leaves_it_alone_once_it_is_there
     b, shell = tmux.split(a, *SLEEP), tmux.split(a, *SLEEP, way="-v")
     c, d = tmux.window("work", *SLEEP), tmux.window("work", *SLEEP)
     register(agent_doc, a=a, b=b, c=c, d=d)
-    everyone = set(panes())
+    everyone = set(list_panes())
     assert "Arranged %" in agent_doc.ok("sync", "--col", "a.md,b.md", "--col", "c.md,d.md", "--focus", "c.md")
     assert shape(tmux, a) == [[a, b], [c, d]]
     assert tmux.ask("work:", "pane_id") == c
@@ -64,11 +64,11 @@ def test_sync_makes_the_grid_from_any_state_and_leaves_it_alone_once_it_is_there
     assert shape(tmux, a) == [[a], [b], [c], [d]]
     agent_doc.ok("sync", "--col", "a.md,b.md,c.md,d.md")
     assert shape(tmux, a) == [[a, b, c, d]]
-    heights = [pane.height for pane in panes().values() if pane.window == tmux.ask(a, "window_id")]
+    heights = [pane.height for pane in list_panes().values() if pane.window == tmux.ask(a, "window_id")]
     assert max(heights) - min(heights) <= 2, "they share the height"
     agent_doc.ok("sync", "--col", "d.md,c.md", "--col", "b.md")
     assert shape(tmux, d) == [[d, c], [b]]
-    assert set(panes()) == everyone, "nobody was ended"
+    assert set(list_panes()) == everyone, "nobody was ended"
     assert tmux.ask(shell, "window_id") != tmux.ask(d, "window_id")
 
 
@@ -92,7 +92,8 @@ def test_sync_takes_the_window_that_was_named_or_another_of_the_project(agent_do
 
 
 @pytest.mark.slow
-def test_sync_says_so_where_the_window_is_too_small(agent_doc: AgentDoc, tmux: Tmux):
+@pytest.mark.covers("AD-sync-verify")
+def test_sync_says_so_where_the_window_is_too_small_or_the_panes_stand_elsewhere(agent_doc: AgentDoc, tmux: Tmux):
     a = tmux.session("work", *SLEEP)
     others = [tmux.window("work", *SLEEP) for _ in range(8)]
     tmux.run("resize-window", "-t", a, "-x", "6", "-y", "4")
@@ -100,7 +101,13 @@ def test_sync_says_so_where_the_window_is_too_small(agent_doc: AgentDoc, tmux: T
     register(agent_doc, None, **dict(zip(names, [a, *others], strict=True)))
     done = agent_doc.run("sync", *(word for name in names for word in ("--col", f"{name}.md")))
     assert done.status == 1
-    assert len(panes()) == 9, "and nobody was ended"
+    assert "is the window large enough?" in done.err or "tmux join-pane failed" in done.err
+    assert len(list_panes()) == 9, "and nobody was ended"
+    # Somebody's own tmux puts panes elsewhere than they were asked to stand.
+    tmux.run("resize-window", "-t", a, "-x", "200", "-y", "50")
+    tmux.run("set-hook", "-g", "after-select-layout", "select-layout even-vertical")
+    done = agent_doc.run("sync", "--col", "b.md", "--col", "a.md")
+    assert (done.status, "The panes are not arranged as they should be" in done.err) == (1, True)
 
 
 @pytest.mark.slow
@@ -121,10 +128,16 @@ def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(a
     assert tmux.ask("work:", "pane_id") == c
     agent_doc.ok("layout", "other.md")
     assert tmux.ask("work:", "pane_id") == other, "a single one is only brought to the front"
-    assert set(tmux.inside(window)) == {a, b, c, shell}
+    agent_doc.ok("layout", "b.md")
+    assert tmux.ask("work:", "pane_id") == b
+    assert set(tmux.inside(window)) == {a, b, c, shell}, "and nobody leaves"
     register(agent_doc, {"a": window, "b": window, "c": "@77", "other": window}, a=a, b=b, c=c, other=other)
     agent_doc.ok("layout", "a.md", "c.md", "other.md", "--window", window)
     assert set(tmux.inside(window)) == {a, other, shell}, "what is registered for another window is not wanted here"
+    assert tmux.ask(other, "pane_top") == tmux.ask(a, "pane_top"), "side by side"
+    assert int(tmux.ask(other, "pane_left")) > int(tmux.ask(a, "pane_left"))
+    agent_doc.ok("layout", "c.md", "a.md")
+    assert tmux.ask(c, "window_id") == window, "of two windows with one document each, the one with more panes"
     assert agent_doc.run("layout", "plain.md").status == 4
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.sessions.auditing import BUDGET, project_root
+from redraft.sessions.docs_audit import BUDGET
 
 if TYPE_CHECKING:
     from sessions.conftest import AgentDoc
@@ -81,11 +81,23 @@ def test_a_long_section_with_nothing_to_act_on_is_told(agent_doc: AgentDoc):
 
 @pytest.mark.covers("AD-audit-root")
 def test_the_root_is_given_or_found_by_markers_then_git_then_here(agent_doc: AgentDoc):
+    """Which root it is, told by the one README that is looked at: each has a path in its tree that nobody has."""
     deep = agent_doc.folder / "a" / "b"
-    deep.mkdir(parents=True)
-    assert project_root(str(deep)) == str(deep)
+    for place in ("", "a", "a/b"):
+        agent_doc.write(f"{place}/README.md".lstrip("/"), TREE.replace("gone.py", f"of-{place[-1:] or 'top'}.py"))
+
+    def root(*options: str) -> str:
+        told = agent_doc.run("audit-docs", *options).out
+        return next(name for name in ("top", "a", "b") if f"of-{name}.py" in told)
+
+    agent_doc.patching.chdir(deep)
+    assert root() == "b", "the current folder"
     (agent_doc.folder / ".git").mkdir()
-    assert project_root(str(deep)) == str(agent_doc.folder)
-    agent_doc.write("a/pyproject.toml", "")
-    assert project_root(str(deep)) == str(agent_doc.folder / "a")
+    assert root() == "top"
+    for marker in ("Cargo.toml", "package.json", "pyproject.toml"):
+        agent_doc.write(f"a/{marker}", "")
+        assert root() == "a", marker
+        os.unlink(agent_doc.folder / "a" / marker)
+    agent_doc.write("a/package.json", "")
+    assert root("--root", str(agent_doc.folder)) == "top"
     assert agent_doc.run("audit-docs", "--root", "nowhere").status == 4

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.patch_blocks import parse_answer
-from redraft.sessions.applying import apply_answer
-from redraft.sessions.boundary import parted
-from redraft.sessions.merging import merge_answer
+from redraft.formats.components import parse_answer
+from redraft.sessions.answers.fills import apply_answer
+from redraft.sessions.answers.merge import merge_answer, split_at_boundary
 from redraft.text.lines import split_lines
 from sessions.drafting import PROSE
 
@@ -67,7 +66,7 @@ def test_the_boundary_is_where_the_last_line_that_was_asked_stands(
     before: list[str], above: list[str], below: list[str]
 ):
     base, now = lines_of([*before, ASKED]), lines_of([*above, ASKED, *below])
-    found = parted(base, now, base + SAID)
+    found = split_at_boundary(base, now, base + SAID)
     assert (None if found is None else found.below) == cut_by_hand(base, now)
     if found is not None:
         assert found.above + found.below == now
@@ -100,7 +99,7 @@ def test_the_close_markers_indentation_stays_its_own():
 
 @pytest.mark.parametrize("now", ["Something else.\nWhat then?\n", "", "Why is it? And\nwhen?\n"])
 def test_where_the_last_line_was_rewritten_there_is_no_boundary_and_nothing_is_lost(now: str):
-    assert parted("Why?\n", now, "Why?\nSo.\n") is None
+    assert split_at_boundary("Why?\n", now, "Why?\nSo.\n") is None
     result = answered(f"{OPEN}Why?\n{CLOSE}", f"{OPEN}{now}{CLOSE}", inline=False)
     assert result.count(SAID) == 1
     assert all(line in result for line in now.splitlines())

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
-import sys
+import time
+from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
 from redraft import __version__
-from redraft.cli.doc.program import NAMES, parser_of
+from redraft.cli.doc.program import NAMES, build_parser
 from redraft.cli.program import run as run_redraft
 from redraft.formats.components import component
 from redraft.formats.frontmatter import fields
@@ -54,7 +56,7 @@ def test_init_writes_frontmatter_and_a_block_for_the_person(agent_doc: AgentDoc)
     assert agent_doc.read("b.md").endswith("agent: claude\n---\n\n# Session: Untitled Session\n\n## User\n\n")
 
 
-@pytest.mark.covers("AD-cmd-reset", "AD-snap-delete")
+@pytest.mark.covers("AD-cmd-reset", "AD-snap-delete", "AD-fm-session")
 def test_reset_forgets_the_conversation_and_the_snapshot_and_keeps_the_documents_id(agent_doc: AgentDoc):
     agent_doc.ok("init", "a.md")
     text = agent_doc.read("a.md").replace("---\n\n", "resume: s-1\n---\n\n")
@@ -94,6 +96,16 @@ def test_a_snapshot_folder_that_leads_elsewhere_is_not_followed(agent_doc: Agent
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.covers("AD-comp-name")
+@pytest.mark.parametrize("name", ["a", "A-1", "0x", "a--b-", "-a", "a_b", "", "ä"])
+def test_a_name_is_a_letter_or_digit_and_then_letters_digits_and_hyphens(agent_doc: AgentDoc, name: str):
+    text = f"<!-- agent:{name} -->\nold\n<!-- /agent:{name} -->\n"
+    agent_doc.write("a.md", text)
+    done = agent_doc.run("patch", "--", "a.md", name, "new")
+    good = re.fullmatch("[a-zA-Z0-9][a-zA-Z0-9-]*", name) is not None
+    assert (done.status, agent_doc.read("a.md")) == ((0, text.replace("old", "new")) if good else (1, text))
+
+
 @pytest.mark.covers("AD-patch-args", "AD-patch-missing")
 def test_patch_takes_its_content_from_the_argument_or_stdin(agent_doc: AgentDoc):
     agent_doc.write("a.md", LOG)
@@ -113,7 +125,9 @@ def test_the_marker_wins_over_the_file_and_that_over_replace(agent_doc: AgentDoc
     agent_doc.ok("patch", "a.md", "log", "two")
     agent_doc.ok("patch", "a.md", "top", "new")
     text = agent_doc.read("a.md")
-    assert re.fullmatch(r"\none\n\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\] two\n", inner(text, "log"))
+    stamp = re.fullmatch(r"\none\n\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\] two\n", inner(text, "log"))
+    assert stamp is not None
+    assert abs(datetime.fromisoformat(stamp[1]).timestamp() - time.time()) < 60
     assert inner(text, "top") == "\nnew\n"
     agent_doc.write("a.md", LOG.replace("log -->\none", "log mode=sideways -->\none"))
     assert agent_doc.run("patch", "a.md", "log", "x").status == 1
@@ -127,12 +141,15 @@ def test_a_patch_leaves_what_the_agent_has_not_seen_for_the_next_diff(agent_doc:
     assert agent_doc.ok("diff", "a.md").endswith("<!-- /agent:log -->\n+Typed by the person.\n")
 
 
-@pytest.mark.covers("AD-write-modes", "AD-body-template", "AD-write-stream", "AD-fm-format")
+@pytest.mark.covers("AD-write-modes", "AD-body-template", "AD-fm-format")
 def test_write_keeps_each_components_own_mode_also_that_of_exchange(agent_doc: AgentDoc):
-    agent_doc.write("a.md", "<!-- agent:exchange -->\nold\n<!-- /agent:exchange -->\n" + LOG)
-    blocks = "<!-- patch:exchange -->\nnew\n<!-- /patch:exchange --><!-- patch:log -->\ntwo\n<!-- /patch:log -->"
+    top = "<!-- agent:top mode=prepend -->\nold\n<!-- /agent:top -->\n"
+    agent_doc.write(".agent-doc/components.toml", "[log]\nmode = 'append'\n[top]\nmode = 'append'\n")
+    agent_doc.write("a.md", "<!-- agent:exchange -->\nold\n<!-- /agent:exchange -->\n" + LOG + top)
+    blocks = "".join(f"<!-- patch:{name} -->\nnew\n<!-- /patch:{name} -->" for name in ("exchange", "log", "top"))
     agent_doc.ok("write", "a.md", "--stream", stdin=blocks)
-    assert inner(agent_doc.read("a.md"), "exchange") == "\nnew\n"
+    filled = {name: inner(agent_doc.read("a.md"), name) for name in ("exchange", "log", "top")}
+    assert filled == {"exchange": "\nnew\n", "log": "\none\nnew\n", "top": "\nnew\nold\n"}
     agent_doc.ok("write", "a.md", stdin="Beside the blocks.\n")
     assert inner(agent_doc.read("a.md"), "exchange") == "\nnew\n\nBeside the blocks.\n"
     told = agent_doc.run("write", "a.md", stdin="<!-- patch:gone -->\nfor nobody\n<!-- /patch:gone -->")
@@ -156,7 +173,7 @@ def test_an_inline_answer_becomes_the_next_block(agent_doc: AgentDoc, key: str):
     assert agent_doc.read("a.md").endswith("Hello?\n\n## Assistant\n\nHi.\n\n## User\n\n")
 
 
-@pytest.mark.covers("AD-write-merge-markers", "AD-fm-write")
+@pytest.mark.covers("AD-write-merge-markers", "AD-write-stream", "AD-fm-write")
 def test_marks_of_a_conflict_are_told_by_the_exit_status(agent_doc: AgentDoc):
     base = "---\nagent_doc_write: merge\n---\n<!-- agent:s -->\nThe lamp is dark.\n<!-- /agent:s -->\n"
     agent_doc.write("before.md", base)
@@ -165,9 +182,12 @@ def test_marks_of_a_conflict_are_told_by_the_exit_status(agent_doc: AgentDoc):
     arguments = ("write", "a.md", "--baseline-file", "before.md")
     agent_doc.write("kept.md", agent_doc.read("a.md"))
     assert agent_doc.run("write", "kept.md", "--stream", "--baseline-file", "before.md", stdin=answer).status == 0
-    assert "<<<<<<<" not in agent_doc.read("kept.md")
+    assert inner(agent_doc.read("kept.md"), "s") == "\nThe lamp is bright.\nThe lamp is lit.\n"
     assert agent_doc.run(*arguments, stdin=answer).status == 1
-    assert "||||||| before\nThe lamp is dark.\n" in agent_doc.read("a.md")
+    assert inner(agent_doc.read("a.md"), "s") == (
+        "\n<<<<<<< person\nThe lamp is bright.\n||||||| before\nThe lamp is dark.\n=======\nThe lamp is lit.\n"
+        ">>>>>>> agent\n"
+    )
 
 
 def test_a_folder_that_lets_agents_only_read_is_not_written(agent_doc: AgentDoc):
@@ -197,13 +217,19 @@ def test_outline_counts_from_the_files_start_leaves_code_alone_and_is_valid_json
     found = agent_doc.json("outline", "a.md", "--json")
     assert found == [
         {"heading": "(preamble)", "depth": 0, "line": 4, "lines": 1, "tokens": 2},
-        {"heading": 'Zwölf "\\d" 日本😀', "depth": 1, "line": 5, "lines": 5, "tokens": 5},
-        {"heading": "Tab\there", "depth": 2, "line": 10, "lines": 1, "tokens": 0},
-        {"heading": "Setext", "depth": 1, "line": 11, "lines": 2, "tokens": 1},
+        {"heading": 'Zwölf "\\d" 日本😀', "depth": 1, "line": 5, "lines": 4, "tokens": 5},
+        {"heading": "Tab\there", "depth": 2, "line": 10, "lines": 0, "tokens": 0},
+        {"heading": "Setext", "depth": 1, "line": 11, "lines": 1, "tokens": 1},
     ]
     table = agent_doc.ok("outline", "a.md").splitlines()
-    assert [line.split()[0] for line in table] == ["(preamble)", "Zwölf", "Tab", "Setext", "---", "Total"]
-    assert table[2].startswith("  Tab")
+    assert [re.sub(r"(?<=\S) +", " ", line) for line in table] == [
+        "(preamble) 1 lines ~ 2 tokens",
+        'Zwölf "\\d" 日本😀 4 lines ~ 5 tokens',
+        "  Tab\there 0 lines ~ 0 tokens",
+        "Setext 1 lines ~ 1 tokens",
+        "---",
+        "Total 6 lines ~ 8 tokens",
+    ]
 
 
 @pytest.mark.covers("AD-skill-install", "AD-skill-idempotent", "AD-skill-check", "AD-skill-version", "AD-u9", "AD-u10")
@@ -227,8 +253,17 @@ def test_the_skill_is_installed_once_and_checked_by_its_bytes(agent_doc: AgentDo
 def test_the_skill_renews_itself_and_leaves_comments_out_of_account(agent_doc: AgentDoc):
     agent_doc.ok("skill", "install")
     text = agent_doc.read(".claude/skills/agent-doc/SKILL.md")
-    for part in ("agent-doc --version", "agent-doc skill install", "[//]: # (...)", "HTML comments", "--baseline-file"):
-        assert part in text
+    assert agent_doc.ok("--version") == f"agent-doc {fields(text)['agent-doc-version']}\n", "they can be compared"
+    said = " ".join(text.split())
+    assert (
+        "1. Compare `agent-doc-version` above with `agent-doc --version`. If the program is newer, run `agent-doc "
+        "skill install` and read this file again."
+    ) in said
+    assert (
+        "3. Leave comments out of account, on both sides: HTML comments (`<!-- ... -->`, except `<!-- agent:NAME -->` "
+        "markers) and link reference comments (`[//]: # (...)`) are the person's scratchpad. If nothing else changed, "
+        "stop."
+    ) in said
 
 
 OPTIONS = {
@@ -272,7 +307,7 @@ OPTIONS = {
 @pytest.mark.covers("AD-run-flags", "AD-write-args", "AD-outline-args")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_command_has_the_options_of_its_specification_and_of_ours_only_those_named_here(name: str):
-    found = [action for action in parser_of(name)._actions if action.dest != "help"]
+    found = [action for action in build_parser(name)._actions if action.dest != "help"]
     assert (
         " ".join(action.option_strings[-1] if action.option_strings else str(action.metavar) for action in found)
         == (OPTIONS[name])
@@ -297,22 +332,54 @@ def test_redraft_doc_is_the_same(agent_doc: AgentDoc):
         assert json.loads(agent_doc.capture.readouterr().out) is not None
 
 
-@pytest.mark.slow
-def test_version_and_outline_start_within_three_times_an_empty_python(agent_doc: AgentDoc):
-    """By CPU time, the best of many and in turn: a start is short, and others use the machine too."""
-    agent_doc.write("a.md", "# T\n\nwords\n")
-    script = [sys.executable, "-c", "import sys; from redraft.cli.agent_doc import main; sys.exit(main())"]
-    calls = ([sys.executable, "-c", "pass"], [*script, "--version"], [*script, "outline", "a.md"])
-    rounds = [[spent(words) for words in calls] for _ in range(40)]
-    empty, version, outline = (min(times) for times in zip(*rounds, strict=True))
-    assert version < 3 * empty
-    assert outline < 3 * empty
+SECRET = "# Title hunter2\n\nthe password is hunter2\n"
 
 
-def spent(words: list[str]) -> float:
-    from resource import RUSAGE_CHILDREN, getrusage
+@pytest.mark.covers("RD-secrets-links")
+@pytest.mark.parametrize("secret", [".env", "deep/.ssh/config", "token.json"])
+def test_one_more_name_of_a_secret_is_a_secret_for_every_command(agent_doc: AgentDoc, secret: str):
+    git("init", "--quiet")
+    agent_doc.write(secret, SECRET)
+    agent_doc.write("plan.md", "# Plan\n\nhunter2 is not here.\n")
+    (agent_doc.folder / "sub").mkdir()
+    names = ["hard.md", "sub/hard.md", "plan.archive.md", secret]
+    for name in names[:-1]:
+        os.link(agent_doc.folder / secret, agent_doc.folder / name)
+    os.link(agent_doc.folder / "plan.md", agent_doc.folder / "twice.md")
+    commands = [["read"], ["search", "password"], ["outline"], ["diff"], ["run", "--dry-run"], ["commit"], ["history"]]
+    commands += [["compact"], ["patch", "log", "x"], ["write"], ["reset"], ["undo"], ["claim"], ["doctor"]]
+    for name in names:
+        for command, *more in commands:
+            done = agent_doc.run(command, name, *more, stdin="x\n")
+            assert "hunter2" not in done.out + done.err, (command, name, done)
+            assert done.status, (command, name, done)
+    # From the folder that the further name lies in, too; and where a document's archive is one.
+    agent_doc.patching.chdir(agent_doc.folder / "sub")
+    for command in (["read", "hard.md"], ["search", "hard.md", "hunter2"], ["commit", "hard.md"]):
+        done = agent_doc.run(*command)
+        assert (done.status, "hunter2" in done.out + done.err) == (3, False), (command, done)
+    agent_doc.patching.chdir(agent_doc.folder)
+    assert "the password" not in agent_doc.run("search", "plan.md", "hunter2").out
+    assert git("status", "--porcelain", "--untracked-files=no") == ""
+    # A document that merely has two names is read under both.
+    assert all("hunter2 is not here" in agent_doc.ok("read", name) for name in ("plan.md", "twice.md"))
 
-    before = getrusage(RUSAGE_CHILDREN)
-    subprocess.run(words, check=True, capture_output=True)
-    after = getrusage(RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+def git(*words: str) -> str:
+    return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8").stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".env", "id_rsa.md", ".ssh/a.md", "token.json", "private-keys-v1.d/a.md", "share/keyrings/a.md", "id_ed25519.md",
+     "bitwarden_export.md", "utc--a.md", "key.md", "cookies.md", "deploy.key"],
+)  # fmt: skip
+def test_the_outline_of_a_secret_is_withheld(agent_doc: AgentDoc, name: str):
+    said = {
+        "key.md": f"{SECRET}\n-----BEGIN RSA PRIVATE KEY-----\n{'QUJD' * 16}\n",
+        "cookies.md": f"# Netscape HTTP Cookie File\n{SECRET}",
+    }
+    agent_doc.write(name, said.get(name, SECRET))
+    for words in ([name], [name, "--json"]):
+        done = agent_doc.run("outline", *words)
+        assert (done.status, "hunter2" in done.out + done.err) == (3, False), done

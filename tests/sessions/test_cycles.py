@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.sessions.cycles import Look, Loop, Pace
+from redraft.sessions.watch.submit_loop import LoopLimits, SubmitLoop, WatchedContent
 
 DEBOUNCE = 0.5
 AGENT_SECONDS = 2.0
@@ -18,28 +18,28 @@ AGENT_SECONDS = 2.0
 class World:
     """A document that a person and an agent change, with a clock that only we move."""
 
-    pace: Pace
+    pace: LoopLimits
     reactive: bool
     now: float = 100.0
     content: int = 0
     known: int = 0
     sent: list[int] = field(default_factory=list[int])
     run_end: float | None = None
-    loop: Loop = field(init=False)
+    loop: SubmitLoop = field(init=False)
 
     def __post_init__(self) -> None:
-        self.loop = Loop(self.pace)
-        self.loop.looked(self.look(), self.now)
+        self.loop = SubmitLoop(self.pace)
+        self.loop.observe(self.look(), self.now)
 
-    def look(self) -> Look:
-        return Look(str(self.content).encode(), self.content != self.known, self.reactive)
+    def look(self) -> WatchedContent:
+        return WatchedContent(str(self.content).encode(), self.content != self.known, self.reactive)
 
     def edit(self) -> None:
         self.content += 1
-        self.loop.looked(self.look(), self.now)
+        self.loop.observe(self.look(), self.now)
 
     def touch(self) -> None:
-        self.loop.looked(self.look(), self.now)
+        self.loop.observe(self.look(), self.now)
 
     def pass_time(self, seconds: float, echoes: bool = False) -> None:
         """Let time pass in small steps; with `echoes`, something changes the document after each answer."""
@@ -50,7 +50,7 @@ class World:
                 self.run_end = None
                 if self.known == self.sent[-1]:
                     self.known = self.content = self.content + (self.content == self.known)
-                self.loop.ended(self.look(), self.now)
+                self.loop.finish(self.look(), self.now)
                 if echoes:
                     self.edit()
             if not self.loop.running and self.loop.due is not None and self.loop.due <= self.now:
@@ -68,7 +68,7 @@ steps = st.lists(st.tuples(st.sampled_from(["edit", "touch", "wait"]), st.floats
 def test_what_a_person_changes_outside_the_window_goes_out_exactly_once(
     does: list[tuple[str, float]], reactive: bool, cap: int
 ):
-    world = World(Pace(DEBOUNCE, cap), reactive)
+    world = World(LoopLimits(DEBOUNCE, cap), reactive)
     for act, seconds in does:
         if act == "edit":
             world.edit()
@@ -85,7 +85,7 @@ def test_what_a_person_changes_outside_the_window_goes_out_exactly_once(
 @pytest.mark.covers("AD-watch-own-changes", "AD-watch-cap")
 @given(st.integers(0, 6), st.booleans())
 def test_a_document_that_changes_after_every_answer_is_sent_no_more_often_than_the_cap_allows(cap: int, reactive: bool):
-    world = World(Pace(DEBOUNCE, cap), reactive)
+    world = World(LoopLimits(DEBOUNCE, cap), reactive)
     world.edit()
     world.pass_time(100, echoes=True)
     assert len(world.sent) == 1 + cap
@@ -97,44 +97,44 @@ def test_a_document_that_changes_after_every_answer_is_sent_no_more_often_than_t
 
 @pytest.mark.covers("AD-watch-convergence")
 def test_content_that_was_just_submitted_is_not_submitted_again():
-    loop = Loop(Pace(DEBOUNCE, 3))
-    loop.looked(Look(b"a", news=False), 1.0)
-    loop.looked(Look(b"b", news=True), 2.0)
-    assert loop.begin(Look(b"b", news=True), 2.0) == "submit"
-    loop.ended(Look(b"b", news=True), 3.0)  # the agent failed, or put everything back
+    loop = SubmitLoop(LoopLimits(DEBOUNCE, 3))
+    loop.observe(WatchedContent(b"a", news=False), 1.0)
+    loop.observe(WatchedContent(b"b", news=True), 2.0)
+    assert loop.begin(WatchedContent(b"b", news=True), 2.0) == "submit"
+    loop.finish(WatchedContent(b"b", news=True), 3.0)  # the agent failed, or put everything back
     assert loop.due is not None
-    assert loop.begin(Look(b"b", news=True), 3.5) == "converged"
+    assert loop.begin(WatchedContent(b"b", news=True), 3.5) == "converged"
     assert loop.due is None
 
 
 @pytest.mark.covers("AD-watch-submits", "AD-watch-reactive")
 def test_a_change_settles_first_unless_the_document_is_reactive():
-    slow, fast = Loop(Pace()), Loop(Pace())
+    slow, fast = SubmitLoop(LoopLimits()), SubmitLoop(LoopLimits())
     for loop, reactive in ((slow, False), (fast, True)):
-        loop.looked(Look(b"a", news=False, reactive=reactive), 1.0)
-        loop.looked(Look(b"b", news=True, reactive=reactive), 10.0)
+        loop.observe(WatchedContent(b"a", news=False, reactive=reactive), 1.0)
+        loop.observe(WatchedContent(b"b", news=True, reactive=reactive), 10.0)
     assert (slow.due, fast.due) == (10.5, 10.0)
-    slow.looked(Look(b"c", news=True, reactive=False), 10.4)
+    slow.observe(WatchedContent(b"c", news=True, reactive=False), 10.4)
     assert slow.due == 10.9, "every further change settles anew"
 
 
 def test_what_an_agent_wrote_itself_is_no_change():
-    loop = Loop(Pace())
-    loop.looked(Look(b"a", news=False), 1.0)
-    loop.looked(Look(b"b", news=False), 2.0)
+    loop = SubmitLoop(LoopLimits())
+    loop.observe(WatchedContent(b"a", news=False), 1.0)
+    loop.observe(WatchedContent(b"b", news=False), 2.0)
     assert loop.due is None
 
 
 def test_a_person_who_types_after_the_answer_is_no_echo_though_the_program_has_not_ended_yet():
     """Its commit hooks may take long."""
-    loop = Loop(Pace(DEBOUNCE, 0))
-    loop.looked(Look(b"a", news=False), 1.0)
-    loop.looked(Look(b"b", news=True), 2.0)
-    assert loop.begin(Look(b"b", news=True), 2.0) == "submit"
-    loop.looked(Look(b"b, answered", news=False), 5.0)
-    loop.looked(Look(b"c", news=True), 6.0)
-    loop.ended(Look(b"c", news=True), 7.0)
-    assert loop.begin(Look(b"c", news=True), 7.0) == "submit"
-    loop.looked(Look(b"d", news=True), 8.0)
-    loop.ended(Look(b"d", news=True), 9.0)
-    assert loop.begin(Look(b"d", news=True), 9.0) == "held", "it changed before any answer was there"
+    loop = SubmitLoop(LoopLimits(DEBOUNCE, 0))
+    loop.observe(WatchedContent(b"a", news=False), 1.0)
+    loop.observe(WatchedContent(b"b", news=True), 2.0)
+    assert loop.begin(WatchedContent(b"b", news=True), 2.0) == "submit"
+    loop.observe(WatchedContent(b"b, answered", news=False), 5.0)
+    loop.observe(WatchedContent(b"c", news=True), 6.0)
+    loop.finish(WatchedContent(b"c", news=True), 7.0)
+    assert loop.begin(WatchedContent(b"c", news=True), 7.0) == "submit"
+    loop.observe(WatchedContent(b"d", news=True), 8.0)
+    loop.finish(WatchedContent(b"d", news=True), 9.0)
+    assert loop.begin(WatchedContent(b"d", news=True), 9.0) == "held", "it changed before any answer was there"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from redraft.formats.components import component, components
+from sessions.conftest import until
 
 if TYPE_CHECKING:
     from sessions.conftest import AgentDoc
@@ -44,7 +45,8 @@ def inner(text: str, name: str) -> str:
 # 1: the baseline
 
 
-@pytest.mark.covers("AD-write-baseline", "AD-write-stdin", "AD-write-args", "AD-write-kept", "AD-write-atomic")
+@pytest.mark.covers("AD-write-baseline", "AD-write-stdin", "AD-write-args", "AD-write-kept")
+@pytest.mark.covers("AD-write-merge")
 def test_write_with_a_baseline_and_a_concurrent_edit_doubles_and_drops_nothing(agent_doc: AgentDoc):
     agent_doc.write("plan.md", DOC)
     agent_doc.write("before.md", DOC)
@@ -53,6 +55,22 @@ def test_write_with_a_baseline_and_a_concurrent_edit_doubles_and_drops_nothing(a
     agent_doc.ok("write", "plan.md", "--baseline-file", "before.md", stdin=block("exchange", "The answer."))
     assert agent_doc.read("plan.md") == typed.replace("And one more", "The answer.\n\nAnd one more")
     assert agent_doc.answers() == []
+
+
+@pytest.mark.covers("AD-write-atomic")
+def test_document_and_snapshot_are_replaced_whole_and_never_written_into(agent_doc: AgentDoc):
+    """Whoever has the old file open sees the old text to its end, however the write goes on."""
+    agent_doc.write("plan.md", DOC)
+    agent_doc.ok("write", "plan.md", stdin=block("status", "First."))
+    [snapshot] = (agent_doc.folder / ".agent-doc" / "snapshots").iterdir()
+    before = agent_doc.read("plan.md")
+    with (agent_doc.folder / "plan.md").open("rb") as document, snapshot.open("rb") as known:
+        agent_doc.ok("write", "plan.md", stdin=block("status", "Second."))
+        assert (document.read().decode(), known.read().decode()) == (before, before)
+    after = before.replace("First.", "Second.")
+    assert (agent_doc.read("plan.md"), agent_doc.snapshot("plan.md")) == (after, after)
+    left = {path.name for path in agent_doc.folder.rglob("*") if path.is_file()}
+    assert left == {"plan.md", "id", snapshot.name}, "nothing half written is left beside them"
 
 
 def test_two_agents_on_one_baseline_lose_no_side(agent_doc: AgentDoc):
@@ -161,12 +179,28 @@ def test_a_broken_components_toml_is_refused_with_the_reason_and_replaces_no_log
     assert agent_doc.read("plan.md") == text
 
 
-@pytest.mark.covers("AD-patch-max-entries")
-def test_prepend_with_max_entries_keeps_the_new_entry(agent_doc: AgentDoc):
-    agent_doc.write("plan.md", "<!-- agent:log -->\ntwo\none\n<!-- /agent:log -->\n")
-    agent_doc.write(".agent-doc/components.toml", "[log]\nmode = 'prepend'\nmax_entries = 2\n")
+@pytest.mark.covers("AD-patch-max-entries", "AD-patch-max-zero")
+@pytest.mark.parametrize(
+    ("mode", "most", "old", "kept"),
+    [
+        ("append", 3, "one\n\ntwo", "two\nthree\nfour"),
+        ("prepend", 3, "two\n\none", "four\nthree\ntwo"),
+        ("append", 0, "one\n\ntwo", "one\n\ntwo\nthree\nfour"),
+        ("prepend", 0, "two\n\none", "four\nthree\ntwo\n\none"),
+        ("replace", 1, "one\n\ntwo", "four"),
+    ],
+)
+def test_as_many_entries_are_kept_as_may_be_and_the_new_one_always(
+    agent_doc: AgentDoc, mode: str, most: int, old: str, kept: str
+):
+    agent_doc.write("plan.md", f"<!-- agent:log -->\n{old}\n<!-- /agent:log -->\n")
+    agent_doc.write(".agent-doc/components.toml", f"[log]\nmode = '{mode}'\nmax_entries = {most}\n")
     agent_doc.ok("patch", "plan.md", "log", "three")
-    assert inner(agent_doc.read("plan.md"), "log") == "\nthree\ntwo\n"
+    agent_doc.ok("patch", "plan.md", "log", "four")
+    assert inner(agent_doc.read("plan.md"), "log") == f"\n{kept}\n"
+    long = "a\nb\nc\nd\n"
+    agent_doc.ok("patch", "plan.md", "log", long)
+    assert long in inner(agent_doc.read("plan.md"), "log"), "an entry is not cut, and `replace` is not bounded"
 
 
 # 6: outline and diff
@@ -177,11 +211,11 @@ def test_diff_changes_nothing_at_all(agent_doc: AgentDoc):
     agent_doc.write("plan.md", DOC)
     agent_doc.ok("patch", "plan.md", "status", "New.")
     assert agent_doc.ok("diff", "plan.md") == ""
-    agent_doc.write("plan.md", agent_doc.read("plan.md") + "Zwölf 日本😀\n")
+    agent_doc.write("plan.md", agent_doc.read("plan.md").replace("A question?", "More?") + "Zwölf 日本😀\n")
     before = {path: path.read_bytes() for path in agent_doc.folder.rglob("*") if path.is_file()}
     expected = (
-        "--- snapshot\n+++ document\n@@ -12,3 +12,4 @@\n <!-- agent:exchange mode=append -->\n A question?\n"
-        " <!-- /agent:exchange -->\n+Zwölf 日本😀\n"
+        "--- snapshot\n+++ document\n@@ -10,5 +10,6 @@\n <!-- /agent:status -->\n \n"
+        " <!-- agent:exchange mode=append -->\n-A question?\n+More?\n <!-- /agent:exchange -->\n+Zwölf 日本😀\n"
     )
     assert agent_doc.ok("diff", "plan.md") == expected
     assert agent_doc.ok("diff", "plan.md") == expected
@@ -233,7 +267,7 @@ def test_hooks_take_a_megabyte_know_their_component_and_are_not_waited_for(agent
     agent_doc.write(
         ".agent-doc/components.toml",
         "[status]\nmode = 'replace'\ntimestamp = false\nmax_entries = 0\npre_patch = 'cat; echo $COMPONENT $FILE'\n"
-        "post_patch = 'echo $COMPONENT > seen; sleep 30'\n",
+        "post_patch = 'cp plan.md after; echo $COMPONENT $FILE > seen; sleep 30'\n",
     )
     agent_doc.ok("trust", "--yes")
     content = "0123456789abcde\n" * 65536
@@ -242,10 +276,8 @@ def test_hooks_take_a_megabyte_know_their_component_and_are_not_waited_for(agent
     assert time.monotonic() - started < 25
     told = f"status {agent_doc.folder / 'plan.md'}\n"
     assert inner(agent_doc.read("plan.md"), "status") == "\n" + content + told
-    deadline = time.monotonic() + 10
-    while not os.path.exists("seen") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert agent_doc.read("seen") == "status\n"
+    until(lambda: os.path.exists("seen") and agent_doc.read("seen") == told, "post_patch knows them too")
+    assert agent_doc.read("after") == agent_doc.read("plan.md"), "it begins after the write"
 
 
 def test_a_pre_patch_that_fails_or_writes_no_text_writes_nothing(agent_doc: AgentDoc):
@@ -269,7 +301,7 @@ def test_an_answer_outlives_a_process_that_dies_in_the_merge(agent_doc: AgentDoc
     answer = block("exchange", "Paid for.")
     child = os.fork()
     if child == 0:
-        agent_doc.patching.setattr("redraft.sessions.writing.merge_answer", die)
+        agent_doc.patching.setattr("redraft.sessions.answers.writer.merge_answer", die)
         try:
             agent_doc.run("write", "plan.md", stdin=answer)
         finally:

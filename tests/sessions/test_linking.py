@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.frontmatter import items, with_field
-from redraft.sessions.linking import MAX_LINKS, WINDOW, WINDOWS, linked
+from redraft.formats.frontmatter import items, set_field
+from redraft.sessions.links import MAX_LINKS, WINDOW, WINDOWS, format_links
 from redraft.text.lines import count_lines
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_link_that_an_agent_may_not_follow_stops_the_run(
 )
 def test_windows_are_beginnings_in_whole_lines_within_the_bounds(drawn: list[tuple[str, int]]):
     texts = {f"d{number}.md": piece * count for number, (piece, count) in enumerate(drawn)}
-    prompt = linked(list(texts), "plan.md", texts.__getitem__)
+    prompt = format_links(list(texts), "plan.md", texts.__getitem__)
     found = shown(prompt)
     assert list(found) == list(texts)
     assert sum(map(len, found.values())) <= WINDOWS
@@ -134,7 +134,7 @@ def test_windows_are_beginnings_in_whole_lines_within_the_bounds(drawn: list[tup
 
 def test_too_many_links_and_links_that_are_no_list_are_refused(agent_doc: AgentDoc):
     with pytest.raises(Refused, match=str(MAX_LINKS)):
-        linked([f"{number}.md" for number in range(MAX_LINKS + 1)], "plan.md", lambda path: path)
+        format_links([f"{number}.md" for number in range(MAX_LINKS + 1)], "plan.md", lambda path: path)
     agent_doc.write("plan.md", f"---\nlinks:\n  a: b\n---\n{BODY}")
     assert "list of paths" in agent_doc.run("run", "plan.md", "--dry-run").err
 
@@ -159,4 +159,4 @@ def test_items_of_a_field(block: str, expected: list[str] | None):
 
 def test_a_list_in_the_frontmatter_keeps_its_bytes_when_another_field_is_set():
     text = linking("a.md", "b.md")
-    assert with_field(text, "resume", "s-1").replace("resume: s-1\n", "") == text
+    assert set_field(text, "resume", "s-1").replace("resume: s-1\n", "") == text

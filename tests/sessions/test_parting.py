@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.runtime import open_workspace
-from redraft.sessions.parting import Change, Commit, agents_part, parts, since
+from redraft.sessions.agent_part import AttributedChange, Commit, agents_part, agents_part_since, parts
 from redraft.text.edits import Change as Typing
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Model:
 
     lines: list[str] = field(default_factory=lambda: list(START))
     part: set[str] = field(default_factory=lambda: set(START))
-    steps: list[Change] = field(default_factory=list[Change])
+    steps: list[AttributedChange] = field(default_factory=list[AttributedChange])
 
     def change(self, who: str, start: int, end: int, new: list[str]) -> None:
         gone = self.lines[start:end]
         self.lines[start:end] = new
         if who == "agent":
             self.part = (self.part - set(gone)) | set(new)
-        self.steps.append(Change("".join(self.lines), who, turn=len(self.steps)))  # type: ignore[arg-type]
+        self.steps.append(AttributedChange("".join(self.lines), who, turn=len(self.steps)))  # type: ignore[arg-type]
 
     @property
     def text(self) -> str:
@@ -79,18 +79,18 @@ def test_where_one_has_written_all_the_part_is_all_or_nothing(model: Model, who:
 @given(models(), st.data())
 def test_a_commit_of_a_part_is_gone_on_from(model: Model, data: st.DataObject):
     """However the parts are committed one after the other, the last one is as if it were the only one."""
-    said = [Change("".join(START)), *model.steps]
+    said = [AttributedChange("".join(START)), *model.steps]
     assume(len({change.text for change in said}) == len(said))
     try:
         after_each = list(parts("".join(START), model.steps))
     except Refused:
         return
     committed = after_each[data.draw(st.integers(0, len(model.steps)))]
-    assert since([Commit(committed, 0), Commit("".join(START), 0)], said) == after_each[-1]
+    assert agents_part_since([Commit(committed, 0), Commit("".join(START), 0)], said) == after_each[-1]
 
 
-OLD = Change("a\nold\n", "agent", turn=1, when=5.0)
-NEW = Change("a\nold\nnew\n", "agent", turn=2, when=9.5)
+OLD = AttributedChange("a\nold\n", "agent", turn=1, when=5.0)
+NEW = AttributedChange("a\nold\nnew\n", "agent", turn=2, when=9.5)
 
 
 @pytest.mark.parametrize(
@@ -105,25 +105,27 @@ NEW = Change("a\nold\nnew\n", "agent", turn=2, when=9.5)
     ],
 )
 def test_a_commit_that_the_history_never_saw_stands_where_its_time_says(commit: Commit, expected: str | None):
-    said = [Change("a\n"), OLD, Change("a\nold\n"), NEW, Change("a\nold\nnew\nmine\n")]
-    assert since([commit], said) == expected
+    said = [AttributedChange("a\n"), OLD, AttributedChange("a\nold\n"), NEW, AttributedChange("a\nold\nnew\nmine\n")]
+    assert agents_part_since([commit], said) == expected
 
 
 def test_an_agent_who_rewrites_a_persons_line_cannot_be_parted_from_them():
-    steps = [Change("a\nmine\n"), Change("a\nmine, corrected\n", "agent", turn=7)]
+    steps = [AttributedChange("a\nmine\n"), AttributedChange("a\nmine, corrected\n", "agent", turn=7)]
     with pytest.raises(Refused, match="Turn 7 mixed"):
         agents_part("a\n", steps)
-    assert agents_part("a\n", [steps[0], Change("a\n", "agent", turn=7)]) == "a\n", "taking it away mixes nothing"
+    assert agents_part("a\n", [steps[0], AttributedChange("a\n", "agent", turn=7)]) == "a\n", (
+        "taking it away mixes nothing"
+    )
 
 
 def test_a_person_may_correct_an_agents_line_and_the_agents_is_the_part():
-    steps = [Change("a\nteh answer\n", "agent"), Change("a\nthe answer\n")]
+    steps = [AttributedChange("a\nteh answer\n", "agent"), AttributedChange("a\nthe answer\n")]
     assert agents_part("a\n", steps) == "a\nteh answer\n"
 
 
 def test_a_last_line_without_a_break_is_not_changed_by_a_line_below_it():
-    asked = Change("a\nWhy?")
-    assert agents_part("a", [asked, Change("a\nWhy?\nSo.", "agent")]) == "a\nSo."
+    asked = AttributedChange("a\nWhy?")
+    assert agents_part("a", [asked, AttributedChange("a\nWhy?\nSo.", "agent")]) == "a\nSo."
     assert agents_part("a", [asked]) == "a"
 
 
@@ -211,19 +213,35 @@ def test_it_is_refused_with_the_reason_where_it_cannot_be_said(repository: Agent
     assert "mixed an agent's words with yours" in why()
 
 
-def test_a_commit_that_comes_between_is_not_taken_back(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch):
-    repository.ok("patch", "plan.md", "exchange", "An answer.")
+def theirs_meanwhile(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
+    """Somebody else commits right before or right after the next commit of ours."""
     real: Callable[..., Any] = subprocess.run
 
     def run(command: list[str], **options: Any) -> Any:
-        if "commit" in command:
-            monkeypatch.setattr(subprocess, "run", real)
-            repository.write("theirs.md", "Theirs.\n")
-            git("add", "theirs.md")
-            git("commit", "--quiet", "-m", "Theirs")
-        return real(command, **options)
+        if "commit" not in command:
+            return real(command, **options)
+        monkeypatch.setattr(subprocess, "run", real)
+        done = real(command, **options) if after else None
+        repository.write("theirs.md", "Theirs.\n")
+        git("add", "theirs.md")
+        git("commit", "--quiet", "-m", "Theirs", "--", "theirs.md")
+        return done or real(command, **options)
 
     monkeypatch.setattr(subprocess, "run", run)
+
+
+def test_a_commit_that_comes_right_after_ours_stays(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch):
+    repository.ok("patch", "plan.md", "exchange", "An answer.")
+    theirs_meanwhile(repository, monkeypatch, after=True)
+    repository.ok("commit", "plan.md", "--agent-only")
+    assert git("log", "--format=%s", "-1") == "Theirs\n"
+    assert git("show", "HEAD:plan.md") == DOC.replace("First ä.\n", "First ä.\nAn answer.\n")
+    assert git("diff", "--cached", "--name-only") == ""
+
+
+def test_a_commit_that_comes_between_is_not_taken_back(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch):
+    repository.ok("patch", "plan.md", "exchange", "An answer.")
+    theirs_meanwhile(repository, monkeypatch, after=False)
     assert "at the same time" in repository.run("commit", "plan.md", "--agent-only").err
     assert git("log", "--format=%s", "-1") == "Theirs\n"
     repository.ok("commit", "plan.md", "--agent-only")

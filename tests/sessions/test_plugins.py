@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft import __version__
-from redraft.sessions.plugins import files, pack, source
+from redraft.sessions.installation import extension_files, extension_folder, pack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ class Editor:
         program.chmod(0o755)
         (self.home / "words").unlink(missing_ok=True)
         given = {
-            "extension": f"{source()}/extension.js", "command": f"redraft.{command}", "program": str(program),
+            "extension": f"{extension_folder()}/extension.js", "command": f"redraft.{command}", "program": str(program),
             "file": str(self.home / FILE), "dirty": False, "saves": True, "selected": "", "clipboard": "", **more,
         }  # fmt: skip
         words = ["node", "-e", EDITOR, json.dumps(given)]
@@ -105,6 +105,7 @@ def editor(tmp_path: Path) -> Editor:
     return Editor(tmp_path)
 
 
+@pytest.mark.covers("AD-u2")
 def test_a_submit_saves_the_document_and_calls_the_program_without_a_shell(editor: Editor):
     ran = editor.run("submit", dirty=True)
     assert editor.calls == [["route", "--", str(editor.home / FILE)]]
@@ -138,6 +139,7 @@ def test_an_answer_is_applied_by_the_program_and_a_failure_is_told(editor: Edito
     assert missing["told"][-2][0] == "error"
 
 
+@pytest.mark.covers("AD-u11")
 def test_the_question_of_a_session_is_shown_and_answered(editor: Editor):
     options = [{"index": 1, "label": "Yes"}, {"index": 2, "label": "No"}]
     editor.asks({"active": True, "question": "Go on?", "options": options})
@@ -154,7 +156,11 @@ def test_the_package_is_what_the_editor_expects_and_always_the_same():
         manifest = ET.fromstring(archive.read("extension.vsixmanifest"))
         types = ET.fromstring(archive.read("[Content_Types].xml"))
         package = json.loads(archive.read("extension/package.json"))
-    assert names == {"extension.vsixmanifest", "[Content_Types].xml", *(f"extension/{name}" for name in files())}
+    assert names == {
+        "extension.vsixmanifest",
+        "[Content_Types].xml",
+        *(f"extension/{name}" for name in extension_files()),
+    }
     identity = manifest.find(".//{*}Identity")
     assert identity is not None
     assert (identity.get("Id"), identity.get("Publisher")) == (package["name"], package["publisher"])
@@ -162,7 +168,7 @@ def test_the_package_is_what_the_editor_expects_and_always_the_same():
     known = {entry.get("Extension") for entry in types}
     assert {f".{name.rpartition('.')[2]}" for name in names if name != "[Content_Types].xml"} <= known
     offered = {entry["command"] for entry in package["contributes"]["commands"]}
-    script = files()["extension.js"].decode()
+    script = extension_files()["extension.js"].decode()
     assert offered == {"redraft.submit", "redraft.claim", "redraft.answer", "redraft.apply"}
     assert "const commands = { submit, claim, answer, apply };" in script
 
@@ -172,14 +178,14 @@ def test_the_extension_is_unpacked_where_the_editor_looks_and_takes_the_place_of
     agent_doc: AgentDoc, tmp_path: Path
 ):
     agent_doc.patching.setenv("PATH", str(tmp_path / "nothing"))
-    assert "not installed" in agent_doc.ok("plugin", "list")
+    assert agent_doc.ok("plugin", "list") == "vscode     not installed\njetbrains  there is none yet\n"
     assert agent_doc.run("plugin", "install", "vscode").status == 4, "there is no editor"
     extensions = tmp_path / ".vscode/extensions"
     (extensions / "other.thing-1.0.0").mkdir(parents=True)
     assert agent_doc.run("plugin", "update", "vscode").status == 4, "there is nothing to update"
     agent_doc.ok("plugin", "install", "vscode")
     target = extensions / f"redraft.redraft-{__version__}"
-    assert {path.name: path.read_bytes() for path in target.iterdir()} == files()
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == extension_files()
     assert f"{__version__} installed" in agent_doc.ok("plugin", "list")
     assert "up to date" in agent_doc.ok("plugin", "update", "vscode")
     target.rename(extensions / "redraft.redraft-0.0.1")

@@ -8,11 +8,10 @@ import re
 import tarfile
 from typing import TYPE_CHECKING
 
-from redraft.formats.components import component, components, harmless
-from redraft.formats.components_filled import Filling, filled
-from redraft.formats.frontmatter import fields, frontmatter_end, with_field, without_field
-from redraft.sessions.applying import Applied, Fill
-from redraft.sessions.merging import merge_answer
+from redraft.formats.components import FillOptions, component, components, escape_markers, fill_component
+from redraft.formats.frontmatter import fields, frontmatter_end, remove_field, set_field
+from redraft.sessions.answers.fills import AppliedAnswer, ComponentEdit
+from redraft.sessions.answers.merge import merge_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +26,7 @@ def real_merges(material: Path) -> Iterator[tuple[str, str, str]]:
     with gzip.open(material / "real-merges" / "dev.jsonl.gz", "rt", encoding="utf-8", newline="") as lines:
         for line in lines:
             case = json.loads(line)
-            base, ours, theirs = (harmless(case[name]) for name in ("base", "ours", "theirs"))
+            base, ours, theirs = (escape_markers(case[name]) for name in ("base", "ours", "theirs"))
             if not any(sign in base + ours + theirs for sign in GITS_MARKERS):
                 yield base, ours, theirs
 
@@ -40,8 +39,8 @@ def test_of_real_merges_no_new_word_of_either_side_is_lost(material: Path):
     tried = 0
     for base, ours, theirs in real_merges(material):
         was, now, made = (f"{OPEN}{text}\n{CLOSE}" for text in (base, ours, theirs))
-        fill = Fill("text", theirs, Filling())
-        merged = merge_answer(was, now, Applied(made, (fill,)), "crdt").text
+        fill = ComponentEdit("text", theirs, FillOptions())
+        merged = merge_answer(was, now, AppliedAnswer(made, (fill,)), "crdt").text
         place = component(merged, "text")
         assert place is not None
         assert (merged[: place.inner_start + 1], merged[place.inner_end :]) == (OPEN, CLOSE)
@@ -62,16 +61,16 @@ def test_real_documents_take_a_component_and_a_field_and_give_both_back(material
     documents = real_documents(material)
     assert len(documents) > 100
     for text in documents:
-        tame = harmless(text)
+        tame = escape_markers(text)
         room = f"{tame}\n\n<!-- agent:log -->\n<!-- /agent:log -->\n"
         place = component(room, "log")
         assert place is not None
-        done = filled(room, place, text, Filling("append"))
+        done = fill_component(room, place, text, FillOptions("append"))
         assert done.startswith(room[: place.inner_start])
         assert [each.name for each in components(done)] == ["log"]
-        named = with_field(text, "agent_doc_session", "d-1")
+        named = set_field(text, "agent_doc_session", "d-1")
         assert fields(named)["agent_doc_session"] == "d-1"
         if frontmatter_end(text):
-            assert without_field(named, "agent_doc_session") == text
+            assert remove_field(named, "agent_doc_session") == text
         else:
             assert named.endswith(text)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.formats.components import components
-from redraft.sessions.compacting import compacted
+from redraft.sessions.compaction import compact_rounds
 
 if TYPE_CHECKING:
     from sessions.conftest import AgentDoc
@@ -126,9 +126,9 @@ def test_blame_says_which_turn_every_line_is_from(plan: AgentDoc):
     text = plan.read("plan.md").splitlines()
     assert [line.split(None, 3)[3:] for line in shown] == [[line] if line else [] for line in text]
     owners = [line.split(None, 3)[:3] for line in shown]
-    assert owners[0] == ["-", "-", "1"], "what another program wrote is nobody's"
+    assert owners[0] == [str(newest + 1), "outside", "1"], "what another program wrote is a turn by outside"
     assert owners[text.index("Three ä.")] == [str(newest), "agent", str(text.index("Three ä.") + 1)]
-    assert {number for number, *_ in owners} == {"-", str(newest)}
+    assert {number for number, *_ in owners} == {"-", str(newest), str(newest + 1)}
 
 
 ROUNDS = "".join(f"### Re: question {number}\n\nAnswer {number}.\n\n" for number in range(5))
@@ -173,7 +173,7 @@ def test_compact_takes_the_same_rounds_out_of_the_snapshot(agent_doc: AgentDoc):
 
 def test_compact_keeps_the_block_that_nobody_has_answered_yet():
     talk = "".join(f"## User\n\nQ{n}\n\n## Assistant\n\nA{n}\n\n" for n in range(3))
-    made = compacted(f"---\nagent: x\n---\n# T\n\n{talk}## User\n\nIn progress", 1)
+    made = compact_rounds(f"---\nagent: x\n---\n# T\n\n{talk}## User\n\nIn progress", 1)
     assert made is not None
     assert made.rounds == 2
     assert made.text.endswith("# T\n\n## User\n\nQ2\n\n## Assistant\n\nA2\n\n## User\n\nIn progress")
@@ -190,13 +190,13 @@ def test_compact_rewrites_nothing(inner: list[str], in_component: bool, keep: in
     text = (
         f"Top\n\n<!-- agent:exchange -->\n{body}<!-- /agent:exchange -->\nEnd\n" if in_component else f"Top\n\n{body}"
     )
-    made = compacted(text, keep)
+    made = compact_rounds(text, keep)
     if made is None:
         return
     at = next(at for at in range(len(text)) if text[:at] + made.cut + made.text[at:] == text)
     assert made.text[:at] == text[:at]
     assert made.rounds > 0
-    assert compacted(made.text, keep) is None
+    assert compact_rounds(made.text, keep) is None
     assert [place.name for place in components(made.text)] == [place.name for place in components(text)]
 
 

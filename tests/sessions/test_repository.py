@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+import sys
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +14,8 @@ import pytest
 from redraft.formats.components import component
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sessions.conftest import AgentDoc
 
 DOC = "<!-- agent:exchange mode=append -->\nFirst.\n<!-- /agent:exchange -->\n"
@@ -48,9 +54,45 @@ def test_commit_takes_only_the_document_and_leaves_what_else_is_staged(repositor
     git("add", "other.md", "new.md")
     repository.ok("commit", "plan.md")
     assert git("show", "--format=", "--name-only", "HEAD") == "plan.md"
+    assert git("show", "HEAD:plan.md") + "\n" == DOC
     assert git("diff", "--cached", "--name-only").splitlines() == ["new.md", "other.md"]
-    assert subjects()[0].startswith("agent-doc: 2")
+    stamp = re.fullmatch(r"agent-doc: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)", subjects()[0])
+    assert stamp is not None
+    assert abs(datetime.fromisoformat(stamp[1]).timestamp() - int(git("log", "-1", "--format=%ct"))) < 10
     assert "Nothing to commit" in repository.ok("commit", "plan.md")
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-u3", "AD-skill-install")
+def test_u3_the_skills_own_commands_answer_in_the_document_and_keep_what_is_typed_meanwhile(
+    repository: AgentDoc, tmp_path: Path
+):
+    """Each in a shell of its own, as Claude Code runs them."""
+    repository.patching.setenv("PATH", os.path.dirname(sys.executable), prepend=":")
+    repository.patching.setenv("TMPDIR", str(tmp_path))
+    repository.ok("skill", "install")
+    skill = repository.read(".claude/skills/agent-doc/SKILL.md")
+    [copying] = re.findall("`(copy=[^`]+)`", skill)
+    [answering] = re.findall(r"^```\n(agent-doc write .+?)\n```", skill, re.MULTILINE | re.DOTALL)
+
+    def shell(line: str) -> str:
+        done = subprocess.run(["bash", "-c", line.replace("FILE", "plan.md")], capture_output=True, encoding="utf-8")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    baseline = shell(copying).strip()
+    assert shell("agent-doc diff FILE").endswith(
+        "+<!-- agent:exchange mode=append -->\n+First.\n+<!-- /agent:exchange -->\n"
+    )
+    repository.write("plan.md", DOC + "Typed meanwhile.\n")
+    answer = "<!-- patch:exchange -->\nAnswered.\n<!-- /patch:exchange -->"
+    shell(answering.replace("BASELINE", baseline).replace("\n...\n", f"\n{answer}\n"))
+    shell("agent-doc commit FILE")
+    assert "`agent-doc diff FILE`" in skill
+    assert "`agent-doc commit FILE`" in skill
+    assert repository.read("plan.md") == DOC.replace("First.", "First.\nAnswered.") + "Typed meanwhile.\n"
+    assert git("show", "HEAD:plan.md") + "\n" == repository.read("plan.md")
+    assert shell("agent-doc diff FILE").endswith(" <!-- /agent:exchange -->\n+Typed meanwhile.\n"), "news the next time"
 
 
 def test_ignored_files_and_secrets_are_never_added_by_surprise(repository: AgentDoc):
@@ -72,6 +114,22 @@ def test_the_persons_commit_hooks_are_respected(repository: AgentDoc):
     refused = repository.run("commit", "plan.md")
     assert (refused.status, "not today" in refused.err) == (1, True)
     assert git("status", "--porcelain", "plan.md") == "?? plan.md"
+
+
+def test_a_commit_that_is_refused_amid_a_merge_leaves_the_persons_text_to_them(repository: AgentDoc):
+    git("add", "plan.md")
+    git("commit", "-q", "-m", "Plan")
+    git("switch", "-q", "-c", "side")
+    for branch, text in (("side", "Theirs.\n"), ("main", "Ours.\n")):
+        git("switch", "-q", branch)
+        repository.write("other.md", text)
+        git("commit", "-q", "-am", branch)
+    subprocess.run(["git", "merge", "-q", "side"], check=False, capture_output=True)
+    typed = DOC.replace("First.", "Typed amid the merge.")
+    repository.write("plan.md", typed)
+    assert repository.run("commit", "plan.md").status == 1
+    git("merge", "--abort")
+    assert repository.read("plan.md") == typed
 
 
 def test_names_that_look_like_options_or_patterns_are_names(repository: AgentDoc):
@@ -152,6 +210,8 @@ def test_history_lists_exchanges_and_restores_one_above_the_present(repository: 
     repository.write("plan.md", "No components.\n")
     repository.ok("commit", "plan.md")
     table = repository.ok("history", "plan.md").splitlines()
+    commits = git("log", "--format=%h %ci", "--abbrev=12", "--", "plan.md").splitlines()
+    assert [" ".join(line.split()[:4]) for line in table[1:]] == commits, "each with its time"
     assert [line.split(maxsplit=4)[-1] for line in table[1:]] == ["(no exchange component)", "Begun anew.", "First."]
     assert table[3].startswith(first[:12])
     assert repository.run("history", "plan.md", "--restore", first).status == 1, "there is nowhere to put it"

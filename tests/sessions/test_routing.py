@@ -9,16 +9,18 @@ import select
 import shlex
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from redraft.sessions.beginning import SCAFFOLD, identified, scaffolded
-from redraft.sessions.fields import session_fields
-from redraft.sessions.panes import Pane
-from redraft.sessions.routing import window_named
-from sessions.conftest import PROGRAM, until
+from redraft.sessions.scaffold import SCAFFOLD, add_scaffold, add_session_id
+from redraft.sessions.session_fields import session_fields
+from redraft.sessions.tmux.claims import find_window
+from redraft.sessions.tmux.panes import Pane
+from sessions.conftest import PATIENCE, PROGRAM, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +50,8 @@ def told(line):
         if agent_doc("diff", words[1]):
             answer = "<!-- patch:exchange -->\\nBecause.\\n<!-- /patch:exchange -->"
             agent_doc("write", words[1], "--baseline-file", home + "/baseline", given=answer)
-note(started=sys.argv[1:], cwd=os.getcwd(), nested="CLAUDECODE" in os.environ, pane=os.environ.get("TMUX_PANE"))
+where = dict(cwd=os.getcwd(), pane=os.environ.get("TMUX_PANE"), pid=os.getpid())
+note(started=sys.argv[1:], nested="CLAUDECODE" in os.environ, **where)
 for line in sys.argv[1:]:
     told(line)
 for line in sys.stdin:
@@ -112,13 +115,15 @@ def test_u1_start_registers_its_pane_and_becomes_claude(agent_doc: AgentDoc, tmu
     pane = tmux.session("work", *PROGRAM, "start", "plan.md")
     until(lambda: claude.notes("started"), "claude runs")
     begun = claude.note("started")
-    assert begun == {"started": [], "cwd": str(agent_doc.folder), "nested": False, "pane": pane}
+    pid = int(tmux.ask(pane, "pane_pid"))
+    where = {"cwd": str(agent_doc.folder), "pane": pane, "pid": pid}
+    assert begun == {"started": [], "nested": False, **where}, "it is the pane's own process"
     session = session_fields(agent_doc.read("plan.md")).session
     entry = registry(agent_doc)[session or ""]
-    assert entry.pop("started").endswith("Z")
+    assert abs(datetime.fromisoformat(entry.pop("started")).timestamp() - time.time()) < 60
     assert entry == {
         "pane": pane,
-        "pid": int(tmux.ask(pane, "pane_pid")),
+        "pid": pid,
         "cwd": str(agent_doc.folder),
         "file": "plan.md",
         "window": tmux.ask(pane, "window_id"),
@@ -126,7 +131,7 @@ def test_u1_start_registers_its_pane_and_becomes_claude(agent_doc: AgentDoc, tmu
 
 
 @pytest.mark.slow
-@pytest.mark.covers("AD-u2", "AD-u3", "AD-route-alive", "AD-route-args", "AD-claim-pane-not-session")
+@pytest.mark.covers("AD-u2", "AD-u3", "AD-route-alive", "AD-route-args", "AD-claim-pane-not-session", "AD-fm-session")
 def test_u2_and_u3_a_submit_goes_to_the_pane_and_the_answer_comes_into_the_document(
     agent_doc: AgentDoc, tmux: Tmux, claude: Claude
 ):
@@ -148,6 +153,10 @@ def test_u2_and_u3_a_submit_goes_to_the_pane_and_the_answer_comes_into_the_docum
     until(lambda: len(claude.notes("started")) == 2, "it is back")
     agent_doc.ok("route", "plan.md", "--pane", other)
     until(lambda: len(claude.notes("line")) == 2, "it is told again, and a pane that lives is not replaced")
+    # The document's id finds the pane, whatever the document is called by now.
+    os.rename("plan.md", "next.md")
+    agent_doc.ok("route", "next.md")
+    until(lambda: claude.notes("line")[2:] == ["/agent-doc next.md"], "it is told under the new name")
 
 
 @pytest.mark.slow
@@ -168,7 +177,11 @@ def test_u4_to_u7_a_claim_binds_documents_to_the_pane_and_the_last_one_wins(
     known = registry(agent_doc)
     assert [entry["pane"] for entry in known.values()] == [pane, pane], "the stale mapping is mended, and one is shared"
     assert {entry["file"] for entry in known.values()} == {"a.md", "b.md"}
-    assert agent_doc.read("a.md") == f"---\nagent_doc_session: a\n---\n\n{SCAFFOLD}", "a new one gets its components"
+    components = (
+        "<!-- agent:status mode=replace -->\n<!-- /agent:status -->\n\n"
+        "<!-- agent:exchange mode=append -->\n<!-- /agent:exchange -->\n"
+    )
+    assert agent_doc.read("a.md") == f"---\nagent_doc_session: a\n---\n\n{components}", "a new one gets its components"
     assert agent_doc.read("b.md").endswith("---\n\nSome text.\n"), "one with text does not"
     second = tmux.window("work", "sleep", "100")
     agent_doc.ok("claim", "a.md", "--pane", second)
@@ -182,27 +195,35 @@ def test_u8_a_dead_pane_is_replaced_and_with_none_left_an_agent_is_started(
     agent_doc: AgentDoc, tmux: Tmux, claude: Claude
 ):
     agent_doc.write("it's me.md", "Text.\n")
+    mine = tmux.session("mine", "cat")
     register(agent_doc, "%999", "gone", file="gone.md")
     agent_doc.ok("route", "it's me.md")
     until(lambda: claude.notes("line"), "claude runs")
     typed = "/agent-doc " + shlex.quote("it's me.md")
     begun = claude.note("started")
     assert (begun["started"], begun["cwd"], begun["nested"]) == ([typed], str(agent_doc.folder), False)
-    [entry] = registry(agent_doc).values()
+    [(session, entry)] = registry(agent_doc).items()
     assert entry["file"] == "it's me.md", "and the stale entry of another document is gone"
+    assert agent_doc.read("it's me.md") == f"---\nagent_doc_session: {session}\n---\n\nText.\n", "it has an id now"
     assert tmux.ask(entry["pane"], "session_name") == "claude"
-    session = next(iter(registry(agent_doc)))
+    assert tmux.run("capture-pane", "-p", "-t", mine) == "", "nothing is typed into another session"
     register(agent_doc, "%999", session, file="it's me.md")
     agent_doc.ok("route", "it's me.md")
     until(lambda: claude.notes("line") == [typed, typed], "the active pane of the session takes it")
     assert registry(agent_doc)[session]["pane"] == entry["pane"]
+    other = tmux.window("claude", claude.program)
+    until(lambda: len(claude.notes("started")) == 2, "another agent")
+    register(agent_doc, "%999", session, file="it's me.md")
+    agent_doc.ok("route", "it's me.md", "--pane", other)
+    until(lambda: claude.notes("line") == [typed] * 3, "the pane that is named takes it")
+    assert registry(agent_doc)[session]["pane"] == tmux.ask("claude:", "pane_id") == other
 
 
 @pytest.mark.covers("AD-u12", "AD-claim-log")
 def test_u12_claims_are_logged_for_the_session_which_shows_and_empties_them(
     agent_doc: AgentDoc, tmux: Tmux, claude: Claude
 ):
-    from redraft.sessions.skill import bundled
+    from redraft.sessions.installation import bundled_skill
 
     agent_doc.write("plan.md", DOC)
     agent_doc.write("#(touch pwned).md", DOC.replace("d-1", "d-2"))
@@ -212,7 +233,9 @@ def test_u12_claims_are_logged_for_the_session_which_shows_and_empties_them(
     agent_doc.ok("claim", "#(touch pwned).md")
     log = f"Claimed plan.md for pane {pane}\nClaimed #(touch pwned).md for pane {pane}\n"
     assert agent_doc.read(".agent-doc/claims.log") == log
-    assert "`.agent-doc/claims.log` exists and is not empty, show its lines to the person and empty it" in bundled()
+    assert (
+        "`.agent-doc/claims.log` exists and is not empty, show its lines to the person and empty it" in bundled_skill()
+    )
     agent_doc.write(".agent-doc/claims.log", "")
     agent_doc.ok("claim", "plan.md")
     assert agent_doc.read(".agent-doc/claims.log") == f"Claimed plan.md for pane {pane}\n", "each is shown once"
@@ -229,14 +252,17 @@ def test_whoever_looks_at_the_pane_is_told_of_the_claim(agent_doc: AgentDoc, tmu
     os.close(terminal)
     try:
         until(lambda: tmux.run("list-clients"), "somebody looks")
+        start = time.monotonic()
         agent_doc.ok("claim", "#(touch pwned).md", "--pane", pane)
         shown = ""
         while f"Claimed #(touch pwned).md (pane {pane})" not in shown:
-            assert select.select([screen], [], [], 10)[0], shown
+            assert select.select([screen], [], [], PATIENCE)[0], shown
             shown += os.read(screen, 65536).decode()
+        assert select.select([screen], [], [], PATIENCE)[0], "the message goes again"
+        assert time.monotonic() - start > 2.5
     finally:
         tmux.run("kill-server")
-        looks.wait(10)
+        looks.wait(PATIENCE)
         os.close(screen)
     assert not (agent_doc.folder / "pwned").exists(), "to tmux such a name is a command"
 
@@ -295,7 +321,7 @@ def test_a_name_that_would_press_keys_is_refused(agent_doc: AgentDoc, name: str)
 
 @pytest.mark.slow
 @pytest.mark.covers("AD-claim-args", "AD-claim-pane-order", "AD-claim-window-alive", "AD-claim-window-dead",
-                    "AD-claim-window-none", "AD-registry-window")  # fmt: skip
+                    "AD-claim-window-none", "AD-claim-register", "AD-registry-window")  # fmt: skip
 def test_a_claim_finds_its_pane_by_position_in_the_right_window(agent_doc: AgentDoc, tmux: Tmux):
     agent_doc.write("plan.md", DOC)
     left = tmux.session("work", "sleep", "100")
@@ -320,7 +346,10 @@ def test_a_claim_finds_its_pane_by_position_in_the_right_window(agent_doc: Agent
     # The window that the editor knows is gone: a live one of the same project is taken.
     assert claimed("--window", "@99", "--position", "top") == right
     agent_doc.write(".agent-doc/sessions.json", "{}")
-    assert claimed("--window", "@99", "--position", "top") == alone, "none is known: as without a window"
+    register(agent_doc, right, "d-2", cwd="/elsewhere", window=window)
+    assert claimed("--window", "@99", "--position", "top") == alone, (
+        "none of this project is known: as without a window"
+    )
     assert registry(agent_doc)["d-1"]["window"] == other
     assert agent_doc.run("claim", "plan.md", "--pane", "%99").status == 4
     assert agent_doc.run("claim", "plan.md", "--pane", "work:0").status == 4
@@ -347,22 +376,22 @@ def test_windows_are_found_by_id_by_session_and_number_and_by_number_where_that_
         return Pane("%1", window, number, 0, 0, 1, 1, 1, 1, active=True, session=session)
 
     live = [pane("@1", "0", "work"), pane("@2", "1", "work"), pane("@3", "1", "claude"), pane("@4", "2", "my notes")]
-    found = {name: window_named(name, live) for name in ("@2", "work:1", "my notes:2", "1", "0", "2", "@9", "x; y")}
+    found = {name: find_window(name, live) for name in ("@2", "work:1", "my notes:2", "1", "0", "2", "@9", "x; y")}
     assert found == {
         "@2": "@2", "work:1": "@2", "my notes:2": "@4", "1": "@3", "0": "@1", "2": "@4", "@9": None, "x; y": None,
     }  # fmt: skip
-    assert window_named("1", [*live[:2], pane("@5", "1", "other")]) is None, "two have that number"
+    assert find_window("1", [*live[:2], pane("@5", "1", "other")]) is None, "two have that number"
 
 
 def test_only_a_new_template_document_is_given_components():
-    assert scaffolded("") == SCAFFOLD
-    assert scaffolded("---\nagent: x\n---\n").endswith(f"---\n\n{SCAFFOLD}")
-    assert scaffolded("---\r\nagent: x\r\n---\r\n").endswith("<!-- /agent:exchange -->\r\n")
+    assert add_scaffold("") == SCAFFOLD
+    assert add_scaffold("---\nagent: x\n---\n").endswith(f"---\n\n{SCAFFOLD}")
+    assert add_scaffold("---\r\nagent: x\r\n---\r\n").endswith("<!-- /agent:exchange -->\r\n")
     for text in ("# Title\n", "---\nagent_doc_format: inline\n---\n", SCAFFOLD):
-        assert scaffolded(text) == text
+        assert add_scaffold(text) == text
     says_so = "---\nagent_doc_format: template\n---\n# Title"
-    assert scaffolded(says_so) == f"{says_so}\n\n{SCAFFOLD}"
-    assert identified("---\nsession: old\n---\n") == "---\nsession: old\n---\n", "an id stays, under whichever name"
+    assert add_scaffold(says_so) == f"{says_so}\n\n{SCAFFOLD}"
+    assert add_session_id("---\nsession: old\n---\n") == "---\nsession: old\n---\n", "an id stays, under whichever name"
 
 
 def test_without_tmux_the_commands_say_so(agent_doc: AgentDoc, tmp_path: Path):

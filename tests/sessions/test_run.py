@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft.formats.frontmatter import fields
-from redraft.sessions.backends import CLAUDE_ARGS, INSTRUCTIONS, Program
-from redraft.sessions.config import parse_config
-from redraft.sessions.fields import session_fields
+from redraft.sessions.backends import CLAUDE_ARGS, INSTRUCTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +25,8 @@ import json, os, sys
 home = {home!r}
 with open(home + "/calls.jsonl", "a", encoding="utf-8") as calls:
     called = dict(words=sys.argv[1:], prompt=sys.stdin.read(), nested="CLAUDECODE" in os.environ, cwd=os.getcwd())
+    called["program"] = os.path.basename(sys.argv[0])
+    called["branch"] = open(".git/HEAD").read().strip() if os.path.exists(".git/HEAD") else None
     calls.write(json.dumps(called) + "\\n")
 script = json.load(open(home + "/script.json", encoding="utf-8"))
 if "--continue" in sys.argv and script.get("nothing_to_continue"):
@@ -77,7 +77,7 @@ DOC = "---\nagent_doc_session: d-1\n---\n\n## User\n\nWhat is ä?\n"
 
 
 @pytest.mark.covers(
-    "AD-loop", "AD-state", "AD-claude-command", "AD-claude-fork", "AD-claude-resume", "AD-claude-system-prompt",
+    "AD-loop", "AD-claude-command", "AD-claude-fork", "AD-claude-resume", "AD-claude-system-prompt",
     "AD-claude-env", "AD-claude-json", "AD-run-first-prompt", "AD-run-next-prompt", "AD-run-session-id",
     "AD-run-append", "AD-run-snapshot", "AD-snap-save", "AD-snap-load", "AD-run-unchanged", "AD-backend-send",
 )  # fmt: skip
@@ -106,8 +106,8 @@ def test_two_rounds_of_a_conversation(agent_doc: AgentDoc, claude: Claude):
     agent_doc.ok("run", "plan.md", "--model", "opus")
     second = claude.calls[1]
     assert second["words"][5:9] == ["--resume", "s-1", "--model", "opus"]
-    assert "\n## User\n \n+And ö?\n</diff>" in second["prompt"].replace("\n ## User", "\n## User")
-    assert f"<document>\n{text}And ö?\n</document>" in second["prompt"]
+    news = "--- snapshot\n+++ document\n@@ -13,3 +13,4 @@\n \n ## User\n \n+And ö?\n"
+    assert f"<diff>\n{news}</diff>\n\n<document>\n{text}And ö?\n</document>" in second["prompt"]
     assert fields(agent_doc.read("plan.md"))["resume"] == "s-2"
     assert agent_doc.read("plan.md").endswith("And ö?\n\n## Assistant\n\nAnother.\n\n## User\n\n")
 
@@ -164,7 +164,7 @@ def test_a_dry_run_shows_the_prompt_and_leaves_no_trace(agent_doc: AgentDoc, cla
     assert [path.name for path in agent_doc.folder.iterdir()] == ["plan.md"]
 
 
-@pytest.mark.covers("AD-run-branch", "AD-run-commit", "AD-run-no-git", "AD-git-branch")
+@pytest.mark.covers("AD-run-branch", "AD-run-commit", "AD-run-no-git", "AD-git-branch", "AD-state")
 def test_a_run_commits_on_its_branch_and_lets_git_alone_if_told(agent_doc: AgentDoc, claude: Claude):
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8").stdout.strip()
@@ -175,13 +175,19 @@ def test_a_run_commits_on_its_branch_and_lets_git_alone_if_told(agent_doc: Agent
     git("commit", "-q", "-m", "Begin")
     claude.says("One.")
     agent_doc.ok("run", "my plan.md", "-b")
+    assert claude.calls[0]["branch"] == "ref: refs/heads/agent-doc/my-plan", "the branch is there before it is asked"
     assert git("branch", "--show-current") == "agent-doc/my-plan"
     assert git("log", "--format=%s").splitlines()[0].startswith("agent-doc: 2")
     assert git("status", "--porcelain", "--", "my plan.md") == ""
+    # The session's state: its frontmatter, its snapshot and its commits.
+    assert fields(agent_doc.read("my plan.md")) == {"agent_doc_session": "d-1", "resume": "s-1"}
+    assert agent_doc.snapshot("my plan.md") == agent_doc.read("my plan.md")
+    assert git("show", "HEAD:my plan.md") == agent_doc.read("my plan.md").strip()
     agent_doc.write("my plan.md", agent_doc.read("my plan.md") + "More?\n")
     claude.says("Two.")
+    commits = git("rev-list", "--all")
     agent_doc.ok("run", "my plan.md", "--no-git")
-    assert git("status", "--porcelain", "--", "my plan.md") != ""
+    assert (git("status", "--porcelain", "--", "my plan.md"), git("rev-list", "--all")) == ('M "my plan.md"', commits)
     agent_doc.write(".gitignore", "hidden.md\n")
     agent_doc.write("hidden.md", DOC)
     told = agent_doc.run("run", "hidden.md")
@@ -210,18 +216,31 @@ def test_the_flag_wins_over_the_document_that_over_the_config_and_that_over_clau
         agent_doc.ok("run", f"{number}.md", *flags)
         assert "Plain words." in agent_doc.read(f"{number}.md")
     assert [call["words"] for call in claude.calls] == [["1"], ["2"], ["3"]]
+    assert {call["program"] for call in claude.calls} == {"scribe"}
     assert claude.calls[0]["prompt"].startswith(INSTRUCTIONS)
     agent_doc.write("0.md", "Something new.\n")
     assert agent_doc.run("run", "0.md", "--agent", "nobody").status == 2
     config.write_text("[agents.x]\nargs = 'no list'\n", encoding="utf-8")
     assert agent_doc.run("run", "0.md").status == 2
+    config.unlink()
+    claude.says("Said by claude.")
+    agent_doc.ok("run", "0.md")
+    assert claude.calls[3]["program"] == "claude", "where nobody says who answers"
 
 
-def test_the_config_may_change_how_claude_is_started():
-    config = parse_config({"agents": {"claude": {"command": "/opt/claude", "args": ["-p"]}}}, "config.toml")
-    entry = config.agents["claude"]
-    program = Program(entry.command, entry.args or (), True, "/", {})
-    assert program.words("s", fork=True, model=None)[:4] == ["/opt/claude", "-p", "--resume", "s"]
+@pytest.mark.covers("AD-backend-custom", "AD-config-place")
+def test_the_config_in_the_home_folder_may_change_how_claude_is_started(
+    agent_doc: AgentDoc, claude: Claude, tmp_path: Path
+):
+    agent_doc.patching.delenv("XDG_CONFIG_HOME")
+    config = tmp_path / ".config" / "agent-doc" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[agents.claude]\ncommand = "scribe"\nargs = ["-p", "--quick"]\n', encoding="utf-8")
+    agent_doc.write("plan.md", DOC)
+    claude.says("Said.")
+    agent_doc.ok("run", "plan.md")
+    [call] = claude.calls
+    assert (call["program"], call["words"][:4]) == ("scribe", ["-p", "--quick", "--continue", "--fork-session"])
 
 
 @pytest.mark.parametrize(
@@ -244,35 +263,17 @@ def test_nothing_is_sent_for_a_document_that_could_not_take_the_answer(
     assert agent_doc.run("diff", "plan.md").status == 0
 
 
+@pytest.mark.parametrize("field", ["resume", "model"])
+def test_a_document_cannot_give_the_agent_options(agent_doc: AgentDoc, claude: Claude, field: str):
+    agent_doc.write("plan.md", DOC.replace("---\n\n", f"{field}: --dangerously-skip-permissions\n---\n\n"))
+    claude.says("Free.")
+    told = agent_doc.run("run", "plan.md")
+    assert (told.status, claude.calls) == (2, [])
+    assert f"{field} is '--dangerously-skip-permissions'" in told.err
+
+
 def test_model_calls_that_are_switched_off_start_no_program(agent_doc: AgentDoc, claude: Claude):
     agent_doc.patching.setenv("REDRAFT_MODEL_CALLS", "refuse")
     agent_doc.write("plan.md", DOC)
     assert agent_doc.run("run", "plan.md").status == 2
     assert claude.calls == []
-
-
-@pytest.mark.covers(
-    "AD-fm-session-legacy", "AD-fm-mode-append", "AD-fm-mode-template", "AD-fm-mode-stream", "AD-fm-mode-legacy",
-    "AD-fm-precedence", "AD-fm-agent", "AD-fm-model", "AD-fm-branch", "AD-fm-optional", "AD-fm-format-append",
-    "AD-fm-format", "AD-fm-write",
-)  # fmt: skip
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ("", {"session": None, "format": "template", "write": "crdt", "agent": None, "model": None, "branch": None}),
-        ("session: old", {"session": "old"}),
-        ("session: old\nagent_doc_session: new", {"session": "new"}),
-        ("agent_doc_mode: append", {"format": "inline", "write": "crdt"}),
-        ("mode: template", {"format": "template"}),
-        ("response_mode: stream", {"format": "template", "write": "crdt"}),
-        (
-            "agent_doc_mode: append\nagent_doc_format: template\nagent_doc_write: merge",
-            {"format": "template", "write": "merge"},
-        ),
-        ("agent_doc_format: append", {"format": "inline"}),
-        ("agent: a\nmodel: m\nbranch: b", {"agent": "a", "model": "m", "branch": "b"}),
-    ],
-)
-def test_frontmatter_fields_and_their_old_names(lines: str, expected: dict[str, str | None]):
-    found = session_fields(f"---\n{lines or '# nothing'}\nx: y\n---\n")
-    assert {name: getattr(found, name) for name in expected} == expected

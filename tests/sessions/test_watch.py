@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import TORTURE
-from sessions.conftest import PROGRAM, until
+from sessions.conftest import PATIENCE, PROGRAM, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 ROUNDS = 50 if TORTURE else 4
-PATIENCE = 30.0
 # Answers with the last question of the prompt's document, and notes which questions the difference holds as new.
 FAKE = """\
 #!{python} -IS
@@ -94,6 +93,13 @@ def watching(agent_doc: AgentDoc, *options: str) -> Generator[subprocess.Popen[b
         program.communicate(timeout=PATIENCE)
 
 
+def heard(program: subprocess.Popen[bytes]) -> bytes:
+    """What it has said since, without waiting for more."""
+    assert program.stdout is not None
+    os.set_blocking(program.stdout.fileno(), False)
+    return program.stdout.read() or b""
+
+
 def save(path: Path, text: str, *, rename: bool) -> None:
     if not rename:
         path.write_text(text, encoding="utf-8")
@@ -109,7 +115,7 @@ def ask(agent_doc: AgentDoc, name: str, question: str, *, rename: bool) -> None:
     save(path, text, rename=rename)
 
 
-@pytest.mark.covers("AD-watch-args", "AD-watch-files", "AD-watch-rename", "AD-watch-reactive", "AD-watch-submits")
+@pytest.mark.covers("AD-watch-args", "AD-watch-files", "AD-watch-rename", "AD-watch-submits")
 def test_alternating_edits_are_each_seen_once_however_they_are_saved(
     agent_doc: AgentDoc, asked: Callable[[], list[str]]
 ):
@@ -130,9 +136,10 @@ def test_alternating_edits_are_each_seen_once_however_they_are_saved(
         assert [text.count(f"Answer to Question {name}-{number}.") for number in range(ROUNDS)] == [1] * ROUNDS
 
 
-@pytest.mark.covers("AD-watch-cap", "AD-watch-own-changes")
+@pytest.mark.covers("AD-watch-cap", "AD-watch-own-changes", "AD-watch-args")
+@pytest.mark.parametrize(("cap", "options"), [(3, ()), (1, ("--max-cycles", "1"))])
 def test_an_agent_that_changes_the_file_itself_makes_no_endless_loop(
-    agent_doc: AgentDoc, asked: Callable[[], list[str]], tmp_path: Path
+    agent_doc: AgentDoc, asked: Callable[[], list[str]], tmp_path: Path, cap: int, options: tuple[str, ...]
 ):
     register(agent_doc, loop="crdt")
     program = tmp_path / "bin/claude"
@@ -142,14 +149,50 @@ def test_an_agent_that_changes_the_file_itself_makes_no_endless_loop(
         "open(path, 'w', encoding='utf-8').write(text.replace('Below.', f'Question own-{count}?\\n\\nBelow.'))\n"
     )
     program.write_text(program.read_text(encoding="utf-8") + grows, encoding="utf-8")
-    with watching(agent_doc, "--debounce", "300", "--max-cycles", "2"):
+    with watching(agent_doc, "--debounce", "300", *options) as watch:
         ask(agent_doc, "loop", "first", rename=True)
-        until(lambda: len(asked()) == 3, "the first, and two cycles")
-        time.sleep(1.5)
-        assert asked() == ["Question first", "Question own-1", "Question own-2"]
+        held = f"loop.md changed after {cap} cycles in a row; it waits for your change."
+        said = bytearray()
+        until(lambda: held in (said.extend(heard(watch)) or said.decode()), held)
+        assert asked() == ["Question first", *(f"Question own-{number}" for number in range(1, cap + 1))]
+        time.sleep(0.35)  # the next edit is a person's: it comes after the window
         ask(agent_doc, "loop", "second", rename=False)
         until(lambda: "Answer to Question second." in agent_doc.read("loop.md"), "a person's change begins anew")
-        assert asked()[3:5] == ["Question own-3", "Question second"], "what was held back goes out with it"
+        assert asked()[cap + 1 : cap + 3] == [f"Question own-{cap + 1}", "Question second"], "what waited goes along"
+
+
+@pytest.mark.covers("AD-watch-submits")
+def test_a_change_settles_for_half_a_second_unless_told_otherwise(agent_doc: AgentDoc, asked: Callable[[], list[str]]):
+    register(agent_doc, slow="merge")
+    with watching(agent_doc) as watch:
+        said = bytearray()
+        began = time.monotonic()
+        ask(agent_doc, "slow", "only", rename=True)
+        until(lambda: b"Submitting slow.md" in (said.extend(heard(watch)) or said), "it is sent")
+        assert time.monotonic() - began >= 0.5
+        until(lambda: "Answer to Question only." in agent_doc.read("slow.md"), "and answered")
+
+
+@pytest.mark.covers("AD-watch-convergence")
+def test_content_that_was_just_submitted_is_not_submitted_again(
+    agent_doc: AgentDoc, asked: Callable[[], list[str]], tmp_path: Path
+):
+    """The agent puts everything back: what is news then is what it was sent."""
+    register(agent_doc, same="crdt", other="crdt")
+    program = tmp_path / "bin/claude"
+    fails = "if 'Question same' in new:\n    sys.exit('Out of order.')\n"
+    before, note, after = program.read_text(encoding="utf-8").partition("said = ")
+    program.write_text(f"{before}{fails}{note}{after}", encoding="utf-8")
+    with watching(agent_doc, "--debounce", "50", "--max-cycles", "9"):
+        ask(agent_doc, "same", "same", rename=True)
+        until(lambda: asked() == ["Question same"], "it is sent")
+        for name in ("a", "b", "c"):  # each is a round of the same watch, and later than another try would be
+            ask(agent_doc, "other", name, rename=True)
+            until(lambda n=name: f"Answer to Question {n}." in agent_doc.read("other.md"), "a round of the watch")
+            time.sleep(0.2)
+        assert asked().count("Question same") == 1
+        ask(agent_doc, "same", "same-again", rename=True)
+        until(lambda: "Question same-again" in asked(), "what is new goes out")
 
 
 @pytest.mark.covers("AD-watch-stop", "AD-watch-status")
@@ -158,11 +201,20 @@ def test_the_daemon_outlives_its_parent_and_its_pipes_and_sees_documents_that_ar
 ):
     register(agent_doc)
     assert agent_doc.run("watch", "--status").status == 1
-    parent = agent_doc.process("watch", "--debounce", "50")
-    told, _ = parent.communicate(timeout=PATIENCE)
-    assert parent.returncode == 0
-    log = Path(told.decode().rpartition(" is told in ")[2].strip())
-    pid = int(agent_doc.read(".agent-doc/watch.pid"))
+
+    def start() -> tuple[int, str]:
+        parent = agent_doc.process("watch", "--debounce", "50")
+        told, _ = parent.communicate(timeout=PATIENCE)
+        assert parent.returncode == 0
+        return int(agent_doc.read(".agent-doc/watch.pid")), told.decode()
+
+    killed, _ = start()
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: agent_doc.run("watch", "--status").status == 1, "it is gone, and has left its number behind")
+    pid, told = start()
+    assert f"Watching (process {pid});" in told, "and nobody takes that for the next one's"
+    assert pid != killed
+    log = Path(told.rpartition(" is told in ")[2].strip())
     try:
         assert f"process {pid}" in agent_doc.ok("watch", "--status")
         assert f"already (process {pid})" in agent_doc.ok("watch"), "one is enough"
@@ -180,24 +232,27 @@ def test_the_daemon_outlives_its_parent_and_its_pipes_and_sees_documents_that_ar
     assert agent_doc.run("watch", "--stop").status == 0
 
 
-def test_a_watch_whose_reader_has_gone_goes_on(agent_doc: AgentDoc, asked: Callable[[], list[str]]):
-    register(agent_doc, one="crdt")
-    with watching(agent_doc) as program:
+@pytest.mark.covers("AD-watch-reactive")
+def test_a_reactive_document_waits_for_no_debounce_also_where_the_watchs_reader_has_gone(
+    agent_doc: AgentDoc, asked: Callable[[], list[str]]
+):
+    register(agent_doc, one="crdt", slow="merge")
+    with watching(agent_doc, "--debounce", str(int(PATIENCE * 4000))) as program:
         assert program.stdout is not None
         program.stdout.close()
-        ask(agent_doc, "one", "a", rename=False)
-        until(lambda: "Answer to Question a." in agent_doc.read("one.md"), "the first")
-        time.sleep(0.7)
-        ask(agent_doc, "one", "b", rename=False)
-        until(lambda: "Answer to Question b." in agent_doc.read("one.md"), "the second")
+        ask(agent_doc, "slow", "later", rename=False)
+        for question in ("a", "b"):
+            ask(agent_doc, "one", question, rename=False)
+            until(lambda q=question: f"Answer to Question {q}." in agent_doc.read("one.md"), "answered at once")
+        assert asked() == ["Question a", "Question b"], "the other one settles for two minutes"
         program.send_signal(signal.SIGINT)
         assert program.wait(PATIENCE) == 0
         program.stdout = None
 
 
 def test_documents_outside_the_project_and_others_than_entered_are_not_watched(agent_doc: AgentDoc, tmp_path: Path):
-    from redraft.sessions.project import Shelf
-    from redraft.sessions.watching import documents, has_id
+    from redraft.sessions.project import AgentDocFiles
+    from redraft.sessions.watch.watcher import has_id, registered_documents
 
     register(agent_doc, inside="crdt")
     (tmp_path / "secret.md").write_text(DOC.format(id="out", write="crdt"), encoding="utf-8")
@@ -207,7 +262,7 @@ def test_documents_outside_the_project_and_others_than_entered_are_not_watched(a
         entries[name] = {"pane": "%1", "file": file}
     agent_doc.write(".agent-doc/sessions.json", json.dumps(entries))
     inside = str((agent_doc.folder / "inside.md").resolve())
-    with Shelf.open(str(agent_doc.folder)) as shelf:
-        assert documents(shelf, str(agent_doc.folder)) == {inside: "inside"}
+    with AgentDocFiles.open(str(agent_doc.folder)) as shelf:
+        assert registered_documents(shelf, str(agent_doc.folder)) == {inside: "inside"}
     assert has_id(inside, "inside")
     assert not has_id(inside, "another")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
 PATIENCE = 120.0  # far more than it ever takes: only a machine under heavy load comes near
 ENVELOPE_VERSION = "2026-07-28"
 _KEY = "io.modelcontextprotocol/"
+
+
+# Every program that a test has started, for `end_programs` to see to.
+STARTED: list[subprocess.Popen[Any]] = []
+
+
+def end_programs(started: list[subprocess.Popen[Any]]) -> None:
+    """End what still runs of these, as a test that failed leaves it: its warnings would break another test."""
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None and not stream.closed:
+                with contextlib.suppress(OSError):
+                    stream.close()
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -66,6 +83,7 @@ class Lines:
             stderr=subprocess.PIPE,
             env=environment(folder),
         )
+        STARTED.append(process)
         return Lines(process)
 
     def send(self, message: Mapping[str, Any] | bytes) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Stale
-from redraft.text.diff import Hunk, apply, diff, invert
+from redraft.text.diff.hunks import Hunk, apply, diff, invert
 from redraft.text.edits import Change, Span
 from redraft.text.lines import split_lines
 from text.shapes import documents, versions
@@ -129,7 +129,7 @@ def test_decisions_on_hunks_commute(pair: tuple[str, str], data: st.DataObject) 
     inverted = {back.id for back, hunk in zip(invert(hunks), hunks, strict=True) if hunk.id not in chosen}
     assert apply(new, invert(hunks), inverted) == accepted
     moved = Change(tuple(hunk.edit for hunk in hunks if hunk.id in chosen))
-    rest = Change(tuple(hunk.edit.moved(moved.map(hunk.at, after=False) - hunk.at) for hunk in others))
+    rest = Change(tuple(hunk.edit.shift(moved.map(hunk.at, after=False) - hunk.at) for hunk in others))
     if not any(before.edit.end == after.at for before, after in pairwise(hunks)):
         assert rest.apply(accepted) == new
 

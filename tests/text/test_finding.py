@@ -8,8 +8,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text import finding, pages
-from redraft.text.finding import find_passage
+from redraft.text import passage_search, text
+from redraft.text.passage_search import find_passage
 from redraft.text.text import Text
 
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ def test_every_place_of_a_passage_is_found_once_and_in_order(lines: list[str], d
     length = data.draw(st.sampled_from([1, 2, 40, 3000, 9000]))
     passage = content[start : start + length] or "lamp"
     passage = passage if data.draw(st.booleans()) else passage[:-1] + "p"
-    with patch.object(pages, "SIZE", 1), patch.object(finding, "MISSES", data.draw(st.sampled_from([1, 2, 50]))):
+    with (
+        patch.object(text, "PAGE_BLOCKS", 1),
+        patch.object(passage_search, "MISSES", data.draw(st.sampled_from([1, 2, 50]))),
+    ):
         found = list(find_passage(Text(content), passage))
     assert found == list(naive(content, passage))
 

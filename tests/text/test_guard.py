@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text.diff import Hunk, apply, diff
+from redraft.text.diff.hunk_limits import split_oversized
+from redraft.text.diff.hunks import Hunk, apply, diff
 from redraft.text.edits import Span
-from redraft.text.guard import guard
 from redraft.text.lines import split_lines
 from text.shapes import versions
 from text.test_diff import check_hunks, naive_lines_touched
@@ -27,7 +27,7 @@ def check_guard(
 ) -> tuple[Hunk, ...]:
     """What every answer promises: the same change, in parts that apply in any subset, none too large unmarked."""
     hunks = diff(old, new)
-    parts = guard(hunks, old, edits=edits, max_lines=lines, max_bytes=size)
+    parts = split_oversized(hunks, old, edits=edits, max_lines=lines, max_bytes=size)
     check_hunks(old, new, parts)
     for part in parts:
         assert part.oversized == (not is_small(part, lines, size))
@@ -36,7 +36,7 @@ def check_guard(
     ids = {part.id for part in parts}
     assert all(hunk.id in ids for hunk in hunks if is_small(hunk, lines, size))
     small = tuple(part for part in parts if not part.oversized)
-    assert guard(small, old, max_lines=lines, max_bytes=size) == small
+    assert split_oversized(small, old, max_lines=lines, max_bytes=size) == small
     return parts
 
 
@@ -54,13 +54,13 @@ def test_parts_do_what_the_whole_did(pair: tuple[str, str], lines: int, size: in
 
 def test_small_hunks_stay_as_they_are() -> None:
     hunks = diff("a\nb\nc\n", "a\nx\nc\n")
-    assert guard(hunks, "a\nb\nc\n") == hunks
+    assert split_oversized(hunks, "a\nb\nc\n") == hunks
 
 
 def test_a_subset_keeps_its_ids() -> None:
     old = "x\na\nb\nc\nx\n"
     second = diff(old, "y\na\nb\nc\ny\n")[1:]
-    assert guard(second, old) == second
+    assert split_oversized(second, old) == second
 
 
 @pytest.mark.covers("SB-size-lines")
@@ -134,7 +134,7 @@ def test_a_rewritten_book_is_split_in_a_few_seconds() -> None:
     pick = random.Random(0)
     old, new = ("\n".join(f"{pick.random()} words\n" * 3 for _ in range(20_000)) for _ in range(2))
     started = time.process_time()
-    parts = guard(diff(old, new), old)
+    parts = split_oversized(diff(old, new), old)
     assert time.process_time() - started < 30
     assert apply(old, parts) == new
     assert not any(part.oversized for part in parts)

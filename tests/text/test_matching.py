@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text import matching, meeting
+from redraft.text.diff import line_diff
+from redraft.text.diff.line_diff import LineRegion, Region, diff_lines, diff_sequences
 from redraft.text.lines import split_lines
-from redraft.text.matching import LineRegion, Region, changed, changed_lines
 from text.shapes import SHAPES, documents, versions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def check_regions(old: Sequence[object], new: Sequence[object], regions: Sequenc
 
 
 def check_line_regions(old: str, new: str) -> None:
-    found = changed_lines(old, new)
+    found = diff_lines(old, new)
     check_regions(split_lines(old), split_lines(new), [Region(*region[:4]) for region in found])
     check_regions(old, new, [Region(*region[4:]) for region in found])
     for region in found:
@@ -61,12 +61,12 @@ def longest_match(old: Sequence[object], new: Sequence[object]) -> int:
 
 @given(items, items)
 def test_regions_lead_from_old_to_new(old: list[int], new: list[int]) -> None:
-    check_regions(old, new, changed(old, new))
+    check_regions(old, new, diff_sequences(old, new))
 
 
 @given(items, items)
 def test_a_quarter_of_the_longest_match_is_always_kept(old: list[int], new: list[int]) -> None:
-    assert 4 * kept(old, changed(old, new)) >= longest_match(old, new)
+    assert 4 * kept(old, diff_sequences(old, new)) >= longest_match(old, new)
 
 
 @given(items, st.lists(st.tuples(st.integers(0, 25), st.integers(7, 9)), max_size=3))
@@ -74,7 +74,7 @@ def test_scattered_insertions_leave_everything_else_in_place(old: list[int], ins
     new = list(old)
     for place, item in inserted:
         new.insert(place, item)
-    assert kept(old, changed(old, new)) == len(old)
+    assert kept(old, diff_sequences(old, new)) == len(old)
 
 
 @given(versions())
@@ -97,55 +97,55 @@ def test_galloping_and_meeting_again_is_exact_however_small_the_steps(data: st.D
     }
     with ExitStack() as stack:
         for name, size in sizes.items():
-            stack.enter_context(patch.object(matching if hasattr(matching, name) else meeting, name, size))
+            stack.enter_context(patch.object(line_diff, name, size))
         check_line_regions(old, new)
 
 
 @given(documents())
 def test_equal_texts_have_no_changed_lines(text: str) -> None:
-    assert changed_lines(text, text) == []
+    assert diff_lines(text, text) == []
 
 
 def test_an_inserted_paragraph_begins_where_a_paragraph_begins() -> None:
     old = ["A.", "", "B.", "", "C."]
     new = ["A.", "", "B.", "", "New.", "", "C."]
-    assert changed(old, new) == [Region(4, 4, 4, 6)]
+    assert diff_sequences(old, new) == [Region(4, 4, 4, 6)]
 
 
 def test_a_repeated_paragraph_is_told_as_a_whole_one() -> None:
     old = ["Head", "", "Refrain", "", "End"]
     new = ["Head", "", "Refrain", "", "Refrain", "", "End"]
-    assert changed(old, new) == [Region(4, 4, 4, 6)]
+    assert diff_sequences(old, new) == [Region(4, 4, 4, 6)]
 
 
 def test_an_inserted_item_begins_with_its_outer_line() -> None:
     old = ["- a", "  - x", "- b", "  - x", "- c"]
     new = ["- a", "  - x", "- n", "  - x", "- b", "  - x", "- c"]
-    assert changed(old, new) == [Region(2, 2, 2, 4)]
+    assert diff_sequences(old, new) == [Region(2, 2, 2, 4)]
 
 
 def test_a_line_that_moved_past_blank_lines_is_recognised() -> None:
     old = ["Moved words", "", "", "", ""]
     new = ["", "", "", "", "Moved words"]
-    assert changed(old, new) == [Region(0, 0, 0, 4), Region(1, 5, 5, 5)]
+    assert diff_sequences(old, new) == [Region(0, 0, 0, 4), Region(1, 5, 5, 5)]
 
 
 def test_a_blank_line_between_two_rewritten_passages_is_no_common_ground() -> None:
     old = ["a1", "a2", "a3", "", "a4", "a5", "a6"]
     new = ["b1", "b2", "b3", "", "b4", "b5", "b6"]
-    assert changed(old, new) == [Region(0, 7, 0, 7)]
+    assert diff_sequences(old, new) == [Region(0, 7, 0, 7)]
 
 
 def test_a_blank_line_between_two_replaced_paragraphs_parts_them() -> None:
-    assert changed(["a", "", "b"], ["c", "", "d"]) == [Region(0, 1, 0, 1), Region(2, 3, 2, 3)]
+    assert diff_sequences(["a", "", "b"], ["c", "", "d"]) == [Region(0, 1, 0, 1), Region(2, 3, 2, 3)]
 
 
 def test_a_line_feed_after_a_carriage_return_is_never_parted() -> None:
-    assert changed_lines("a\rb\n", "a\r\nb\n") == [LineRegion(0, 1, 0, 1, 0, 2, 0, 3)]
+    assert diff_lines("a\rb\n", "a\r\nb\n") == [LineRegion(0, 1, 0, 1, 0, 2, 0, 3)]
 
 
 def test_a_lost_final_newline_is_a_change_of_the_last_line() -> None:
-    assert changed_lines("a\nb\n", "a\nb") == [LineRegion(1, 2, 1, 2, 2, 4, 2, 3)]
+    assert diff_lines("a\nb\n", "a\nb") == [LineRegion(1, 2, 1, 2, 2, 4, 2, 3)]
 
 
 def scattered(old: list[str], count: int, seed: int) -> list[str]:
@@ -162,7 +162,7 @@ def test_a_large_text_with_scattered_edits_is_told_in_small_regions(seed: int) -
     old = [f"{pick.randrange(10**9)} words of line {n}\n" if n % 3 else "\n" for n in range(20_000)]
     new = scattered(old, 100, seed)
     check_line_regions("".join(old), "".join(new))
-    regions = changed_lines("".join(old), "".join(new))
+    regions = diff_lines("".join(old), "".join(new))
     assert sum(max(region.old_end - region.old_start, region.new_end - region.new_start) for region in regions) <= 200
 
 
@@ -197,7 +197,7 @@ def every_other_line() -> tuple[str, str]:
 def test_nothing_makes_the_comparison_quadratic(texts: Callable[[], tuple[str, str]]) -> None:
     old, new = texts()
     started = time.process_time()
-    regions = changed_lines(old, new)
+    regions = diff_lines(old, new)
     # Generous, for slow machines: each takes well below a second, and would take minutes if it were quadratic.
     assert time.process_time() - started < 10
     check_regions(old, new, [Region(*region[4:]) for region in regions])

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
+from redraft.text.diff.word_diff import tokens
 from redraft.text.lines import split_lines
-from redraft.text.merge import Clean, Conflict, Merge, merge
-from redraft.text.words import tokens
+from redraft.text.merge.three_way import CleanRegion, Conflict, Merge, merge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,15 +52,21 @@ def check_laws(base: str, ours: str, theirs: str) -> Merge:
     assert "".join(piece.ours for piece in merged.pieces) == ours
     assert "".join(piece.theirs for piece in merged.pieces) == theirs
     swapped = merge(base, theirs, ours)
-    assert (merged.text, merged.theirs_text) == (swapped.theirs_text, swapped.text)
+    assert [sides(piece) for piece in merged.pieces] == [sides(piece, swap=True) for piece in swapped.pieces]
     assert [Conflict(c.base, c.theirs, c.ours) for c in merged.conflicts] == list(swapped.conflicts)
     for conflict in merged.conflicts:
         assert len({conflict.base, conflict.ours, conflict.theirs}) == 3
     assert merged.clean == (not merged.conflicts)
     if merged.clean:
-        assert merged.marked() == merged.text == merged.theirs_text
+        assert merged.mark_conflicts() == merged.text
         check_both_present(base, ours, theirs, merged)
     return merged
+
+
+def sides(piece: CleanRegion | Conflict, *, swap: bool = False) -> tuple[str, str, str, str | None]:
+    """What a piece says: before, on either side, and merged if it is clean."""
+    ours, theirs = (piece.theirs, piece.ours) if swap else (piece.ours, piece.theirs)
+    return piece.base, ours, theirs, piece.text if isinstance(piece, CleanRegion) else None
 
 
 def check_both_present(base: str, ours: str, theirs: str, merged: Merge) -> None:
@@ -82,8 +88,8 @@ def word_counts(text: str) -> Counter[str]:
     return Counter(filter(str.strip, tokens(text)))
 
 
-def is_shared(piece: Clean | Conflict) -> bool:
-    return isinstance(piece, Clean) and piece.side == "both"
+def is_shared(piece: CleanRegion | Conflict) -> bool:
+    return isinstance(piece, CleanRegion) and piece.side == "both"
 
 
 @pytest.mark.covers("RD-text-merge", "RD-decided-merge-base")
@@ -201,7 +207,6 @@ def test_changes_of_the_same_words_are_a_conflict(name: str) -> None:
     merged = check_laws(base, ours, theirs)
     assert not merged.clean
     assert merged.text == ours
-    assert merged.theirs_text == theirs
 
 
 def test_a_conflict_is_no_larger_than_the_words_in_question() -> None:
@@ -209,7 +214,34 @@ def test_a_conflict_is_no_larger_than_the_words_in_question() -> None:
     merged = merge(base, base.replace("noon", "one"), base.replace("noon", "two").replace("Monday", "Friday"))
     assert merged.conflicts == (Conflict("noon", "one", "two"),)
     assert merged.text == "We met at one in the old harbour on Friday.\n"
-    assert merged.theirs_text == "We met at two in the old harbour on Friday.\n"
+
+
+def join_additions_naively(base: str, ours: str, theirs: str) -> set[str]:
+    """What a reader would write who has both additions to a sentence without an end: each mark that both put behind
+    the sentence once, then what is left of the one, then that of the other."""
+    first, second = ours.removeprefix(base), theirs.removeprefix(base)
+    ending = ""
+    while first[:1] == second[:1] != "" and first[0] in ".,;:!?":
+        ending, first, second = ending + first[0], first[1:], second[1:]
+    return {base + ending + first + second, base + ending + second + first}
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+    *(st.tuples(st.sampled_from([".", "!", ",", "?!", "..."]), st.lists(st.sampled_from(WORDS), max_size=3)),) * 2,
+    st.sampled_from(["", "\n", "\n\nThe next line.\n"]),
+)
+def test_a_mark_that_both_sides_put_behind_a_sentence_stands_once(
+    base: str, one: tuple[str, list[str]], other: tuple[str, list[str]], rest: str
+) -> None:
+    ours, theirs = (base + mark + "".join(f" {word}." for word in words) for mark, words in (one, other))
+    merged = check_laws(base + rest, ours + rest, theirs + rest)
+    if one[0] != other[0]:
+        return
+    both = "".join(
+        piece.text if isinstance(piece, CleanRegion) else piece.ours + piece.theirs for piece in merged.pieces
+    )
+    assert both in {text + rest for text in join_additions_naively(base, ours, theirs)} or ours == theirs
 
 
 def test_lines_that_both_sides_put_in_at_the_head_of_a_conflict_stand_once() -> None:
@@ -243,7 +275,7 @@ def test_a_passage_moved_by_one_side_meets_the_other_sides_change_where_it_now_i
 
 def test_pieces_say_whose_change_they_are() -> None:
     merged = merge("a b c d e f g\n", "A b c d e f g\n", "a b c D e f g\n")
-    changes = [(p.base, p.text, p.side) for p in merged.pieces if isinstance(p, Clean) and p.side != "base"]
+    changes = [(p.base, p.text, p.side) for p in merged.pieces if isinstance(p, CleanRegion) and p.side != "base"]
     assert changes == [("a", "A", "ours"), ("d", "D", "theirs")]
 
 
@@ -252,30 +284,32 @@ def test_pieces_say_whose_change_they_are() -> None:
 
 def test_markers_stand_around_whole_lines() -> None:
     merged = merge("x\none two three\ny\n", "x\none 2 three\ny\n", "x\none II three\ny\n")
-    assert merged.marked(("mine", "was", "yours")) == (
+    assert merged.mark_conflicts(("mine", "was", "yours")) == (
         "x\n<<<<<<< mine\none 2 three\n||||||| was\none two three\n=======\none II three\n>>>>>>> yours\ny\n"
     )
-    assert merged.marked(style="merge") == ("x\n<<<<<<< ours\none 2 three\n=======\none II three\n>>>>>>> theirs\ny\n")
+    assert merged.mark_conflicts(style="merge") == (
+        "x\n<<<<<<< ours\none 2 three\n=======\none II three\n>>>>>>> theirs\ny\n"
+    )
 
 
 def test_markers_end_as_the_lines_of_the_text_do_also_after_a_last_line_without_end() -> None:
     for newline in ("\n", "\r\n", "\r"):
         merged = merge(f"x{newline}a", f"x{newline}b", f"x{newline}c")
-        assert merged.marked().split(newline) == [
+        assert merged.mark_conflicts().split(newline) == [
             *("x", "<<<<<<< ours", "b", "||||||| base", "a", "=======", "c", ">>>>>>> theirs", "")
         ]
 
 
 def test_markers_are_longer_than_what_looks_like_them() -> None:
     merged = merge("Title\n========\n\na\n", "Title\n========\n\nb\n", "Title\n========\n\nc\n")
-    assert "\n" + "<" * 9 + " ours\nb\n" in merged.marked()
-    assert "\n" + "=" * 9 + "\nc\n" in merged.marked()
-    assert "\n========\n" in merged.marked()
+    assert "\n" + "<" * 9 + " ours\nb\n" in merged.mark_conflicts()
+    assert "\n" + "=" * 9 + "\nc\n" in merged.mark_conflicts()
+    assert "\n========\n" in merged.mark_conflicts()
 
 
 def test_git_reads_the_markers_as_its_own(tmp_path: Path) -> None:
     texts = ("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n")
-    assert merge(*texts).marked() == run_git(tmp_path, *texts)[1]
+    assert merge(*texts).mark_conflicts() == run_git(tmp_path, *texts)[1]
 
 
 @pytest.mark.slow
@@ -283,7 +317,9 @@ def test_git_reads_the_markers_as_its_own(tmp_path: Path) -> None:
 def test_marked_sections_are_lines_of_their_texts_in_order(texts: tuple[str, str, str]) -> None:
     base, ours, theirs = (text.replace("\r", "") for text in texts)
     merged = merge(base, ours, theirs)
-    columns = [re.split(r"^[|=]{7}.*\n", block, flags=re.MULTILINE) for block in BLOCKS.findall(merged.marked())]
+    columns = [
+        re.split(r"^[|=]{7}.*\n", block, flags=re.MULTILINE) for block in BLOCKS.findall(merged.mark_conflicts())
+    ]
     assert merged.clean == (not columns)
     assert len(columns) <= len(merged.conflicts)
     for which, text in enumerate((ours, base, theirs)):

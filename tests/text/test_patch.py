@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.errors import Refused, Stale
-from redraft.text.diff import diff
-from redraft.text.patch import FilePatch, apply_patch, format_patch, parse_patch, patch_hunk
-from redraft.text.unified import PatchHunk
+from redraft.text.diff.hunks import diff
+from redraft.text.edits import Change, Edit
+from redraft.text.patch.parser import PatchHunk
+from redraft.text.patch.unified_diff import FilePatch, apply_patch, format_edits, format_hunk, format_patch, parse_patch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -349,10 +350,22 @@ def test_reading_any_text_gives_files_or_a_refusal(text: str) -> None:
 @given(TEXTS, TEXTS)
 def test_a_hunk_shown_alone_applies_alone(old: str, new: str) -> None:
     for hunk in diff(old, new):
-        section = patch_hunk(hunk, old)
+        section = format_hunk(hunk.edit, old).text
         assert section.startswith("@@ -")
         alone = old[: hunk.at] + hunk.new_text + old[hunk.at + len(hunk.old_text) :]
         assert apply_patch(old, one("--- x\n+++ x\n" + section)) == alone
+
+
+@pytest.mark.covers("SB-bundle-patch")
+@given(TEXTS, TEXTS)
+def test_edits_shown_one_by_one_apply_one_by_one(old: str, new: str) -> None:
+    edits = [hunk.edit for hunk in diff(old, new)]
+    for edit, patch in zip(edits, format_edits("x.md", old, edits), strict=True):
+        assert apply_patch(old, one(patch.text)) == Change((edit,)).apply(old)
+        head, _, section = patch.text.partition("@@")
+        assert head == format_patch("x.md", "a\n", "b\n").partition("@@")[0]
+        assert section
+    assert [patch.text for patch in format_edits("x.md", old, [Edit(0, old, old)])] == [""]
 
 
 def test_an_insertion_without_context_is_refused_where_there_is_text_to_get_it_wrong_in() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.text.diff.word_diff import is_reflow, tokens, vocabulary, word_edits
 from redraft.text.edits import Change, Edit
-from redraft.text.words import is_reflow, tokens, vocabulary, word_edits
 from text.shapes import documents, versions
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 from redraft.config import Settings
 from redraft.errors import RedraftError
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
+from redraft.tools.registry import load_registry
 from workspace.folder import AGENT, Folder, yes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Caller:
         return "as you like"
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        return registry().call(tool, arguments, self.context)
+        return load_registry().call(tool, arguments, self.context)
 
     def refused(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The failure of a call that must fail, and must leave the folder as it was."""

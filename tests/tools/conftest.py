@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools.calling import STORY, Caller
+from tools.over_mcp import McpCaller
 from workspace.folder import Folder
 
 if TYPE_CHECKING:
@@ -23,12 +24,42 @@ def folder(tmp_path: Path) -> Generator[Folder]:
 
 
 @pytest.fixture
-def agent(folder: Folder) -> Caller:
+def agent(folder: Folder, request: pytest.FixtureRequest) -> Generator[Caller]:
     """An agent whose changes are on disk at once, in a folder with `story.md`."""
-    return Caller.at(folder)
+    yield from _caller(folder, request, "apply")
 
 
 @pytest.fixture
-def proposer(folder: Folder) -> Caller:
+def proposer(folder: Folder, request: pytest.FixtureRequest) -> Generator[Caller]:
     """An agent whose changes wait for the person."""
-    return Caller.at(folder, "propose")
+    yield from _caller(folder, request, "propose")
+
+
+@pytest.fixture(scope="module")
+def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Generator[McpCaller]:
+    folder = Folder(tmp_path_factory.mktemp("shared"))
+    folder.put("story.md", STORY)
+    caller = McpCaller.at(folder)
+    yield caller
+    caller.close()
+    folder.close()
+
+
+@pytest.fixture
+def reader(shared_program: McpCaller) -> Generator[Caller]:
+    """An agent that reads and is refused, in a folder with `story.md`. Its program is one for each module, so a test
+    may change nothing there but put files of its own into the folder."""
+    yield shared_program
+    assert shared_program.text("story.md") == STORY
+    assert [*shared_program.workspace.turns(), *shared_program.workspace.tabs()] == []
+
+
+def _caller(folder: Folder, request: pytest.FixtureRequest, mode: str) -> Generator[Caller]:
+    """A test that shows a requirement goes through the program, others call the tools in this process."""
+    node: pytest.Item = request.node
+    if node.get_closest_marker("covers") is None or node.get_closest_marker("engine") is not None:
+        yield Caller.at(folder, mode)
+        return
+    caller = McpCaller.at(folder, mode)
+    yield caller
+    caller.close()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from redraft.tools.catalogue import registry
+from redraft.tools.registry import load_registry
 from tools.calling import STORY
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ BY_NAME: dict[str, Callable[[Doc], Strategy]] = {
     "turn": lambda doc: sampled(LAST) | NUMBERS,
     "glob": lambda doc: sampled(*GLOBS),
     "question": lambda doc: sampled("Which?", "", " ", "x" * 20_000),
-    "tool": lambda doc: sampled(*(entry.name for entry in registry().tools)),
+    "tool": lambda doc: sampled(*(entry.name for entry in load_registry().tools)),
 }
 SAME_AS = {
     "file_path": "path", "from_path": "path", "name": "title", "prefix": "folder", "start_line": "line",
@@ -224,7 +224,7 @@ def inner_call(doc: Doc) -> Strategy:
     return st.one_of(
         [
             st.fixed_dictionaries({"tool": st.just(entry.name), "arguments": fitting(entry.input_schema, doc)})
-            for entry in registry().tools
+            for entry in load_registry().tools
             if entry.name != "batch"
         ]
     )
@@ -264,7 +264,7 @@ def spoiled(arguments: dict[str, Any], how: int, which: int, junk: Any) -> dict[
 
 def arguments_for(tool: str) -> Strategy:
     """Argument sets for one tool; a third of them spoiled in one place."""
-    schema = registry().get(tool).input_schema
+    schema = load_registry().get(tool).input_schema
     options: list[Strategy] = []
     for doc in DOCS:
         if tool == "batch":

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
+from speaking.lines import PATIENCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,7 +37,7 @@ class McpAgent:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        status = self._process.wait(30)
+        status = self._process.wait(PATIENCE)
         self._process.stdout.close()
         assert status == 0
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.tools.arguments import parse
-from redraft.tools.schema import Says, input_schema
+from redraft.tools.schema import Field, input_schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class Spot:
 class Everything:
     """One field of each kind."""
 
-    text: Annotated[str, Says("Some words.", ("words",))]
-    start_line: Annotated[int, Says("A line.", minimum=0, maximum=99)] = 7
+    text: Annotated[str, Field("Some words.", ("words",))]
+    start_line: Annotated[int, Field("A line.", minimum=0, maximum=99)] = 7
     sure: bool = False
     kind: Literal["to-do", "journal"] | None = None
     spots: tuple[Spot, ...] = ()

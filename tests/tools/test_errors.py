@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from redraft.tools.catalogue import registry
+from redraft.tools.registry import load_registry
 from tools.calling import STORY, Caller
 
 ANY_VERSION = "0" * 16
@@ -40,8 +41,8 @@ def named(tool: str, path: str) -> dict[str, str]:
 
 
 @pytest.mark.covers("TK-error-shape")
-def test_every_failure_has_one_shape(agent: Caller):
-    told = agent.refused("read_document", path="none.md")
+def test_every_failure_has_one_shape(reader: Caller):
+    told = reader.refused("read_document", path="none.md")
     assert (told["error"], told["message"]) == ("not_found", "There is no document none.md.")
     assert told["details"] == {"path": "none.md"}
     assert (told["suggestion"], told["recoverable"]) == ("List the documents and use a path that exists.", True)
@@ -49,27 +50,27 @@ def test_every_failure_has_one_shape(agent: Caller):
 
 @pytest.mark.covers("TK-error-version-mismatch")
 @pytest.mark.parametrize("tool", EDITS)
-def test_a_stale_version_is_refused_by_every_tool_that_writes(agent: Caller, tool: str):
-    told = agent.refused(tool, **named(tool, "story.md"), version=ANY_VERSION, **EDITS[tool])
+def test_a_stale_version_is_refused_by_every_tool_that_writes(reader: Caller, tool: str):
+    told = reader.refused(tool, **named(tool, "story.md"), version=ANY_VERSION, **EDITS[tool])
     assert told["error"] == "version_mismatch"
     assert told["details"]["your_version"] == ANY_VERSION
-    assert told["details"]["current_version"] == agent.version("story.md")
+    assert told["details"]["current_version"] == reader.version("story.md")
 
 
 # `replaceText` fails in the way of its own specification: see `test_editor`.
 TAKE_TABS = [
     entry.name
-    for entry in registry().tools
+    for entry in load_registry().tools
     if "tab_id" in entry.input_schema["properties"] and entry.name != "replaceText"
 ]
 
 
 @pytest.mark.covers("TK-error-invalid-tab")
 @pytest.mark.parametrize("tool", TAKE_TABS)
-def test_a_tab_that_is_not_there_is_refused_by_every_tool_that_takes_one(agent: Caller, tool: str):
+def test_a_tab_that_is_not_there_is_refused_by_every_tool_that_takes_one(reader: Caller, tool: str):
     more = {**EDITS, **READS}[tool]
     version = {"version": ANY_VERSION} if tool in EDITS else {}
-    assert agent.refused(tool, tab_id="tab_99", **{**version, **more})["error"] == "invalid_tab_id"
+    assert reader.refused(tool, tab_id="tab_99", **{**version, **more})["error"] == "invalid_tab_id"
 
 
 @pytest.mark.covers("TK-error-title-exists")
@@ -81,42 +82,47 @@ def test_a_title_that_exists_is_refused_by_create_document(agent: Caller):
 @pytest.mark.covers("TK-error-line-range", "TK-error-line-range-details")
 @pytest.mark.parametrize("tool", ["read_document", "replace_lines", "delete_lines"])
 @pytest.mark.parametrize(("start", "end"), [(500, 600), (4, 2)])
-def test_lines_outside_the_document_or_backwards_are_refused(agent: Caller, tool: str, start: int, end: int):
-    more = {} if tool == "read_document" else {"version": agent.version("story.md")}
+def test_lines_outside_the_document_or_backwards_are_refused(reader: Caller, tool: str, start: int, end: int):
+    more = {} if tool == "read_document" else {"version": reader.version("story.md")}
     content = {"content": "x"} if tool == "replace_lines" else {}
-    told = agent.refused(tool, path="story.md", start_line=start, end_line=end, **more, **content)
+    told = reader.refused(tool, path="story.md", start_line=start, end_line=end, **more, **content)
     assert told["error"] == "invalid_line_range"
     assert told["details"] == {"requested_start": start, "requested_end": end, "document_lines": 11}
 
 
 @pytest.mark.covers("TK-error-file-type", "TK-binary-read")
 @pytest.mark.parametrize("tool", [*READS, *EDITS])
-@pytest.mark.parametrize("data", [b"\x89PNG\x00\x01", b"caf\xe9\n"])
-def test_a_file_that_is_no_text_is_refused_by_every_tool(agent: Caller, tool: str, data: bytes):
-    agent.folder.put("a.md", data)
+@pytest.mark.parametrize(("name", "data"), [("picture.md", b"\x89PNG\x00\x01"), ("latin.md", b"caf\xe9\n")])
+def test_a_file_that_is_no_text_is_refused_by_every_tool(reader: Caller, tool: str, name: str, data: bytes):
+    reader.folder.put(name, data)
     more = READS[tool] if tool in READS else {"version": ANY_VERSION, **EDITS[tool]}
-    assert agent.refused(tool, **named(tool, "a.md"), **more)["error"] == "unsupported_file_type"
+    assert reader.refused(tool, **named(tool, name), **more)["error"] == "unsupported_file_type"
 
 
 @pytest.mark.covers("TK-binary-listed")
-def test_a_tab_that_is_no_longer_text_is_listed_as_unknown(agent: Caller):
-    agent.folder.put("a.md", "text")
-    agent.workspace.open_tab("a.md")
-    agent.folder.put("a.md", b"\x00\x01")
-    assert agent.call("list_tabs")["tabs"][0]["file_type"] == "unknown"
+def test_a_tab_that_is_no_longer_text_is_listed_as_binary(agent: Caller):
+    for name, text in {"a.md": "text", "gone.md": "text", "odd.xyz": "text", "b.md": "text"}.items():
+        agent.folder.put(name, text)
+        agent.workspace.open_tab(name)
+    agent.folder.put("a.md", b"\x89PNG\x00\x01")
+    (agent.folder.path / "gone.md").unlink()
+    kinds = {tab["path"]: tab["file_type"] for tab in agent.call("list_tabs")["tabs"]}
+    assert kinds == {"a.md": "binary", "gone.md": "unknown", "odd.xyz": "unknown", "b.md": "markdown"}
+    told = agent.refused("read_document", path="a.md")
+    assert (told["error"], "binary data" in told["message"]) == ("unsupported_file_type", True)
 
 
 @pytest.mark.covers("TK-error-regex")
-def test_a_bad_pattern_is_refused_in_searching_and_replacing(agent: Caller):
-    assert agent.refused("search_document", path="story.md", query="(", match_type="regex")["error"] == "invalid_regex"
-    call = {"path": "story.md", "version": agent.version("story.md"), "find": "(", "replace": "", "is_regex": True}
-    assert agent.refused("find_and_replace", **call)["error"] == "invalid_regex"
+def test_a_bad_pattern_is_refused_in_searching_and_replacing(reader: Caller):
+    assert reader.refused("search_document", path="story.md", query="(", match_type="regex")["error"] == "invalid_regex"
+    call = {"path": "story.md", "version": reader.version("story.md"), "find": "(", "replace": "", "is_regex": True}
+    assert reader.refused("find_and_replace", **call)["error"] == "invalid_regex"
 
 
 @pytest.mark.covers("TK-error-content-required")
-def test_no_content_is_refused_by_insert_lines(agent: Caller):
-    call = {"path": "story.md", "version": agent.version("story.md"), "after_line": 0, "content": ""}
-    assert agent.refused("insert_lines", **call)["error"] == "content_required"
+def test_no_content_is_refused_by_insert_lines(reader: Caller):
+    call = {"path": "story.md", "version": reader.version("story.md"), "after_line": 0, "content": ""}
+    assert reader.refused("insert_lines", **call)["error"] == "content_required"
 
 
 @pytest.mark.covers("TK-large-content")
@@ -131,34 +137,47 @@ def test_a_write_as_large_as_a_models_whole_output_is_an_ordinary_call(agent: Ca
     ("name", "kind"),
     [
         ("a.md", "markdown"),
-        ("a.txt", "text"),
+        ("a.txt", "txt"),
         ("a.json", "json"),
         ("a.yaml", "yaml"),
         ("a.yml", "yaml"),
         ("a.xyz", "unknown"),
     ],
 )
-def test_a_files_type_is_known_by_its_extension(agent: Caller, name: str, kind: str):
-    agent.folder.put(name, "")
-    assert agent.call("read_document", path=name)["file_type"] == kind
+def test_a_files_type_is_known_by_its_extension(reader: Caller, name: str, kind: str):
+    reader.folder.put(name, "")
+    assert reader.call("read_document", path=name)["file_type"] == kind
 
 
 @pytest.mark.covers("TK-types-json-valid")
-def test_json_that_does_not_parse_is_reported_with_its_place(agent: Caller):
-    agent.folder.put("a.json", '{"a": 1,\n "b" 2}\n')
-    answer = agent.call("get_outline", path="a.json")
-    assert (answer["outline"], answer["parse_error"]["line"]) == ([], 1)
+def test_json_that_does_not_parse_is_reported_with_its_place(reader: Caller):
+    reader.folder.put("broken.json", '{"a": 1,\n "b" 2}\n')
+    answer = reader.call("get_outline", path="broken.json")
+    assert (answer["outline"], answer["detection_method"]) == ([], "none")
+    place = {"line": 1, "column": 5, "message": "expected : after the key, found '2'"}
+    assert answer["parse_error"] == place
+    [slip] = reader.call("read_document", path="broken.json", check=True)["slips"]
+    assert slip == {"line": 1, "rule": "syntax", "message": place["message"]}
 
 
 @pytest.mark.covers("TK-types-yaml-valid")
-def test_yaml_that_does_not_parse_is_reported_with_its_place(agent: Caller):
-    agent.folder.put("a.yaml", "a: 1\nb: [1, 2\nc: 3\n")
-    answer = agent.call("get_outline", path="a.yaml")
+def test_yaml_that_does_not_parse_is_reported_with_its_place(reader: Caller):
+    reader.folder.put("broken.yaml", "a: 1\nb: [1, 2\nc: 3\n")
+    answer = reader.call("get_outline", path="broken.yaml")
     assert (answer["outline"], answer["detection_method"]) == ([], "none")
-    assert answer["parse_error"]["line"] in (1, 2)
+    place = (answer["parse_error"]["line"], answer["parse_error"]["column"])
+    assert place == (2, 1), "the bracket that is open still wants closing where the next key stands"
+    assert "flow sequence" in answer["parse_error"]["message"]
+    [slip] = reader.call("read_document", path="broken.yaml", check=True)["slips"]
+    assert (slip["line"], slip["rule"]) == (2, "syntax")
 
 
 @pytest.mark.covers("TK-budget-outline-fits")
 def test_an_outline_stays_small(agent: Caller):
-    agent.folder.put("a.md", "".join(f"# {number}\n\n## deep\n\n" for number in range(2000)))
-    assert len(str(agent.call("get_outline", path="a.md"))) < 60_000
+    """However many headings there are and however long, it takes no more than a first read: 6000 tokens of 4 bytes."""
+    for title in ("", "a rather long title of a chapter, as old novels have them, " * 3):
+        agent.folder.put("a.md", "".join(f"# {number} {title}\n\n## deep {title}\n\n" for number in range(2000)))
+        answer = agent.call("get_outline", path="a.md")
+        assert len(json.dumps(answer["outline"]).encode()) <= 4 * 6000
+        assert len(answer["outline"]) >= 80
+        assert "4000 entries were cut to" in answer["note"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import RedraftError
 from redraft.text.text import Text
-from redraft.tools.replacing import FindAndReplace, matches_in
+from redraft.tools.edits.find_and_replace import FindAndReplace, find_matches
 from redraft.workspace.document import Document
 from tools.calling import STORY, Caller
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.covers("TK-outline-params", "TK-outline-fields", "TK-outline-version")
 def test_the_outline_comes_with_the_version_it_holds_for(agent: Caller):
     tab = agent.workspace.open_tab("story.md").tab_id
     answer = agent.call("get_outline", tab_id=tab, max_depth=2, detect_chapters=True)
@@ -33,8 +32,8 @@ def test_the_outline_comes_with_the_version_it_holds_for(agent: Caller):
 
 
 @pytest.mark.covers("TK-search-params", "TK-search-fields", "TK-search-match-fields", "TK-search-context-fields")
-def test_a_match_comes_with_its_line_and_the_lines_around_it(agent: Caller):
-    answer = agent.call("search_document", path="story.md", query="letter twice", match_type="exact", max_results=3)
+def test_a_match_comes_with_its_line_and_the_lines_around_it(reader: Caller):
+    answer = reader.call("search_document", path="story.md", query="letter twice", match_type="exact", max_results=3)
     assert set(answer) == {"tab_id", "path", "version", "embedding_status", "matches", "total_matches"}
     assert answer["matches"] == [
         {
@@ -52,23 +51,22 @@ def test_a_match_comes_with_its_line_and_the_lines_around_it(agent: Caller):
 
 
 @pytest.mark.covers("TK-search-exact", "TK-search-context-default")
-def test_exact_search_takes_the_text_as_it_is(agent: Caller):
+def test_exact_search_takes_the_text_as_it_is(reader: Caller):
     call = {"path": "story.md", "match_type": "exact"}
-    assert agent.call("search_document", **call, query="years.")["total_matches"] == 1
-    assert agent.call("search_document", **call, query="year..")["total_matches"] == 0
-    assert "context" not in agent.call("search_document", **call, query="years", include_context=False)["matches"][0]
-    assert "context" in agent.call("search_document", **call, query="years")["matches"][0]
+    assert reader.call("search_document", **call, query="years.")["total_matches"] == 1
+    assert reader.call("search_document", **call, query="year..")["total_matches"] == 0
+    assert "context" not in reader.call("search_document", **call, query="years", include_context=False)["matches"][0]
+    assert "context" in reader.call("search_document", **call, query="years")["matches"][0]
 
 
 @pytest.mark.covers("TK-search-regex")
-def test_regex_search_finds_a_pattern_and_refuses_a_bad_one(agent: Caller):
+def test_regex_search_finds_a_pattern_and_refuses_a_bad_one(reader: Caller):
     call = {"path": "story.md", "match_type": "regex"}
-    found = agent.call("search_document", **call, query=r"^## The (\w+)$")
+    found = reader.call("search_document", **call, query=r"^## The (\w+)$")
     assert [match["line"] for match in found["matches"]] == [4, 8]
-    assert agent.refused("search_document", **call, query="(")["error"] == "invalid_regex"
+    assert reader.refused("search_document", **call, query="(")["error"] == "invalid_regex"
 
 
-@pytest.mark.covers("TK-search-max-results", "TK-search-query-required")
 def test_five_matches_come_back_and_all_are_counted(agent: Caller):
     agent.folder.put("a.txt", "word\n" * 40)
     call = {"path": "a.txt", "query": "word", "match_type": "exact"}
@@ -78,7 +76,6 @@ def test_five_matches_come_back_and_all_are_counted(agent: Caller):
     assert agent.refused("search_document", path="a.txt")["details"]["field"] == "query"
 
 
-@pytest.mark.covers("TK-search-line-usable", "TK-search-version-editable")
 def test_a_match_can_be_edited_at_once(agent: Caller):
     found = agent.call("search_document", path="story.md", query="twice", match_type="exact")
     line = found["matches"][0]["line"]
@@ -91,17 +88,18 @@ def test_a_match_can_be_edited_at_once(agent: Caller):
 # Find and replace
 
 
-@pytest.mark.covers("TK-far-params", "TK-far-fields", "TK-far-preview-entries")
 def test_every_occurrence_is_replaced_and_shown(agent: Caller):
     call = {"path": "story.md", "version": agent.version("story.md"), "find": "letter", "replace": "note"}
     answer = agent.call("find_and_replace", **call)
     assert agent.text("story.md") == STORY.replace("letter", "note")
     assert (answer["status"], answer["matches_found"], answer["replacements_made"]) == ("success", 2, 2)
+    tab = agent.workspace.open_tab("story.md").tab_id
+    again = {"tab_id": tab, "version": answer["version"], "find": "note", "replace": "letter"}
+    assert agent.call("find_and_replace", **again, preview=True)["tab_id"] == tab
     assert answer["preview"][0] == {"line": 4, "before": "## The letter", "after": "## The note"}
     assert answer["version"] == agent.version("story.md")
 
 
-@pytest.mark.covers("TK-far-preview", "TK-far-preview-version", "TK-flow-rename-short")
 def test_a_preview_changes_nothing_and_leaves_the_version_good(agent: Caller):
     call = {"path": "story.md", "version": agent.version("story.md"), "find": "letter", "replace": "note"}
     shown = agent.call("find_and_replace", **call, preview=True)
@@ -109,7 +107,6 @@ def test_a_preview_changes_nothing_and_leaves_the_version_good(agent: Caller):
     assert agent.call("find_and_replace", **call)["preview"] == shown["preview"]
 
 
-@pytest.mark.covers("TK-far-truncate", "TK-far-true-total")
 def test_a_preview_is_cut_at_twenty_and_the_count_is_true(agent: Caller):
     agent.folder.put("a.txt", "word\n" * 21_000)
     call = {"path": "a.txt", "version": agent.version("a.txt"), "find": "word", "replace": "deed"}
@@ -122,7 +119,6 @@ def test_a_preview_is_cut_at_twenty_and_the_count_is_true(agent: Caller):
     )
 
 
-@pytest.mark.covers("TK-far-regex", "TK-far-case", "TK-far-whole-word", "TK-far-max", "TK-far-scope")
 @pytest.mark.parametrize(
     ("more", "after"),
     [
@@ -154,7 +150,7 @@ WORDS = st.text(st.sampled_from("ab \n\r"), max_size=30)
 def test_literal_matches_are_those_that_python_finds(content: str, query: str):
     flat = content.replace("\r\n", "\n").replace("\r", "\n")
     document = Document("a.txt", Text(content))
-    found = matches_in(FindAndReplace(version="", find=query, replace=""), document)
+    found = find_matches(FindAndReplace(version="", find=query, replace=""), document)
     assert len(found) == len(re.findall(re.escape(query), flat))
     for start, end in found:
         assert content[start:end].replace("\r\n", "\n").replace("\r", "\n") == query
@@ -169,7 +165,7 @@ def test_no_pattern_keeps_anybody_waiting(agent: Caller, material: Path):
         began = time.monotonic()
         with contextlib.suppress(RedraftError):
             agent.call("find_and_replace", **call, find=case["pattern"], is_regex=True)
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
 
 # Across the folder
@@ -182,13 +178,19 @@ def test_documents_are_found_by_name_and_by_content(agent: Caller):
     assert (answer["query"], answer["count"]) == ("KEYS", 2)
     assert answer["results"] == [
         {"path": "notes/Keys.md", "name": "Keys.md", "matches": []},
-        {"path": "story.md", "name": "story.md", "matches": ["## The keys", "Then she went to look for the keys."]},
+        {
+            "path": "story.md",
+            "name": "story.md",
+            "matches": ["## The keys", "Then she went to look for the keys."],
+            "line": 8,
+        },
     ]
 
 
 @pytest.mark.covers("ML-search-content", "ML-search-folder", "ML-search-hidden", "SB-rule-search-hidden")
 def test_a_search_can_leave_out_content_and_other_folders_and_never_sees_hidden_names(agent: Caller):
-    for path in ("a/keys.md", "a[1]/x.md", ".hidden/keys.md", ".git/keys.md"):
+    hidden = (".hidden/keys.md", ".git/keys.md", "a/.git/keys.md", ".keys.md", "a/.DS_Store")
+    for path in ("a/keys.md", "a[1]/x.md", *hidden):
         agent.folder.put(path, "the keys\n")
     assert [each["path"] for each in agent.call("search_documents", query="keys", search_content=False)["results"]] == [
         "a/keys.md"
@@ -215,12 +217,20 @@ def test_a_result_shows_three_lines_of_a_hundred_characters(agent: Caller):
 
 @pytest.mark.covers("SB-tool-search-input", "SB-tool-search-output", "SB-retrieve-snippets", "SB-rule-search-all")
 def test_a_project_search_gives_snippets_with_their_lines_counted_from_one(agent: Caller):
-    agent.folder.put("a/b/c.yaml", "key: letter twice\n")
+    others = ("Makefile", "a/b/c.yaml", "a/b/c/d/e/f.py", "data.csv", "notes.txt", "page.html")
+    for path in others:
+        agent.folder.put(path, "key: letter twice\n")
     answer = agent.call("search_project", query="letter twice", glob="**/*", limit=20)
-    assert answer["results"][0]["file_path"] == "story.md"
-    assert (answer["results"][0]["start_line"], answer["results"][0]["end_line"]) == (3, 11)
-    assert answer["results"][0]["snippet"] == "\n".join(STORY.splitlines()[2:11])
-    assert {each["file_path"] for each in answer["results"]} == {"a/b/c.yaml", "story.md"}
+    found = {each["file_path"]: each for each in answer["results"]}
+    assert found.pop("story.md") == {
+        "file_path": "story.md",
+        "start_line": 3,
+        "end_line": 11,
+        "snippet": "\n".join(STORY.splitlines()[2:11]),
+    }
+    assert set(found) == set(others)
+    assert len(answer["results"]) == len(others) + 1
+    assert len(agent.call("search_project", query="letter twice", limit=3)["results"]) == 3
     assert [each["file_path"] for each in agent.call("search_project", query="letter", glob="*.yaml")["results"]] == [
         "a/b/c.yaml"
     ]
@@ -234,18 +244,27 @@ def test_a_project_search_has_its_limits(agent: Caller):
     assert (len(answer["results"]), answer["truncated"]) == (20, True)
     capped = agent.call("search_project", query="needle", limit=1000)["results"]
     assert len(capped) == 50
-    assert max(each["end_line"] - each["start_line"] + 1 for each in capped) <= 20
+    assert max(each["end_line"] - each["start_line"] + 1 for each in capped) == 20
+    assert max(len(each["snippet"].split("\n")) for each in capped) == 20
 
 
 @pytest.mark.covers("SB-retrieve-lexical-first")
-def test_words_that_stand_nowhere_together_are_found_apart(agent: Caller):
+def test_words_are_searched_first_as_they_stand_then_apart_then_by_meaning(agent: Caller):
     agent.folder.put("b.md", "keys and letters and a lamp\n")
-    answer = agent.call("search_project", query="lamp keys letter")
-    assert answer["results"][0]["file_path"] == "b.md"
-    assert "story.md" in {each["file_path"] for each in answer["results"]}
+    agent.folder.put("c.md", "Alice drew her sword and struck until the monster lay still.\n")
+    agent.folder.put("d.md", "There was music, and everybody danced until morning.\n")
+
+    def found(query: str) -> list[str]:
+        return [each["file_path"] for each in agent.call("search_project", query=query)["results"]]
+
+    assert found("letter twice") == ["story.md"]
+    apart = found("lamp keys letter")
+    assert (apart[0], "story.md" in apart) == ("b.md", True)
+    assert found("slaying a dragon with a blade")[0] == "c.md"
+    assert agent.call("read_file", file_path="c.md")["content"].startswith("Alice drew")
 
 
 def test_a_proposal_is_searched_as_it_would_be(proposer: Caller):
     proposer.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
     assert proposer.call("search_documents", query="twelve")["count"] == 1
-    assert proposer.call("search_documents", query="eleven")["count"] == 0
+    assert proposer.call("search_documents", query='"eleven"')["count"] == 0

@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 
 from conftest import TORTURE
 from redraft.errors import RedraftError
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
+from redraft.tools.registry import load_registry
 from redraft.workspace.document import content_hash
 from tools.calling import Caller
 from tools.hostile import HASH, LAST, NOW, SECRET, arguments_for, everything, prepare, resolved, restore
@@ -28,7 +28,7 @@ from workspace.folder import AGENT, Folder
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-TOOLS = [entry.name for entry in registry().tools]
+TOOLS = [entry.name for entry in load_registry().tools]
 EACH = 5000 if TORTURE else 12
 MODES = ("apply", "apply", "propose", "merge", "read")
 # What a call of a tool that writes may have changed on disk only in these modes.
@@ -57,7 +57,7 @@ class Bench:
     def __init__(self, folder: Folder, tool: str) -> None:
         prepare(folder)
         self.folder = folder
-        self.tool = registry().get(tool)
+        self.tool = load_registry().get(tool)
         self.agent = Caller.at(folder)
         self.agent.workspace.open_tab("story.md")
         self.start = everything(folder)
@@ -67,7 +67,7 @@ class Bench:
     def attempt(self, arguments: dict[str, Any], mode: str, *, agrees: bool, has_read: bool) -> None:
         context = ToolContext(self.agent.workspace, AGENT, confirm=lambda _what, _paths: agrees, ask=self.agent.answer)
         if self.tool.name in ABOUT_TURNS:
-            registry().call("edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}, context)
+            load_registry().call("edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}, context)
         context.mode = mode
         known = marks(arguments, self.agent)
         if has_read and known.get(PATH):
@@ -89,7 +89,7 @@ class Bench:
         note(f"{self.tool.name} {arguments!a}")
         turns = [turn.id for turn in self.agent.workspace.turns(limit=1)]
         try:
-            answer = registry().call(self.tool.name, arguments, context)
+            answer = load_registry().call(self.tool.name, arguments, context)
         except RedraftError as error:
             self.seen[error.code] += 1
             assert [turn.id for turn in self.agent.workspace.turns(limit=1)] == turns
@@ -143,7 +143,7 @@ def test_whatever_is_asked_failures_are_typed_and_change_no_byte(tool: str):
 def test_no_tool_leads_out_of_the_folder(folder: Folder, tool: str):
     prepare(folder)
     agent = Caller.at(folder)
-    schema = registry().get(tool).input_schema
+    schema = load_registry().get(tool).input_schema
     fields = [name for name in schema["properties"] if "path" in name or name in ("folder", "prefix", "name", "title")]
     samples: dict[str, Any] = {
         "version": "0" * 16, "content": "x", "operation": "append", "old_text": "out", "new_text": "in", "find": "o",

@@ -30,7 +30,6 @@ def limited(folder: Folder, **limits: int) -> Caller:
     return Caller(folder, workspace, ToolContext(workspace, AGENT))
 
 
-@pytest.mark.covers("TK-budget-initial")
 def test_a_first_read_takes_6000_tokens_or_what_the_settings_say(folder: Folder):
     folder.put("a.txt", ("x" * 39 + "\n") * 2000)
     assert limited(folder).call("read_document", path="a.txt")["tokens"]["returned"] == 6000
@@ -70,7 +69,7 @@ def test_a_number_in_the_environment_that_is_none_is_refused_by_name(value: str)
 
 @given(LIMITS, LIMITS)
 def test_of_two_sets_of_limits_the_smaller_of_each_holds(mine: Limits, others: Limits):
-    both = mine.narrowed(others)
+    both = mine.narrow(others)
     assert all(getattr(both, name) == min(getattr(mine, name), getattr(others, name)) for name in NAMES)
 
 

@@ -27,6 +27,12 @@ def test_an_edit_that_changes_nothing_makes_no_turn(agent: Caller):
     assert (answer["state"], answer["turn"], agent.call("list_turns")["turns"]) == ("unchanged", None, [])
 
 
+def test_occurrences_that_overlap_are_counted_each(agent: Caller):
+    agent.call("create_document", path="row.md", content="ab ab ab\n")
+    told = agent.refused("edit_text", path="row.md", old_text="ab ab", new_text="x")
+    assert told["message"] == "The quoted passage occurs 2 times in row.md."
+
+
 def test_a_passage_over_several_lines_is_found_whatever_ends_them(agent: Caller):
     agent.folder.put("a.md", "one\r\ntwo\r\nthree\r\n")
     agent.call("edit_text", path="a.md", old_string="one\ntwo", new_string="1\n2")
@@ -34,10 +40,23 @@ def test_a_passage_over_several_lines_is_found_whatever_ends_them(agent: Caller)
 
 
 @pytest.mark.covers("RD-decided-refuse")
-def test_a_passage_that_is_there_twice_is_refused_with_its_places(agent: Caller):
-    told = agent.refused("edit_text", path="story.md", old_text="letter", new_text="x")
+def test_what_would_have_to_be_guessed_is_refused_with_advice(reader: Caller):
+    told = reader.refused("edit_text", path="story.md", old_text="letter", new_text="x")
     assert (told["error"], [place["line"] for place in told["details"]["places"]]) == ("anchor_ambiguous", [4, 6])
     assert told["suggestion"] == "Quote a longer passage, one that occurs once."
+    told = reader.refused("edit_text", path="story.md", old_text="She red the letter", new_text="x")
+    assert (told["error"], told["details"]["near_misses"][0]["line"]) == ("anchor_not_found", 6)
+    assert told["suggestion"] == "Read the document and quote a passage that is there."
+    edit = {"path": "story.md", "version": "0" * 16, "start_line": 2, "end_line": 2, "content": "x"}
+    told = reader.refused("replace_lines", **edit)
+    assert (told["error"], told["details"]["current_version"]) == ("version_mismatch", reader.version("story.md"))
+    assert told["suggestion"] == "Read the document again and repeat the edit with its new version."
+    reader.folder.path.joinpath("latin.md").write_bytes(b"caf\xe9\n")
+    told = reader.refused("edit_text", path="latin.md", old_text="caf", new_text="x")
+    assert (told["error"], told["suggestion"]) == (
+        "unsupported_file_type",
+        "Only UTF-8 text can be read and edited.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,11 +76,23 @@ def test_an_edit_by_a_quoted_passage_stands_whatever_changed_elsewhere(agent: Ca
     assert agent.text("story.md") == "mine\n" + STORY.replace("eleven", "twelve")
 
 
-def test_an_edit_by_a_quoted_passage_is_refused_for_a_version_that_is_gone(agent: Caller):
+@pytest.mark.parametrize("named", [True, False])
+def test_an_edit_by_a_quoted_passage_is_about_the_passage_that_was_read(agent: Caller, named: bool):
     version = agent.version("story.md")
-    person_writes(agent.workspace, {"story.md": "mine\n" + STORY})
-    call: dict[str, Any] = {"path": "story.md", "old_text": "eleven", "new_text": "twelve", "version": version}
-    assert agent.refused("edit_text", **call)["error"] == "version_mismatch"
+    person_writes(agent.workspace, {"story.md": "eleven of mine\n" + STORY})
+    call: dict[str, Any] = {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}
+    answer = agent.call("edit_text", **call, **({"version": version} if named else {}))
+    assert answer["lines"] == {"start": 3, "end": 3}
+    assert agent.text("story.md") == "eleven of mine\n" + STORY.replace("eleven", "twelve")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_passage_that_was_taken_away_and_written_elsewhere_is_not_the_one_that_was_read(agent: Caller, named: bool):
+    version = agent.version("story.md")
+    person_writes(agent.workspace, {"story.md": "eleven\n" + STORY.replace("eleven", "twelve")})
+    call: dict[str, Any] = {"path": "story.md", "old_text": "eleven", "new_text": "x"}
+    told = agent.refused("edit_text", **call, **({"version": version} if named else {}))
+    assert (told["error"], told["your_version"]) == ("version_mismatch", version)
 
 
 @given(st.text(st.sampled_from("ab\n "), max_size=30), st.text(st.sampled_from("ab\n "), min_size=1, max_size=4))

@@ -5,12 +5,10 @@ from typing import TypedDict
 
 import pytest
 
+from redraft.config import PROFILES
 from redraft.errors import RedraftError, Refused
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
-from redraft.tools.executor import ToolCall, execute
-from redraft.tools.profiles import PROFILES
-from redraft.tools.registry import Registry, tool
+from redraft.tools.registry import Registry, ToolCallRequest, execute, load_registry, tool
 from requirements import BY_ID
 from tools.calling import STORY, Caller
 from workspace.folder import PERSON, Folder, no, person_writes
@@ -27,7 +25,7 @@ PROJECT = {"search_project", "read_file", "list_files", "clarify_user", "propose
 
 
 def names(profile: str) -> set[str]:
-    return {each.name for each in registry().profile(profile).tools}
+    return {each.name for each in load_registry().profile(profile).tools}
 
 
 @pytest.mark.covers("RD-decided-profiles")
@@ -35,7 +33,7 @@ def test_a_profile_is_one_specifications_own_set_the_curated_default_or_all():
     assert (names("tabs"), names("workspace"), names("project")) == (TABS, WORKSPACE, PROJECT)
     assert names("all") >= TABS | WORKSPACE | PROJECT | names("default")
     with pytest.raises(Refused):
-        registry().profile("everything")
+        load_registry().profile("everything")
 
 
 @pytest.mark.covers("TK-principle-no-overlap")
@@ -56,13 +54,13 @@ def test_the_default_is_small_and_no_two_of_its_tools_do_one_thing():
 
 def test_a_tool_outside_the_profile_cannot_be_called(agent: Caller):
     with pytest.raises(RedraftError) as caught:
-        registry().profile("project").call("read_document", {"path": "story.md"}, agent.context)
+        load_registry().profile("project").call("read_document", {"path": "story.md"}, agent.context)
     assert caught.value.code == "unknown_tool"
 
 
-@pytest.mark.parametrize("entry", registry().tools, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", load_registry().tools, ids=lambda entry: entry.name)
 def test_every_tool_is_described_for_a_model(entry: object):
-    assert isinstance(entry, type(registry().tools[0]))
+    assert isinstance(entry, type(load_registry().tools[0]))
     assert len(entry.description) > 40
     assert entry.profiles <= set(PROFILES)
     assert entry.input_schema["type"] == entry.output_schema["type"] == "object"
@@ -73,17 +71,17 @@ def test_every_tool_is_described_for_a_model(entry: object):
 def test_every_tool_serves_requirements_that_exist():
     unknown = [
         (entry.name, prefix)
-        for entry in registry().tools
+        for entry in load_registry().tools
         for prefix in entry.serves
         if not any(ref == prefix or ref.startswith(prefix + "-") for ref in BY_ID)
     ]
     assert unknown == []
-    assert [entry.name for entry in registry().tools if not entry.serves] == []
+    assert [entry.name for entry in load_registry().tools if not entry.serves] == []
 
 
 @pytest.mark.covers("TK-summary-read-only", "ML-risk-read", "ML-risk-create", "ML-risk-modify")
 def test_tools_carry_their_risk():
-    risks = {entry.name: entry.risk for entry in registry().tools}
+    risks = {entry.name: entry.risk for entry in load_registry().tools}
     for name in ("list_tabs", "read_document", "search_document", "get_outline", "list_documents", "search_documents"):
         assert risks[name] == "read"
     assert [risks[name] for name in ("create_document", "create_folder")] == ["create"] * 2
@@ -93,7 +91,7 @@ def test_tools_carry_their_risk():
 
 @pytest.mark.covers("TK-principle-line-addressing")
 def test_no_tool_takes_byte_offsets():
-    fields = {name for entry in registry().tools for name in entry.input_schema["properties"]}
+    fields = {name for entry in load_registry().tools for name in entry.input_schema["properties"]}
     assert not {name for name in fields if "offset" in name or "byte" in name} - {"max_bytes"}
 
 
@@ -114,9 +112,10 @@ def greet(_given: Nothing, context: ToolContext) -> Greeting:
     return {"words": f"Hello, {context.author.name}."}
 
 
+@pytest.mark.engine
 @pytest.mark.covers("ML-goal-extend")
 def test_a_new_tool_is_one_entry_and_has_everything_else(agent: Caller):
-    extended = Registry([*registry().tools, greet])
+    extended = Registry([*load_registry().tools, greet])
     assert extended.call("greet", {}, agent.context) == {"words": "Hello, scribe."}
     assert extended.get("greet").as_json()["output_schema"]["required"] == ["words"]
 
@@ -124,7 +123,7 @@ def test_a_new_tool_is_one_entry_and_has_everything_else(agent: Caller):
 # The log
 
 
-@pytest.mark.covers("ML-audit-results", "ML-audit-every")
+@pytest.mark.covers("ML-audit-every")
 def test_every_call_is_in_the_log_with_how_it_ended(agent: Caller):
     agent.call("read_document", path="story.md")
     agent.refused("read_document", path="none.md")
@@ -133,7 +132,7 @@ def test_every_call_is_in_the_log_with_how_it_ended(agent: Caller):
     agent.context.confirm = no
     agent.refused("delete_document", path="story.md")
     agent.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
-    lines = [(line["tool"], line["result"]) for line in agent.workspace.engine.audit.entries()]
+    lines = [(line["tool"], line["result"]) for line in agent.workspace.audit()]
     assert lines == [
         ("read_document", "success"),
         ("read_document", "error"),
@@ -148,12 +147,12 @@ def test_every_call_is_in_the_log_with_how_it_ended(agent: Caller):
 def test_what_leaves_a_line_of_its_own_leaves_one(agent: Caller):
     agent.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
     turn = agent.call("undo_turn")["turn"]
+    folder = agent.call("create_folder", path="a")["turn"]
     agent.call("create_folder", path="a")
-    agent.call("create_folder", path="a")
-    lines = [(line["tool"], line["result"], line["turn"]) for line in agent.workspace.engine.audit.entries()]
+    lines = [(line["tool"], line["result"], line["turn"]) for line in agent.workspace.audit()]
     assert lines[1:] == [
         ("undo_turn", "applied", turn),
-        ("create_folder", "applied", None),
+        ("create_folder", "applied", folder),
         ("create_folder", "success", None),
     ]
 
@@ -161,15 +160,16 @@ def test_what_leaves_a_line_of_its_own_leaves_one(agent: Caller):
 # midlight's executor
 
 
+@pytest.mark.engine
 @pytest.mark.covers("ML-exec-tool-call", "ML-exec-tool-result", "ML-exec-in-order", "ML-exec-error-value")
 def test_calls_run_in_order_and_a_failure_stops_nothing(agent: Caller):
     results = execute(
         [
-            ToolCall("1", "edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}),
-            ToolCall("2", "edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "x"}),
-            ToolCall("3", "edit_text", {"path": "story.md", "old_text": "twelve", "new_text": "ten"}),
+            ToolCallRequest("1", "edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"}),
+            ToolCallRequest("2", "edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "x"}),
+            ToolCallRequest("3", "edit_text", {"path": "story.md", "old_text": "twelve", "new_text": "ten"}),
         ],
-        registry(),
+        load_registry(),
         agent.context,
     )
     assert [(each["toolCallId"], each["success"]) for each in results] == [("1", True), ("2", False), ("3", True)]
@@ -177,10 +177,11 @@ def test_calls_run_in_order_and_a_failure_stops_nothing(agent: Caller):
     assert agent.text("story.md") == STORY.replace("eleven", "ten")
 
 
+@pytest.mark.engine
 @pytest.mark.covers("ML-exec-unknown-tool", "ML-err-shape", "ML-err-shape-recovery", "ML-err-validation")
 def test_a_failed_call_says_what_failed_and_what_to_do(agent: Caller):
-    calls = [ToolCall("1", "read_document", {"path": "../x.md"}), ToolCall("2", "red_document", {})]
-    wrong, unknown = execute(calls, registry(), agent.context)
+    calls = [ToolCallRequest("1", "read_document", {"path": "../x.md"}), ToolCallRequest("2", "red_document", {})]
+    wrong, unknown = execute(calls, load_registry(), agent.context)
     assert (wrong["success"], wrong["action"], wrong["path"]) == (False, "read_document", "../x.md")
     assert (wrong["error"]["code"], wrong["error"]["recoverable"]) == ("invalid_path", True)
     assert wrong["error"]["suggestions"] == ["Use a path relative to the folder, with plain names."]
@@ -197,7 +198,7 @@ def test_in_mode_propose_a_call_waits_and_the_agent_sees_its_own_change(proposer
     assert ("twelve" in read["content"], read["version"]) == (True, answer["version"])
 
 
-@pytest.mark.parametrize("entry", [each.name for each in registry().tools if each.risk != "read"])
+@pytest.mark.parametrize("entry", [each.name for each in load_registry().tools if each.risk != "read"])
 def test_in_mode_read_no_tool_writes(folder: Folder, entry: str):
     reader = Caller.at(folder, "read")
     version = reader.version("story.md")
@@ -233,26 +234,33 @@ def test_in_mode_read_no_tool_writes(folder: Folder, entry: str):
 
 
 @pytest.mark.covers("RD-decided-lines")
-def test_each_tool_speaks_its_own_specifications_lines(agent: Caller):
+def test_each_tool_speaks_its_own_specifications_lines(reader: Caller):
     line = "She read the letter twice.\n"
-    assert agent.call("read_document", path="story.md", start_line=6, end_line=6)["content"] == line
-    assert agent.call("read_file", file_path="story.md", start_line=7, end_line=7)["content"] == line
+    assert reader.call("read_document", path="story.md", start_line=6, end_line=6)["content"] == line
+    assert reader.call("read_file", file_path="story.md", start_line=7, end_line=7)["content"] == line
+    [match] = reader.call("search_document", path="story.md", query="letter twice", match_type="exact")["matches"]
+    [found] = reader.call("search_project", query="letter twice")["results"]
+    shown = STORY.split("\n")[found["start_line"] - 1 : found["end_line"]]
+    assert (match["line"], found["snippet"]) == (6, "\n".join(shown))
+    outline = reader.call("get_outline", path="story.md")["outline"]
+    assert [each["line_start"] for each in outline[0]["children"]] == [4, 8]
 
 
 def test_a_stale_version_carries_the_new_one_and_the_lines_that_changed(agent: Caller):
     version = agent.version("story.md")
     person_writes(agent.workspace, {"story.md": STORY.replace("eleven", "twelve") + "mine\n"})
-    told = agent.refused("delete_lines", path="story.md", version=version, start_line=0, end_line=0)
+    told = agent.refused("delete_lines", path="story.md", version=version, start_line=2, end_line=2)
     details = told["details"]
+    assert (told["your_version"], told["current_version"]) == (version, details["current_version"])
     assert (told["error"], details["your_version"]) == ("version_mismatch", version)
     assert details["current_version"] == agent.version("story.md")
     assert [(place["start_line"], place["end_line"]) for place in details["changed_lines"]] == [(2, 2), (11, 11)]
 
 
-def test_in_mode_merge_a_stale_version_is_still_refused_and_an_edit_is_written(folder: Folder):
+def test_in_mode_merge_a_stale_place_is_still_refused_and_an_edit_is_written(folder: Folder):
     merger = Caller.at(folder, "merge")
     version = merger.version("story.md")
-    person_writes(merger.workspace, {"story.md": STORY + "mine\n"})
+    person_writes(merger.workspace, {"story.md": STORY.replace("eleven", "twelve") + "mine\n"})
     edit = {"path": "story.md", "start_line": 2, "end_line": 2, "content": "x"}
     assert merger.refused("replace_lines", **edit, version=version)["error"] == "version_mismatch"
     assert merger.call("replace_lines", **edit, version=merger.version("story.md"))["state"] == "applied"

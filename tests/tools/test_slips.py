@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.tools.slips import slips
+from redraft.tools.queries.lint import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def found(text: str) -> list[tuple[int, str]]:
-    return [(slip.line, slip.rule) for slip in slips(text, "markdown")]
+    return [(slip.line, slip.rule) for slip in lint(text, "markdown")]
 
 
 SLIPS = [

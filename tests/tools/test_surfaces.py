@@ -16,9 +16,9 @@ from redraft.config import Settings
 from redraft.errors import RedraftError
 from redraft.history.turns import Author
 from redraft.text.text import Text
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
-from redraft.tools.page import render
+from redraft.tools.reference_page import render
+from redraft.tools.registry import load_registry
 from redraft.workspace.document import version_of
 from server.serving import serving as http_serving
 from speaking.lines import Lines, answer_of, envelope
@@ -50,6 +50,7 @@ class Scene:
 
 
 EDIT = ("edit_text", {"path": "story.md", "old_text": "eleven", "new_text": "twelve"})
+LINES = {"file_path": "story.md", "operation": "delete", "start_line": 1, "end_line": 2, "version": VERSION}
 AT = {"path": "story.md", "version": VERSION}
 SCENES = (
     Scene("list_tabs", before=(("create_document", {"title": "a.md"}),)),
@@ -80,9 +81,7 @@ SCENES = (
     Scene("list_files", {"glob": "*.md"}),
     Scene("search_documents", {"query": "LETTER"}),
     Scene("search_project", {"query": "letter twice"}),
-    Scene(
-        "propose_edits", {"edits": [{"file_path": "story.md", "operation": "delete", "start_line": 1, "end_line": 2}]}
-    ),
+    Scene("propose_edits", {"edits": [LINES]}),
     Scene("clarify_user", {"question": "Which?"}, fails=True),
     Scene("list_turns", before=(EDIT,)),
     Scene("show_turn", {"turn": 1}, before=(EDIT,)),
@@ -122,7 +121,7 @@ def prepared(place: Path, scene: Scene) -> tuple[Program, dict[str, Any]]:
     with program.open(Settings(mode="apply")) as workspace:
         version = workspace.read("story.md").version
         for name, arguments in scene.before:
-            registry().call(name, arguments, ToolContext(workspace, AGENT))
+            load_registry().call(name, arguments, ToolContext(workspace, AGENT))
     return program, filled(scene.arguments, version)
 
 
@@ -133,7 +132,7 @@ def prepared(place: Path, scene: Scene) -> tuple[Program, dict[str, Any]]:
 def by_python(program: Program) -> Generator[Call]:
     def call(scene: Scene, arguments: dict[str, Any]) -> dict[str, Any]:
         try:
-            return registry().call(scene.tool, arguments, ToolContext(workspace, AGENT, confirm=yes))
+            return load_registry().call(scene.tool, arguments, ToolContext(workspace, AGENT, confirm=yes))
         except RedraftError as error:
             return error.as_dict()
 
@@ -216,7 +215,7 @@ def called(surface: Surface, place: Path, scene: Scene) -> tuple[Any, dict[str, 
 def while_the_turn_is_open(scene: Scene, answer: dict[str, Any]) -> dict[str, Any]:
     """An answer as a job's model gets it: its turn is carried out when it is done, so what the call has changed is only
     staged, no turn is recorded, and nothing is there yet to be opened in a tab."""
-    if scene.fails or answer.get("state") != "applied" or registry().get(scene.tool).alone:
+    if scene.fails or answer.get("state") != "applied" or load_registry().get(scene.tool).alone:
         return answer
     made = "result_tab_id" if "result_tab_id" in answer else "tab_id" if "tab_id" in answer else "state"
     return {**answer, made: None, "state": "staged", "turn": None}
@@ -240,39 +239,75 @@ def ids(scene: Scene) -> str:
 
 
 def leaves_all_as_it_was(scene: Scene) -> bool:
-    return not scene.before and (scene.fails or registry().get(scene.tool).risk == "read")
+    return not scene.before and (scene.fails or load_registry().get(scene.tool).risk == "read")
 
 
-@pytest.mark.slow
-@pytest.mark.covers("P8")
-@pytest.mark.parametrize("scene", [each for each in SCENES if not leaves_all_as_it_was(each)], ids=ids)
-def test_every_surface_gives_the_same_answer(tmp_path: Path, scene: Scene):
-    found = [called(surface, tmp_path / str(number), scene) for number, surface in enumerate(SURFACES)]
-    assert all(each == found[0] for each in found)
-    answer, _ = found[0]
-    assert ("error" in answer and "success" not in answer) is scene.fails
+CHANGING = [each for each in SCENES if not leaves_all_as_it_was(each)]
+READING = [each for each in SCENES if leaves_all_as_it_was(each)]
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[tuple[Program, Call]]]:
-    """Every surface over a folder of its own, for calls that change nothing there."""
+@contextmanager
+def open_surfaces(place: Path, *documents: str) -> Generator[list[tuple[Program, Call]]]:
+    """Every surface over a folder of its own, in which these documents tell the same story."""
     with ExitStack() as stack:
         found: list[tuple[Program, Call]] = []
-        for surface in SURFACES:
-            program, _ = prepared(tmp_path_factory.mktemp("opened"), Scene(""))
+        for number, surface in enumerate(SURFACES):
+            program = Program(place / str(number) / "notes")
+            for path in documents:
+                program.write(path, STORY)
             found.append((program, stack.enter_context(surface(program))))
         yield found
 
 
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[tuple[Program, Call]]]:
+    """Every surface, for scenes that each change a document of their own."""
+    with open_surfaces(tmp_path_factory.mktemp("changing"), *map(own_document, CHANGING)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[tuple[Program, Call]]]:
+    """Every surface, for calls that change nothing."""
+    with open_surfaces(tmp_path_factory.mktemp("reading"), "story.md") as found:
+        yield found
+
+
+def own_document(scene: Scene) -> str:
+    return f"story-{CHANGING.index(scene)}.md"
+
+
+def with_own_document(scene: Scene) -> Scene:
+    """The scene with a document of its own in the place of `story.md`."""
+    told = json.dumps(filled((scene.arguments, scene.before), version_of(Text(STORY))))
+    arguments, before = json.loads(told.replace("story.md", own_document(scene)))
+    return Scene(scene.tool, arguments, tuple((tool, more) for tool, more in before), scene.fails)
+
+
 @pytest.mark.slow
 @pytest.mark.covers("P8")
-@pytest.mark.parametrize("scene", [each for each in SCENES if leaves_all_as_it_was(each)], ids=ids)
-def test_every_surface_reads_and_refuses_alike(opened: list[tuple[Program, Call]], scene: Scene):
+@pytest.mark.parametrize("scene", CHANGING, ids=ids)
+def test_every_surface_gives_the_same_answer(changing: list[tuple[Program, Call]], scene: Scene):
+    own = with_own_document(scene)
+    found: list[tuple[Any, dict[str, bytes]]] = []
+    for program, call in changing:
+        for tool, arguments in own.before:
+            assert "error" not in call(Scene(tool), arguments)
+        found.append((timeless(call(own, own.arguments)), contents(program)))
+    assert found == [found[0]] * len(SURFACES)
+    answer, _ = found[0]
+    assert ("error" in answer and "success" not in answer) is scene.fails
+
+
+@pytest.mark.slow
+@pytest.mark.covers("P8")
+@pytest.mark.parametrize("scene", READING, ids=ids)
+def test_every_surface_reads_and_refuses_alike(reading: list[tuple[Program, Call]], scene: Scene):
     arguments = filled(scene.arguments, version_of(Text(STORY)))
-    answers = [timeless(call(scene, arguments)) for _, call in opened]
+    answers = [timeless(call(scene, arguments)) for _, call in reading]
     assert all(answer == answers[0] for answer in answers)
     assert ("error" in answers[0] and "success" not in answers[0]) is scene.fails
-    assert [contents(program) for program, _ in opened] == [{"story.md": STORY.encode()}] * len(SURFACES)
+    assert [contents(program) for program, _ in reading] == [{"story.md": STORY.encode()}] * len(SURFACES)
 
 
 @pytest.mark.parametrize("scene", TOLD)
@@ -282,7 +317,7 @@ def test_what_the_editors_tool_finds_wrong_is_told_in_its_answer(tmp_path: Path,
     assert found == {"story.md": STORY.encode()}
 
 
-# A job is one turn as it is and offers no batch; and its person can always be asked, as the next test says.
+# In a job a batch is staged in the job's turn; and its person can always be asked, as the next test says.
 @pytest.mark.covers("P8")
 @pytest.mark.parametrize(
     "scene",
@@ -296,8 +331,8 @@ def test_the_agents_loop_gives_the_same_answer(tmp_path: Path, scene: Scene):
     assert left == files
 
 
-def test_a_job_offers_every_tool_but_the_one_that_it_is_itself():
-    assert {entry.name for entry in registry().tools} - offered_to_a_job() == {"batch"}
+def test_a_job_offers_every_tool():
+    assert {entry.name for entry in load_registry().tools} == offered_to_a_job()
 
 
 def test_a_question_is_answered_alike_wherever_the_person_can_be_asked(tmp_path: Path):
@@ -306,7 +341,7 @@ def test_a_question_is_answered_alike_wherever_the_person_can_be_asked(tmp_path:
     program.write("story.md", STORY)
     with program.open() as workspace:
         context = ToolContext(workspace, AGENT, ask=lambda _: "The second.")
-        plain = registry().call("clarify_user", question, context)
+        plain = load_registry().call("clarify_user", question, context)
         by_the_loop = told_in_a_job(workspace, "clarify_user", question, "The second.")
     client = Lines.to(program.folder, "--profile", "all")
     client.answer = lambda _: {"action": "accept", "content": {"answer": "The second."}}
@@ -317,13 +352,13 @@ def test_a_question_is_answered_alike_wherever_the_person_can_be_asked(tmp_path:
 
 
 def test_every_tool_has_a_scene():
-    assert {scene.tool for scene in SCENES} - {"no_such_tool"} == {entry.name for entry in registry().tools}
+    assert {scene.tool for scene in SCENES} - {"no_such_tool"} == {entry.name for entry in load_registry().tools}
 
 
 @pytest.mark.parametrize("scene", [each for each in SCENES if not each.fails], ids=lambda scene: scene.tool)
 def test_every_answer_is_what_its_schema_promises(tmp_path: Path, scene: Scene):
     answer, _ = called(by_python, tmp_path, scene)
-    assert faults(answer, registry().get(scene.tool).output_schema, "answer") == []
+    assert faults(answer, load_registry().get(scene.tool).output_schema, "answer") == []
     assert json.loads(json.dumps(answer)) == answer
 
 
@@ -387,4 +422,4 @@ def test_arguments_that_are_no_json_object_are_refused(tmp_path: Path, arguments
 
 
 def test_the_reference_page_is_current():
-    assert PAGE.read_text(encoding="utf-8") == render(), "python -m redraft.tools.page > docs/tools.md"
+    assert PAGE.read_text(encoding="utf-8") == render(), "python -m redraft.tools.reference_page > docs/tools.md"

@@ -31,7 +31,11 @@ def edit(operation: str, start: int, end: int | None = None, new_text: str = "",
 
 
 @pytest.mark.covers("SB-edit-fields", "SB-edit-replace", "SB-edit-insert", "SB-edit-delete", "SB-dec-operations")
+@pytest.mark.covers("SB-guard-hash")
 def test_edits_replace_insert_and_delete_by_the_lines_that_were_read(agent: Caller):
+    told = agent.refused("propose_edits", edits=[edit("replace", 3, 3, "by a guess")])
+    assert (told["error"], "You have not read story.md" in told["message"]) == ("version_mismatch", True)
+    agent.call("read_file", file_path="story.md")
     answer = agent.call(
         "propose_edits",
         edits=[
@@ -43,20 +47,25 @@ def test_edits_replace_insert_and_delete_by_the_lines_that_were_read(agent: Call
     assert agent.text("story.md") == "".join(
         [*LINES[:2], "Dark, for years.\n", LINES[3], "before the letter\n", *LINES[4:8], *LINES[10:]]
     )
-    assert [each["edit_id"] for each in answer["edits"]] == ["e_1", "e_2", "e_3"]
+    ranges = [(each["edit_id"], each["operation"], each["start_line"], each["end_line"]) for each in answer["edits"]]
+    assert ranges == [("e_1", "replace", 3, 3), ("e_2", "insert", 5, 4), ("e_3", "delete", 9, 10)]
     assert answer["files"] == [
         {"file_path": "story.md", "version": agent.version("story.md"), "base_file_hash": hash_of(STORY)}
     ]
+    assert agent.refused("propose_edits", edits=[edit("delete", 1, 2, "x")])["error"] == "invalid_argument"
+    assert agent.refused("propose_edits", edits=[edit("rewrite", 1, 2, "x")])["error"] == "invalid_argument"
 
 
-@pytest.mark.covers("SB-edit-hash-rationale")
+@pytest.mark.covers("SB-edit-hash-rationale", "SB-safe-expected-hash", "SB-safe-conflict", "SB-conflict-hash")
 def test_an_edit_whose_lines_changed_is_refused_and_so_are_the_others(agent: Caller):
     good = edit("replace", 3, 3, "x", expected_hash=hash_of(LINES[2]), rationale="Shorter.")
     bad = edit("replace", 7, 7, "y", expected_hash=hash_of("something else\n"))
-    assert agent.refused("propose_edits", edits=[good, bad])["error"] == "conflict"
+    told = agent.refused("propose_edits", edits=[good, bad])
+    assert (told["error"], told["details"]["current_hash"]) == ("conflict", hash_of(LINES[6]))
     assert agent.call("propose_edits", edits=[good])["status"] == "success"
 
 
+@pytest.mark.covers("SB-safe-expected-hash")
 def test_an_edit_holds_while_its_lines_do_whatever_changed_elsewhere(agent: Caller):
     found = agent.call("read_file", file_path="story.md", start_line=3, end_line=3)
     person_writes(agent.workspace, {"story.md": STORY + "mine\n"})
@@ -64,16 +73,27 @@ def test_an_edit_holds_while_its_lines_do_whatever_changed_elsewhere(agent: Call
     assert agent.text("story.md") == STORY.replace(LINES[2], "x\n") + "mine\n"
 
 
-def test_an_edit_with_neither_hash_nor_anchor_is_refused_where_the_file_is_not_what_was_read(agent: Caller):
-    agent.call("read_file", file_path="story.md")
+@pytest.mark.parametrize("named", [True, False])
+def test_an_edit_with_neither_hash_nor_anchor_is_about_the_lines_that_were_read(agent: Caller, named: bool):
+    version = agent.call("read_file", file_path="story.md")["version"]
     person_writes(agent.workspace, {"story.md": "mine\n" + STORY})
+    more = {"version": version} if named else {}
+    answer = agent.call("propose_edits", edits=[edit("replace", 3, 3, "x", **more)])
+    assert agent.text("story.md") == "mine\n" + STORY.replace(LINES[2], "x\n")
+    assert [(each["start_line"], each["end_line"]) for each in answer["edits"]] == [(4, 4)]
+
+
+@pytest.mark.covers("SB-guard-hash")
+def test_an_edit_with_neither_hash_nor_anchor_is_refused_where_its_lines_changed(agent: Caller):
+    agent.call("read_file", file_path="story.md")
+    person_writes(agent.workspace, {"story.md": STORY.replace("eleven", "twelve")})
     assert agent.refused("propose_edits", edits=[edit("replace", 3, 3, "x")])["error"] == "version_mismatch"
 
 
 @pytest.mark.parametrize(("operation", "code"), [("insert", "version_mismatch"), ("delete", "conflict")])
 def test_the_hash_of_nothing_is_no_warrant_for_a_place(agent: Caller, operation: str, code: str):
     agent.call("read_file", file_path="story.md")
-    person_writes(agent.workspace, {"story.md": "mine\n" + STORY})
+    person_writes(agent.workspace, {"story.md": STORY.replace("eleven", "twelve")})
     text = "x" if operation == "insert" else ""
     stale = edit(operation, 3, None, text, expected_hash=hash_of(""))
     assert agent.refused("propose_edits", edits=[stale])["error"] == code
@@ -93,11 +113,21 @@ def test_edits_that_are_done_are_told_as_done_though_the_file_is_no_text_by_then
 
 @pytest.mark.covers("SB-edit-anchor")
 def test_an_edit_may_name_an_anchor_in_place_of_lines(agent: Caller):
+    def named(operation: str, anchor: str, new_text: str = "") -> dict[str, Any]:
+        return {"file_path": "story.md", "operation": operation, "anchor": anchor, "new_text": new_text}
+
     agent.call(
         "propose_edits",
-        edits=[{"file_path": "story.md", "operation": "delete", "anchor": "She read the letter twice."}],
+        edits=[
+            named("delete", "She read the letter twice."),
+            named("replace", "# The Lamp\n", "# The Light\n"),
+            named("insert", "## The keys", "A line before.\n"),
+        ],
     )
-    assert agent.text("story.md") == STORY.replace("She read the letter twice.\n", "")
+    assert agent.text("story.md") == STORY.replace("She read the letter twice.\n", "").replace(
+        "# The Lamp", "# The Light"
+    ).replace("## The keys", "A line before.\n## The keys")
+    assert agent.refused("propose_edits", edits=[named("delete", "She read")])["error"] == "anchor_not_found"
 
 
 @pytest.mark.parametrize(
@@ -108,11 +138,13 @@ def test_an_edit_may_name_an_anchor_in_place_of_lines(agent: Caller):
         ([edit("replace", 12, 12, "x")], "invalid_line_range"),
         ([edit("replace", 3, 2, "x")], "invalid_line_range"),
         ([edit("replace", 1, 3, "x"), edit("delete", 3, 4)], "invalid_argument"),
+        ([edit("replace", 1, 3, "x"), edit("insert", 2, None, "y")], "invalid_argument"),
         ([{"file_path": "story.md", "operation": "delete"}], "invalid_argument"),
         ([], "content_required"),
     ],
 )
 def test_an_edit_that_makes_no_sense_is_refused(agent: Caller, edits: list[dict[str, Any]], code: str):
+    agent.call("read_file", file_path="story.md")
     assert agent.refused("propose_edits", edits=edits)["error"] == code
 
 
@@ -142,7 +174,6 @@ def insert(version: str, content: str) -> dict[str, Any]:
     return {"tool": "insert_lines", "arguments": arguments}
 
 
-@pytest.mark.covers("TK-principle-atomic-call")
 def test_a_batch_is_one_turn_and_the_version_from_before_it_stays_good(agent: Caller):
     version = agent.version("story.md")
     calls = [
@@ -153,8 +184,8 @@ def test_a_batch_is_one_turn_and_the_version_from_before_it_stays_good(agent: Ca
         {"tool": "read_document", "arguments": {"path": "story.md", "end_line": 1}},
     ]
     answer = agent.call("batch", calls=calls, title="Two files")
-    assert agent.folder.tree() == {"story.md": f"two\none\n{STORY}".encode(), "b.md": b"b\nc\n"}
-    assert answer["results"][4]["content"] == "two\none\n"
+    assert agent.folder.tree() == {"story.md": f"one\ntwo\n{STORY}".encode(), "b.md": b"b\nc\n"}
+    assert answer["results"][4]["content"] == "one\ntwo\n"
     assert answer["versions"] == {path: agent.version(path) for path in ("story.md", "b.md")}
     assert [turn.title for turn in agent.workspace.turns()] == ["Two files"]
 
@@ -180,7 +211,7 @@ def test_a_batch_can_be_run_dry(agent: Caller):
     assert (answer["state"], agent.text("story.md")) == ("dry_run", STORY)
 
 
-@pytest.mark.parametrize("tool", ["batch", "undo_turn", "create_folder"])
+@pytest.mark.parametrize("tool", ["batch", "undo_turn"])
 def test_what_acts_at_once_has_no_place_in_a_batch(agent: Caller, tool: str):
     assert agent.refused("batch", calls=[{"tool": tool}])["details"]["tool"] == tool
 
@@ -190,12 +221,14 @@ def test_what_acts_at_once_has_no_place_in_a_batch(agent: Caller, tool: str):
 
 @pytest.mark.covers("ML-future-history")
 def test_turns_are_listed_shown_and_undone(agent: Caller):
+    first = agent.version("story.md")
     agent.call("edit_text", path="story.md", old_text="eleven", new_text="twelve")
     agent.call("create_document", title="b.md")
     listed = agent.call("list_turns", path="story.md")
     assert [(turn["turn"], turn["by_agent"], turn["state"]) for turn in listed["turns"]] == [(1, True, "applied")]
-    patch = agent.call("show_turn", turn="1")["documents"][0]["patch"]
-    assert "-The lighthouse had been dark for eleven years." in patch
+    [shown] = agent.call("show_turn", turn="1")["documents"]
+    assert "-The lighthouse had been dark for eleven years." in shown["patch"]
+    assert (shown["version_before"], shown["version_after"]) == (first, agent.version("story.md"))
     assert agent.call("undo_turn", turn=1)["undone"] == 1
     assert agent.text("story.md") == STORY
     assert agent.call("list_turns", limit=1)["has_more"] is True

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redraft.text.edits import Change
 from redraft.text.text import Text
-from redraft.tools.whole import set_off
+from redraft.tools.edits.write_document import paragraph_insertion
 from redraft.workspace.document import Document
 from tools.calling import STORY, Caller
 from workspace.folder import person_writes
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from workspace.folder import Folder
 
 
-@pytest.mark.covers("TK-write-params", "TK-write-whole", "TK-write-fields", "TK-write-affected")
 def test_write_replaces_the_whole_text_and_counts_lines(agent: Caller):
     new = STORY + "\nThe end.\n"
     answer = agent.call("write_document", path="story.md", version=agent.version("story.md"), content=new)
@@ -116,8 +115,8 @@ def test_insert_begins_on_the_line_named_counted_from_one(agent: Caller):
 
 
 @pytest.mark.covers("ML-edit-unknown-operation")
-def test_an_unknown_operation_is_refused(agent: Caller):
-    told = agent.refused("edit_document", path="story.md", operation="rotate", content="x")
+def test_an_unknown_operation_is_refused(reader: Caller):
+    told = reader.refused("edit_document", path="story.md", operation="rotate", content="x")
     assert (told["error"], told["details"]["field"]) == ("invalid_argument", "operation")
 
 
@@ -141,7 +140,7 @@ TEXT = st.lists(st.sampled_from(["a", "", "b c"]), max_size=5).map("\n".join)
 def test_what_is_set_off_keeps_every_line_and_has_blank_lines_around_it(text: str, ended: bool, data: st.DataObject):
     document = Document("a.md", Text(text + "\n" * ended))
     line = data.draw(st.integers(0, document.text.line_count))
-    after = str(Change((set_off(document, line, "NEW"),)).apply_to(document.text))
+    after = str(Change((paragraph_insertion(document, line, "NEW"),)).apply_to(document.text))
     lines = after.splitlines()
     at = lines.index("NEW")
     assert [each for each in lines if each not in ("NEW", "")] == [each for each in text.splitlines() if each]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from tools.calling import Caller
 
@@ -16,14 +14,12 @@ NOVEL = "".join(
 )
 
 
-@pytest.mark.covers("TK-flow-write-story")
 def test_a_story_is_written_by_one_call(agent: Caller):
     answer = agent.call("create_document", title="my_story.md", content="Once upon a time...")
     assert answer["version"] == agent.version("my_story.md")
     assert agent.text("my_story.md") == "Once upon a time..."
 
 
-@pytest.mark.covers("TK-flow-add-detail")
 def test_detail_is_added_to_a_chapter(agent: Caller):
     agent.folder.put("novel.md", NOVEL)
     agent.workspace.open_tab("novel.md")
@@ -40,7 +36,6 @@ def test_detail_is_added_to_a_chapter(agent: Caller):
     assert agent.text("novel.md") == before + "A storm was coming.\nParagraph 1 of chapter 3.\n" + after
 
 
-@pytest.mark.covers("TK-flow-json-data")
 def test_test_data_arrives_as_json(agent: Caller):
     content = json.dumps({"users": [{"name": "Ines"}]})
     answer = agent.call("create_document", title="test_data.json", file_type="json", content=content)

@@ -6,13 +6,10 @@ Each test begins with a new chat in a window that remembers nothing, and has doc
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from server.serving import Server, begun, ended
 
@@ -20,11 +17,10 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Generator, Mapping, Sequence
 
-    from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request
 
-CHROMIUM = Path("/usr/bin/chromium")
 WEB = Path(__file__).resolve().parents[2] / "web"
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 LIMITS = (
     "confirm_files = 25\n[agent]\ntool_calls = 40\niterations = 20\ndestructive_calls = 20\n[limits]\nactions = 40\n"
 )
@@ -70,7 +66,7 @@ class Desk:
 
     @property
     def composer(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Write to the agent")
+        return self.page.get_by_role("textbox", name="Message the agent")
 
     @property
     def sidebar(self) -> Locator:
@@ -127,11 +123,10 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"tool": tool, "arguments": arguments}
 
 
-def configured(folder: Path, models: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def configured(folder: Path, models: Mapping[str, Sequence[Mapping[str, Any]]], settings: str) -> None:
     """Models that each play a script, from its beginning in every job."""
     config = folder.parent / "config" / "redraft"
     config.mkdir(parents=True)
-    settings = LIMITS
     for name, steps in models.items():
         script = folder.parent / f"{name}.jsonl"
         script.write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
@@ -140,26 +135,23 @@ def configured(folder: Path, models: Mapping[str, Sequence[Mapping[str, Any]]]) 
 
 
 @contextmanager
-def opened(base: Path, models: Mapping[str, Sequence[Mapping[str, Any]]]) -> Generator[Desk]:
-    """A server on an empty folder, and a browser that is let in."""
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip("there is no chromium: apt-get install chromium")
+def opened(
+    browser: Browser, base: Path, models: Mapping[str, Sequence[Mapping[str, Any]]], settings: str = LIMITS
+) -> Generator[Desk]:
+    """A server on an empty folder, and a window of the browser that is let in."""
     folder = base / "notes"
     folder.mkdir()
-    configured(folder, models)
-    options = ["--disable-background-networking", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    configured(folder, models, settings)
     server = begun(folder)
     try:
-        with sync.sync_playwright() as playing:
-            browser = playing.chromium.launch(executable_path=str(CHROMIUM), args=options)
-            page = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce").new_page()
-            page.set_default_timeout(PATIENCE_MS)
-            desk = Desk(server, page, folder)
-            desk.watch()
-            page.goto(server.url + server.post("/api/visit")["path"])
-            yield desk
-            browser.close()
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        desk = Desk(server, page, folder)
+        desk.watch()
+        page.goto(server.url + server.post("/api/visit")["path"])
+        yield desk
+        context.close()
     finally:
         ended(server)
     assert [url for url in desk.asked if not url.startswith(server.url + "/")] == []

@@ -1,7 +1,7 @@
 """Windows of a real browser on a real server, for the tests of documents and their review.
 
-The server and the browser are one for each module; each test has documents of its own, and windows that remember
-nothing. A window notes what went wrong in it, and its test fails for that, too.
+The browser is one for all of these modules, the server one for each; each test has documents of its own, and windows
+that remember nothing. A window notes what went wrong in it, and its test fails for that, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000  # far more than it ever takes: only a machine under heavy load comes near
 LINES = """[...document.querySelectorAll(".cm-line")].map(line => {
   const copy = line.cloneNode(true);
   copy.querySelectorAll(".cm-caret").forEach(caret => caret.remove());
@@ -128,6 +128,8 @@ def _is_bad(told: ConsoleMessage) -> bool:
 
 @pytest.fixture(scope="module")
 def chromium() -> Generator[Browser]:
+    """One for each module, and no longer: while it runs, this thread can run no other event loop, and a worker that has
+    done a test of the app may take one of another folder next."""
     sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not CHROMIUM.exists():
         pytest.skip("there is no chromium: apt-get install chromium")

@@ -12,7 +12,7 @@ from server.serving import begun
 from server.test_team import admitted
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import APIResponse, Route
 
     from web.conftest import Room, Window
 
@@ -27,11 +27,11 @@ def test_who_chose_it_has_their_typing_saved_after_a_pause_and_a_review_lets_it_
     window = room.window("saves.md")
     page = window.page
     page.keyboard.press("Control+,")
-    page.get_by_label("Save by itself, shortly after I stop typing").check()
+    page.get_by_label("Autosave").check()
     page.get_by_role("button", name="Close", exact=True).click()
     window.go_to_end()
     window.type("More.")
-    window.status("Not saved")
+    window.status("Unsaved")
     window.expect(lambda: room.disk("saves.md") == STORY + "More.")
     window.status("Saved")
     room.propose("saves.md", "eleven", "twelve")
@@ -55,23 +55,34 @@ def test_of_many_equal_lines_the_one_that_was_changed_is_marked(room: Room):
     window.bars.first.wait_for()
     lines = [line for line in window.lines if line]
     assert [line for line in lines if line != REFRAIN.strip()] == ["And so it goeswent."]
-    window.status("41:1")
+    window.status("41:11")  # at the word
 
 
 def test_a_document_that_goes_away_outside_says_so_and_keeps_what_was_on_the_screen(room: Room):
-    for name in ("deleted.md", "moved.md"):
-        room.write(name, STORY)
-        window = room.window(name, side="files")
-        window.status("Live")
-        if name == "deleted.md":
-            (room.folder / name).unlink()
-        else:
-            (room.folder / name).rename(room.folder / "elsewhere.md")
-        window.page.get_by_text("This document is not there any more.").wait_for()
-        assert window.lines == STORY.split("\n")
-        assert window.text.get_attribute("aria-readonly") == "true"
-    window.page.get_by_role("treeitem", name="elsewhere.md").click()
-    window.page.get_by_role("textbox", name="Text of elsewhere.md").wait_for()
+    room.write("deleted.md", STORY)
+    window = room.window("deleted.md", side="files")
+    window.status("Live")
+    (room.folder / "deleted.md").unlink()
+    window.page.get_by_text("This document no longer exists.").wait_for()
+    assert window.lines == STORY.split("\n")
+    assert window.text.get_attribute("aria-readonly") == "true"
+
+
+def test_a_document_that_is_moved_outside_stays_open_under_its_new_name(room: Room):
+    room.write("moved.md", STORY)
+    window = room.window("moved.md", side="files")
+    window.status("Live")
+    (room.folder / "moved.md").rename(room.folder / "elsewhere.md")
+    window.path = "elsewhere.md"
+    window.text.wait_for()
+    window.page.get_by_role("treeitem", name="elsewhere.md").wait_for()
+    window.status("Live")
+    assert window.lines == STORY.split("\n")
+    assert window.text.get_attribute("aria-readonly") != "true"
+    window.go_to_end()
+    window.type("Typed.")
+    window.expect(lambda: room.working("elsewhere.md") == STORY + "Typed.")
+    assert not (room.folder / "moved.md").exists()
 
 
 def test_typing_that_is_not_saved_outlives_the_file(room: Room):
@@ -113,7 +124,7 @@ def test_who_may_only_look_reads_along_and_changes_nothing(room: Room):
     token = admitted(room.folder, "vera", "viewer")
     own = room.window("looked-at.md")
     window = entered(room, "looked-at.md", token)
-    window.page.get_by_text("you may only read").wait_for()
+    window.page.get_by_text("Read only").wait_for()
     own.go_to_end()
     own.type("From the editor.")
     window.page.locator(".cm-line", has_text="From the editor.").wait_for()
@@ -131,7 +142,7 @@ def test_who_may_only_look_reads_along_and_changes_nothing(room: Room):
     window.status("Live")
     window.go_to_end()
     window.type("From the viewer.")
-    window.page.get_by_text("You may read this document, and not type into it.").wait_for()
+    window.page.get_by_text("You can read this document, but not edit it.").wait_for()
     own.page.wait_for_timeout(300)
     assert room.working("looked-at.md") == STORY + "From the editor."
     window.wrong.clear()  # the browser itself notes a key that came while the connection was closing
@@ -191,3 +202,214 @@ def test_a_new_document_under_the_name_that_another_had_is_not_that_one(room: Ro
     window.type("Typed after.")
     window.expect(lambda: room.working("traded.md") == "New.\nTyped after.")
     assert room.working("old.md") == "Old.\nTyped before. "
+
+
+@pytest.mark.covers("RD-review-undo-key")
+def test_ctrl_z_takes_a_decision_back_that_the_server_has_not_answered_yet(room: Room):
+    room.write("at-once.md", STORY)
+    room.propose("at-once.md", "eleven", "twelve")
+    window = room.window("at-once.md")
+
+    def answer_late(route: Route) -> None:
+        answered = route.fetch()
+        window.page.keyboard.press("Control+z")
+        route.fulfill(response=answered)
+
+    window.page.route("**/api/review/accept", answer_late)
+    window.bars.get_by_role("button", name="Accept").click()
+    window.expect(lambda: window.server.get("/api/turns")["turns"][0]["title"].startswith("Undo: Accept"))
+    window.bars.get_by_role("button", name="Accept").wait_for()
+    assert room.disk("at-once.md") == STORY
+
+
+@pytest.mark.covers("RD-review-undo-key")
+def test_a_decision_made_while_an_undo_is_on_its_way_waits_for_it(room: Room):
+    room.write("waits.md", STORY)
+    room.propose("waits.md", "eleven", "twelve")
+    room.propose("waits.md", "Lamp", "Lantern")
+    window = room.window("waits.md")
+    window.expect(lambda: window.bars.count() == 2)
+    window.bars.first.get_by_role("button", name="Accept").click()
+    window.expect(lambda: "Lantern" in room.disk("waits.md"))
+    window.bars.first.get_by_role("button", name='Accept: "eleven" → "twelve"').wait_for()
+    late: list[tuple[Route, APIResponse]] = []
+    asked: list[Route] = []
+
+    undoing: list[Route] = []
+
+    def hold(route: Route) -> None:
+        # What the page still asks about the first decision is answered: the undo waits for that.
+        asked.append(route) if undoing else route.continue_()
+
+    def delay(route: Route) -> None:
+        undoing.append(route)
+        late.append((route, route.fetch()))
+
+    # The server has taken it back, and the page has not heard of it by any way.
+    window.page.route("**/api/review?path=**", hold)
+    window.page.route("**/api/turns/undo", delay)
+    window.page.locator("[contenteditable=true]:focus").wait_for()
+    window.page.keyboard.press("Control+z")
+    window.expect(lambda: len(late) == 1)
+    assert room.disk("waits.md") == STORY
+    window.bars.last.get_by_role("button", name='Accept: "eleven" → "twelve"').click()
+    window.page.wait_for_timeout(500)  # in which it would be sent, and refused
+    [(undone, answered)] = late
+    undone.fulfill(response=answered)
+    window.page.unroute("**/api/review?path=**")
+    for route in asked:
+        route.continue_()
+    window.expect(lambda: room.disk("waits.md") == STORY.replace("eleven", "twelve"))
+    window.bars.get_by_role("button", name='Accept: "Lamp" → "Lantern"').wait_for()
+
+
+@pytest.mark.covers("RD-review-undo-key")
+def test_what_was_said_of_a_decision_goes_when_it_is_taken_back(room: Room):
+    room.write("hushed.md", STORY)
+    room.propose("hushed.md", "eleven", "twelve")
+    window = room.window("hushed.md")
+    window.bars.get_by_role("button", name="Reject").click()
+    said = window.page.get_by_text("Rejected 1 change.", exact=True)
+    said.first.wait_for()
+    window.page.locator("[contenteditable=true]:focus").wait_for()
+    window.page.keyboard.press("Control+z")
+    window.bars.get_by_role("button", name="Reject").wait_for()
+    assert said.count() == 0
+    assert window.button("Undo").count() == 0
+
+
+@pytest.mark.covers("RD-review-undo-key")
+@pytest.mark.parametrize("view", ["source", "rich"])
+@pytest.mark.parametrize("choice", ["Use Agent's", "Keep current text", "Use this text"])
+def test_ctrl_z_right_after_a_conflict_is_settled_takes_the_decision_back(room: Room, choice: str, view: str):
+    name = f"settled-{choice[-4:].strip()}-{view}.md"
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    met = STORY.replace("eleven", "ninety")
+    room.write(name, met)
+    window = room.window(name, views={name: view})
+    window.bars.get_by_role("button", name="Resolve…").click()
+    dialog = window.page.get_by_role("dialog")
+    if choice == "Use this text":
+        dialog.get_by_label("Resolved text").fill("a hundred")
+    before = room.server.get("/api/review", path=name)["documents"]
+    dialog.get_by_role("button", name=choice, exact=True).click()
+    dialog.wait_for(state="hidden")
+    window.bars.wait_for(state="detached")
+    window.page.locator("[contenteditable=true]:focus").wait_for()
+    settled = {"Use Agent's": "twelve", "Keep current text": "ninety", "Use this text": "a hundred"}[choice]
+    window.expect(lambda: room.disk(name) == STORY.replace("eleven", settled))
+    window.page.keyboard.press("Control+z")
+    window.bars.get_by_role("button", name="Resolve…").wait_for()
+    assert room.disk(name) == met
+    assert room.working(name) == met
+    assert room.server.get("/api/review", path=name)["documents"] == before
+
+
+@pytest.mark.covers("RD-review-undo-key", "SB-state-editor-undo")
+@pytest.mark.parametrize("act", ["Accept", "Reject"])
+def test_ctrl_z_right_after_a_decision_takes_the_decision_back(room: Room, act: str):
+    name = f"undone-{act}.md"
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    window = room.window(name)
+    window.bars.get_by_role("button", name=act).click()
+    window.bars.wait_for(state="detached")
+    window.text.click()
+    window.page.keyboard.press("Control+z")
+    window.bars.get_by_role("button", name=act).wait_for()
+    assert room.disk(name) == STORY
+    window.bars.get_by_role("button", name=act).click()
+    window.bars.wait_for(state="detached")
+    window.go_to_end()
+    window.type("Typed.")
+    window.page.keyboard.press("Control+z")
+    window.expect(lambda: "Typed." not in "".join(window.lines))
+    assert window.bars.count() == 0
+
+
+@pytest.mark.covers("RD-review-undo-key", "SB-state-editor-undo")
+@pytest.mark.parametrize("view", ["source", "rich"])
+@pytest.mark.parametrize("act", ["Accept", "Reject", "Accept all", "Undo all"])
+def test_ctrl_z_right_after_a_button_takes_the_decision_back_and_not_what_was_typed_before(
+    room: Room, act: str, view: str
+):
+    name = f"pressed-{act}-{view}.md".replace(" ", "-").lower()
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    room.propose(name, "Lamp", "Lantern")
+    window = room.window(name, views={name: view})
+    window.expect(lambda: window.bars.count() == 2)
+    window.go_to_end()
+    window.type("Typed.")  # and decided before the server has it
+    decide = window.button(act) if act.endswith("all") else window.bars.first.get_by_role("button", name=act)
+    decide.click()
+    left = 0 if act.endswith("all") else 1
+    window.expect(lambda: window.bars.count() == left)
+    window.page.locator("[contenteditable=true]:focus").wait_for()
+    window.page.keyboard.press("Control+z")
+    window.expect(lambda: window.bars.count() == 2)
+    proposed = STORY.replace("eleven", "twelve").replace("Lamp", "Lantern")
+    window.expect(lambda: room.working(name).rstrip("\n") in (proposed + "Typed.", proposed[:-1] + "Typed."))
+    assert room.disk(name) == STORY
+    window.page.keyboard.press("Control+z")  # now what was typed
+    window.expect(lambda: room.working(name) == proposed)
+    assert window.bars.count() == 2
+    assert room.disk(name) == STORY
+
+
+@pytest.mark.covers("RD-review-undo-key")
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_a_decided_change_does_not_come_back_before_the_server_answers_and_comes_back_with_its_undo(
+    room: Room, view: str
+):
+    name = f"late-{view}.md"
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    room.propose(name, "Lamp", "Lantern")
+    window = room.window(name, views={name: view})
+    window.expect(lambda: window.bars.count() == 2)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    window.page.route("**/api/review/reject", hold)
+    window.bars.first.get_by_role("button", name="Reject").click()
+    window.expect(lambda: len(held) == 1)
+    window.go_to_end()
+    window.type("Typed.")  # of which the server tells, and whereupon the page asks for the review
+    window.expect(lambda: "Typed." in room.working(name))
+    window.page.wait_for_timeout(1000)  # in which the change could come back
+    assert window.bars.count() == 1
+    held[0].continue_()
+    window.expect(lambda: "# The Lamp\n" in room.working(name))
+    window.button("Undo").click()
+    window.expect(lambda: window.bars.count() == 2)
+    assert "# The Lantern\n" in room.working(name)
+
+
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_decisions_made_faster_than_the_server_answers_are_all_carried_out(room: Room, view: str):
+    name = f"fast-{view}.md"
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    room.propose(name, "Lamp", "Lantern")
+    window = room.window(name, views={name: view})
+    window.expect(lambda: window.bars.count() == 2)
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    window.page.route("**/api/review/accept", hold_first)
+    for left in (1, 0):
+        window.bars.first.get_by_role("button", name="Accept").click()
+        window.expect(lambda left=left: window.bars.count() == left)
+    window.expect(lambda: len(held) == 1)
+    held[0].continue_()
+    window.expect(lambda: room.disk(name) == STORY.replace("eleven", "twelve").replace("Lamp", "Lantern"))
+    window.page.get_by_label("Changes in this document").wait_for(state="detached")

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.agent.leases import SENTENCE
+from redraft.agent.store.leases import SENTENCE
 from web.agent_desk import Desk, call, opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.slow
 TALE = "# The Lamp\n\nIt had been dark for eleven years.\n"
@@ -18,23 +20,23 @@ QUESTION = {"text": "Hm.", "calls": [call("clarify_user", question="Which year d
 
 
 @pytest.fixture
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Desk]:
-    with opened(tmp_path_factory.mktemp("lock"), {"asks": [QUESTION, {"text": "Thank you."}]}) as found:
+def desk(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Desk]:
+    with opened(chromium, tmp_path_factory.mktemp("lock"), {"asks": [QUESTION, {"text": "Thank you."}]}) as found:
         found.write("tale.md", TALE)
         found.server.post("/api/tabs", {"path": "tale.md"})
         yield found
 
 
-@pytest.mark.covers("TK-lock-view")
+@pytest.mark.covers("TK-lock-view", "RD-decided-lock")
 @pytest.mark.parametrize("view", ["source", "rich"])
 def test_while_a_job_holds_the_documents_the_app_says_so_and_lets_nobody_type(desk: Desk, view: str):
     desk.begin(agentModel="asks", active="tale.md", order=["tale.md"], views={"tale.md": view})
     text = desk.page.get_by_role("textbox", name="Text of tale.md")
     text.wait_for()
     desk.page.keyboard.press("Control+,")
-    lock = desk.page.get_by_label("Nobody types while the agent in the sidebar works")
+    lock = desk.page.get_by_label("Lock typing while the agent in the sidebar works")
     lock.check()
-    desk.page.get_by_label("I decide").select_option("turn")
+    desk.dialog().get_by_role("combobox", name="Review").select_option("turn")
     desk.page.wait_for_function("fetch('/api/settings').then(r => r.json()).then(s => s.lock && s.review === 'turn')")
     assert desk.violations() == []
     desk.page.get_by_role("button", name="Close", exact=True).click()

@@ -23,7 +23,7 @@ def test_of_many_hunks_only_those_in_sight_are_drawn_and_the_last_can_be_decided
     arguments = {"path": "hunks.md", "content": "".join(changes), "version": version}
     room.server.post("/api/tools/write_document", arguments, mode="propose", author="Agent")
     window = room.window("hunks.md")
-    window.page.get_by_text(f"AI changed {count} places here").wait_for()
+    window.page.get_by_text(f"AI changed {count:,} places here").wait_for()
     window.bars.first.wait_for()
     assert window.bars.count() < 60
     window.text.click()
@@ -31,7 +31,7 @@ def test_of_many_hunks_only_those_in_sight_are_drawn_and_the_last_can_be_decided
     window.expect(lambda: f"Paragraph {2 * count - 1} " in window.lines[-3])
     # The last is in sight. The first that is drawn lies above, and scrolling there would draw all of them anew.
     window.bars.last.get_by_role("button", name="Accept").click()
-    window.page.get_by_text(f"AI changed {count - 1} places here").wait_for()
+    window.page.get_by_text(f"AI changed {count - 1:,} places here").wait_for()
 
 
 @pytest.mark.covers("SB-size-manual-split")

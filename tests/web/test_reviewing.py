@@ -42,11 +42,20 @@ def proposed(room: Room, path: str) -> Window:
     "TK-review-colours",
     "TK-timing-commit",
 )
+@pytest.mark.covers(
+    "TK-review-accept-reject", "SB-state-reject-original", "SB-review-staged-shown", "SB-state-proposal-at-once"
+)
 def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window = proposed(room, "mouse.md")
-    window.page.get_by_text("AI changed 3 places here").wait_for()
-    assert window.page.locator("del").all_inner_texts()[:1] == ["eleven"]
-    assert "twelve" in window.page.locator("ins").all_inner_texts()
+    window.page.get_by_text("AI changed 3 places here (+2 −2 lines)").wait_for()
+    assert window.page.locator("del").all_inner_texts() == ["eleven", "She read the letter twice.\n"]
+    assert window.page.locator("ins").all_inner_texts() == ["twelve", "They were gone."]
+    labels = [window.bars.nth(at).get_by_role("button", name="Accept").get_attribute("aria-label") for at in range(3)]
+    assert labels == [
+        'Accept: "eleven" → "twelve"',
+        'Accept: delete "She read the letter twice."',
+        'Accept: add "They were gone."',
+    ]
     red, green, _ = colour(window, "del")
     assert red > green
     red, green, _ = colour(window, "ins")
@@ -63,7 +72,9 @@ def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window.page.get_by_text("AI changed 2 places here").wait_for()
     window.expect(lambda: window.bars.count() == 2)
     assert "letter twice" not in room.working("mouse.md")
-    window.page.get_by_label("Changes in this document").get_by_role("button", name="Undo all").click()
+    footer = window.page.get_by_label("Changes in this document")
+    assert footer.get_by_role("button").all_inner_texts() == ["", "View", "Undo all", "Accept all"]
+    footer.get_by_role("button", name="Undo all").click()
     window.expect(lambda: room.working("mouse.md") == STORY.replace("eleven", "twelve"))
     window.expect(lambda: window.bars.count() == 0)
 
@@ -94,11 +105,16 @@ def test_hunks_are_decided_by_keys(room: Room):
 
 
 @pytest.mark.covers("SB-state-editor-undo")
+@pytest.mark.covers("SB-manual-joins", "SB-manual-one-mechanism")
 def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window = proposed(room, "theirs.md")
     window.page.locator(".cm-line", has_text="The lighthouse").click()
     window.page.keyboard.press("Home")
-    window.type("Now and then: ")  # inside a hunk of the agent's
+    window.type("Now and then: ")  # beside a hunk of the agent's
+    for _ in "The lighthouse had been dark for twe":
+        window.page.keyboard.press("ArrowRight")
+    window.type("XX")  # inside its word
+    window.expect(lambda: "Now and then: The lighthouse had been dark for tweXXlve years." in room.working("theirs.md"))
     window.go_to_end()
     window.page.wait_for_timeout(600)  # what is typed without a pause is undone as one
     window.type("By mistake.")
@@ -110,25 +126,112 @@ def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
     window.page.get_by_label("Changes in this document").get_by_role("button", name="Undo all").click()
-    wanted = STORY.replace("The lighthouse", "Now and then: The lighthouse") + "The end."
+    wanted = STORY.replace("The lighthouse", "Now and then: The lighthouse").replace("eleven", "elevenXX") + "The end."
     window.expect(lambda: room.working("theirs.md") == wanted)
     assert room.disk("theirs.md") == STORY
 
 
+@pytest.mark.covers("RD-conflict-sides", "ML-err-ask")
 def test_a_conflict_is_settled_with_a_text_of_the_persons_own(room: Room):
     room.write("conflict.md", STORY)
     room.propose("conflict.md", "eleven years", "twelve years")
     room.write("conflict.md", STORY.replace("eleven years", "nine winters"))
     window = room.window("conflict.md")
-    window.bars.get_by_role("button", name="Settle…").click()
+    window.bars.get_by_role("button", name="Resolve…").click()
     dialog = window.page.get_by_role("dialog")
-    assert "nine winters" in dialog.get_by_label("Yours").inner_text()
-    assert "twelve" in dialog.get_by_label("The agent's").inner_text()
-    dialog.get_by_label("What shall stand here").fill("The lighthouse had been dark for ten years.")
+    assert "nine" in dialog.get_by_role("region", name="Another program's", exact=True).inner_text()
+    assert "twelve" in dialog.get_by_role("region", name="Agent's", exact=True).inner_text()
+    assert "eleven" in dialog.get_by_role("region", name="Before", exact=True).inner_text()
+    dialog.get_by_label("Resolved text").fill("ten")
     dialog.get_by_role("button", name="Use this text").click()
-    wanted = STORY.replace("eleven", "ten")
+    wanted = STORY.replace("eleven years", "ten winters")  # the agent did not touch the other word
     window.expect(lambda: room.disk("conflict.md") == wanted)
     window.expect(lambda: window.bars.count() == 0)
+
+
+@pytest.mark.covers("RD-conflict-outside")
+@pytest.mark.parametrize(
+    ("button", "left"),
+    [("Keep mine", "ninety"), ("Use yours", "ninety"), ("Use the other program's", "twenty")],
+)
+def test_a_conflict_with_another_program_is_settled_in_the_app_for_either_side(room: Room, button: str, left: str):
+    name = f"outside-{button.partition(' ')[2][:4]}.md"
+    room.write(name, STORY)
+    window = room.window(name)
+    tab = room.server.post("/api/tabs", {"path": name})["tab_id"]
+    room.server.post(f"/api/tabs/{tab}/type", {"content": STORY.replace("eleven", "ninety")})
+    room.write(name, STORY.replace("eleven", "twenty"))
+    window.bars.get_by_text("Conflict", exact=True).wait_for()
+    if button == "Keep mine":
+        window.bars.get_by_role("button", name=button).click()
+    else:
+        window.bars.get_by_role("button", name="Resolve…").click()
+        dialog = window.page.get_by_role("dialog")
+        assert "twenty" in dialog.get_by_role("region", name="Another program's", exact=True).inner_text()
+        assert "ninety" in dialog.get_by_role("region", name="Yours", exact=True).inner_text()
+        dialog.get_by_role("button", name=button, exact=True).click()
+    window.expect(lambda: window.bars.count() == 0)
+    window.expect(lambda: room.disk(name) == room.working(name) == STORY.replace("eleven", left))
+
+
+@pytest.mark.covers("RD-bar-names")
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_bars_above_one_line_are_told_apart_by_the_words_that_they_decide(room: Room, view: str):
+    name = f"one-line-{view}.md"
+    hostile = "\u202e<img src=x onerror=alert(1)> " + "very " * 20 + "long"
+    room.write(name, "One six two nine three ten four.\n")
+    for old, new in (("six", "seven"), (" nine", ""), ("ten", hostile)):
+        room.propose(name, old, new)
+    window = room.window(name, views={name: view})
+    window.expect(lambda: window.bars.count() == 3)
+    names = [window.bars.nth(at).get_by_role("button", name="Accept").get_attribute("aria-label") for at in range(3)]
+    assert names[:2] == ['Accept: "six" → "seven"', 'Accept: delete "nine"']
+    assert names[2] == 'Accept: "ten" → "<img src=x onerror=alert(1)> very very …"'
+    assert window.bars.nth(0).get_by_text('"six" → "seven"', exact=True).is_visible()
+    window.page.get_by_role("button", name='Reject: "six" → "seven"', exact=True).click()
+    window.page.get_by_role("button", name='Accept: delete "nine"', exact=True).click()
+    window.expect(lambda: room.disk(name) == "One six two three ten four.\n")
+    window.expect(lambda: window.bars.count() == 1)
+    room.server.post("/api/review/reject", {"all": True})  # other tests count what waits in the folder
+
+
+@pytest.mark.covers("TK-multi-tabs", "TK-multi-buttons", "TK-multi-whole-turn", "TK-multi-accept", "TK-multi-reject")
+@pytest.mark.covers("TK-timing-commit", "TK-version-reject-same")
+def test_a_turn_over_two_documents_is_decided_as_a_whole(room: Room):
+    """A character is renamed in a story and in the notes about it, as the specification has it."""
+    old = {"story.md": "The character John walked in.\n", "character_notes.md": "John: tall, and late.\n"}
+    new = {path: text.replace("John", "James") for path, text in old.items()}
+    for path, text in old.items():
+        room.write(path, text)
+    calls = [
+        {"tool": "edit_text", "arguments": {"path": path, "old_text": "John", "new_text": "James"}} for path in old
+    ]
+    room.server.post("/api/settings", {"review": "turn"}, method="PUT")
+    window = room.window("story.md")
+    summary = window.page.get_by_label("Changes to review")
+    before = {path: room.server.get("/api/documents", path=path)["version"] for path in old}
+    after = before
+    for act, wanted in (("Reject", old), ("Accept", new)):
+        room.server.post("/api/tools/batch", {"calls": calls}, mode="propose", author="Agent")
+        summary.get_by_role("button", name="2 changes by AI in 2 documents to review").click()
+        for path in old:
+            summary.get_by_role("button", name=f"Show changes in {path}").click()
+            told = " ".join(summary.get_by_role("region", name=f"Changes in {path}").inner_text().split())
+            assert told == "1 − John 1 + James"
+            assert [summary.get_by_role("button", name=f"{one} {path}").count() for one in ("Accept", "Reject")] == [
+                0,
+                0,
+            ]
+        assert {path: room.disk(path) for path in old} == old
+        summary.get_by_role("button", name=f"{act} all").click()
+        summary.wait_for(state="detached")
+        assert {path: room.disk(path) for path in old} == wanted
+        assert {path: room.working(path) for path in old} == wanted
+        after = {path: room.server.get("/api/documents", path=path)["version"] for path in old}
+        assert (after == before) is (act == "Reject")
+    window.expect(lambda: window.lines[0] == "The character James walked in.")
+    assert all(after[path] != before[path] for path in old)
+    room.server.post("/api/settings", {"review": "hunk"}, method="PUT")
 
 
 @pytest.mark.covers(
@@ -149,9 +252,11 @@ def test_whole_documents_are_decided_from_the_summary(room: Room):
     room.write("here.md", STORY)
     room.server.post("/api/tools/move_document", {"path": "here.md", "destination": "there.md"}, **call)
     room.propose("plain.md", "eleven", "twelve")
-    window = room.window("plain.md")
-    summary = window.page.get_by_label("Changes that wait for you")
-    summary.get_by_role("button", name="4 changes by AI in 4 documents for you to decide").click()
+    window = room.window("plain.md", side="files")
+    window.page.get_by_role("treeitem", name=re.compile("^plain.md")).get_by_text("to review", exact=True).wait_for()
+    window.page.get_by_label("Changes in this document").get_by_text("AI changed 1 place here").wait_for()
+    summary = window.page.get_by_label("Changes to review")
+    summary.get_by_role("button", name="4 changes by AI in 4 documents to review").click()
     rows = [row.split("\n")[0] for row in summary.get_by_role("listitem").all_inner_texts()]
     assert rows == ["New", "Changed", "Moved", "Deleted"]
     assert [summary.get_by_role("button", name=f"{act} all").count() for act in ("Accept", "Reject")] == [1, 1]
@@ -160,7 +265,7 @@ def test_whole_documents_are_decided_from_the_summary(room: Room):
         "plain.md": ["− eleven", "+ twelve"],
         "old.md": ["− # The Lamp"],
     }.items():
-        summary.get_by_role("button", name=f"Show what changes in {path}").click()
+        summary.get_by_role("button", name=f"Show changes in {path}").click()
         told = " ".join(summary.get_by_role("region", name=f"Changes in {path}").inner_text().split())
         assert all(re.search(rf"{re.escape(mark[0])}.*{re.escape(mark[2:])}", told) for mark in marks), told
     summary.get_by_role("button", name="made.md", exact=True).click()
@@ -184,6 +289,21 @@ def test_side_by_side_the_right_side_is_live(room: Room):
     window.page.get_by_role("button", name="Compare side by side").click()
     accepted = window.page.get_by_role("textbox", name="sides.md, as accepted").locator(".cm-line")
     window.expect(lambda: [line.strip() for line in accepted.all_inner_texts()] == STORY.split("\n"))
+    # What was changed stands at one height on both sides, marked: red where it was, green where it is.
+    for side, text, other in (("a", "eleven", "twelve"), ("b", "twelve", "eleven")):
+        mark = window.page.locator(f".cm-merge-{side} .cm-changedLine", has_text=f"dark for {text}")
+        twin = window.page.locator(f".cm-merge-{'b' if side == 'a' else 'a'} .cm-changedLine", has_text=other)
+        tops = [each.evaluate("line => Math.round(line.getBoundingClientRect().top)") for each in (mark, twin)]
+        assert tops[0] == tops[1]
+        shade: str = mark.evaluate("line => getComputedStyle(line).backgroundColor")
+        assert shade == {"a": "rgb(251, 230, 227)", "b": "rgb(226, 243, 229)"}[side]
+    left, right = (
+        window.page.get_by_role("textbox", name=name).bounding_box()
+        for name in ("sides.md, as accepted", "Text of sides.md")
+    )
+    assert left is not None
+    assert right is not None
+    assert left["x"] < right["x"]
     window.page.reload()
     accepted.first.wait_for()
     window.text.click()

@@ -10,6 +10,7 @@ import pytest
 
 from formats.pictures import png
 from web.clipboards import DOCS, DOCS_MARKDOWN, PAGE, PAGE_MARKDOWN, WORD, WORD_MARKDOWN
+from web.conftest import PATIENCE_MS
 from web.test_accessible import serious
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def rich(room: Room, path: str, text: str, *, width: int = 1280) -> Window:
     return window
 
 
-def expect_text(room: Room, window: Window, text: str) -> None:
+def assert_text(room: Room, window: Window, text: str) -> None:
     """Wait until the document's text is this; else show what it is."""
-    for _ in range(150):
+    for _ in range(PATIENCE_MS // 100):
         if room.working(window.path) == text:
             return
         window.page.wait_for_timeout(100)
@@ -90,7 +91,7 @@ def test_markdown_signs_become_what_they_mean(room: Room):
     keys.press("Control+Enter")
     keys.type("---")
     keys.type("Last.")
-    expect_text(
+    assert_text(
         room,
         window,
         "Begin.\n\n## Part\n\n- point\n\n1. first\n\n- [ ] task\n\n> quote\n\n**bold** *slant* ~~gone~~ `code` end\n\n"
@@ -122,9 +123,9 @@ def test_the_slash_menu_is_filtered_chosen_by_keys_and_put_away(room: Room):
     keys.press("Enter")
     keys.press("Enter")
     keys.type("/line across")
-    expect_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
+    assert_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
     keys.press("Control+a")
-    expect_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
+    assert_text(room, window, "Words.\n\nand/or /\n\n- [ ] a task\n\n/line across\n")
 
 
 def test_the_toolbar_writes_tables_links_and_code(room: Room):
@@ -134,12 +135,12 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
     page.get_by_text("Start").dblclick(position={"x": 5, "y": 8})
     page.get_by_role("toolbar", name="Format the selection").get_by_role("button", name="Bold").click()
     keys.press("Control+k")
-    dialog = page.get_by_role("dialog", name="Link")
-    dialog.get_by_label("Address").fill("javascript:alert(1)")
-    assert dialog.get_by_role("button", name="Link").is_disabled()
-    dialog.get_by_label("Address").fill("www.example.org/a b")
+    dialog = page.get_by_role("dialog", name="Add link")
+    dialog.get_by_label("URL").fill("javascript:alert(1)")
+    assert dialog.get_by_role("button", name="Add").is_disabled()
+    dialog.get_by_label("URL").fill("www.example.org/a b")
     keys.press("Enter")
-    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n")
+    assert_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n")
     keys.press("Control+End")
     keys.press("Enter")
     bar.get_by_role("button", name="Table").click()
@@ -147,11 +148,11 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
         keys.type(word)
         keys.press("Tab")
     rows = bar.get_by_role("button", name="Rows and columns")
-    for act in ("Delete column", "Row below", "Delete row", "Column after"):
+    for act in ("Delete column", "Insert row below", "Delete row", "Insert column after"):
         rows.click()
         page.get_by_role("menuitem", name=act).click()
     table = "| A |  | C |\n| --- | --- | --- |\n|  |  |  |\n|  |  |  |\n"
-    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n" + table)
+    assert_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n" + table)
     page.get_by_text("A", exact=True).click()
     rows.click()
     assert page.get_by_role("menuitem", name="Delete row").get_attribute("data-disabled") is not None
@@ -160,12 +161,12 @@ def test_the_toolbar_writes_tables_links_and_code(room: Room):
     keys.press("Enter")
     bar.get_by_role("button", name="Code block").click()
     keys.type("let x = 1;")
-    field = bar.get_by_label("Language of the code")
+    field = bar.get_by_label("Code language")
     field.fill("js on")
     field.press("Enter")
     keys.press("End")
     keys.type(" // on")
-    expect_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n```js\nlet x = 1; // on\n```\n")
+    assert_text(room, window, "[**Start**](https://www.example.org/a%20b) the lamp.\n\n```js\nlet x = 1; // on\n```\n")
     page.locator(".tok-keyword", has_text="let").wait_for()
 
 
@@ -175,10 +176,10 @@ def test_pictures_that_are_pasted_or_dropped_are_stored_shown_and_undone_from_th
     page = window.page
     page.keyboard.type(" ")
     paste(page, "file", b64encode(png()).decode())
-    expect_text(room, window, "Look:\n\nLast. ![Old lamp](images/Old-lamp.png)\n")
+    assert_text(room, window, "Look:\n\nLast. ![Old lamp](images/Old-lamp.png)\n")
     assert (room.folder / "deep/images/Old-lamp.png").read_bytes() == png()
     page.evaluate(DROP, [b64encode(png(red=1)).decode()])
-    expect_text(room, window, "Look:\n\n![drop](images/drop.png)Last. ![Old lamp](images/Old-lamp.png)\n")
+    assert_text(room, window, "Look:\n\n![drop](images/drop.png)Last. ![Old lamp](images/Old-lamp.png)\n")
     window.expect(lambda: page.evaluate(WIDTHS) == [8, 8])
     paste(page, "text/plain", "x")
     [turn] = [each for each in room.server.get("/api/turns")["turns"] if each["paths"] == ["deep/images/drop.png"]]
@@ -195,7 +196,7 @@ def test_what_is_pasted_from_elsewhere_is_cleaned(room: Room, name: str, html: s
     asked: list[str] = []
     window.page.on("request", lambda request: asked.append(request.url))
     paste(window.page, "text/html", html)
-    expect_text(room, window, markdown)
+    assert_text(room, window, markdown)
     assert [url for url in asked if not url.startswith(room.server.url)] == []
 
 
@@ -220,7 +221,7 @@ def test_find_marks_steps_and_replaces_in_one_undo(room: Room):
     page, keys = window.page, window.page.keyboard
     keys.press("Control+Home")
     keys.press("Control+f")
-    find = page.get_by_role("search", name="Find in this document")
+    find = page.get_by_role("search", name="Find in document")
     keys.type("lamp")
     find.get_by_text("1 of 4").wait_for()
     keys.press("Enter")
@@ -231,16 +232,16 @@ def test_find_marks_steps_and_replaces_in_one_undo(room: Room):
     instead = find.get_by_label("Replace with")
     instead.fill("light")
     instead.press("Enter")
-    expect_text(room, window, text.replace("lamp", "light", 1))
+    assert_text(room, window, text.replace("lamp", "light", 1))
     find.get_by_role("button", name="Replace all").click()
     after = "The light and **the** light.\n\n- Other lamps\n\n```\nlight\n```\n"
-    expect_text(room, window, after)
-    find.get_by_text("None").wait_for()
+    assert_text(room, window, after)
+    find.get_by_text("No results").wait_for()
     keys.press("Escape")
     find.wait_for(state="hidden")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "textbox"
     keys.press("Control+z")
-    expect_text(room, window, text.replace("lamp", "light", 1))
+    assert_text(room, window, text.replace("lamp", "light", 1))
 
 
 def test_a_document_is_exported_and_only_it_is_printed(room: Room):

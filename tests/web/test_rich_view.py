@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,16 @@ MOVE = """() => {
   const first = document.querySelector(".ProseMirror p").firstChild;
   getSelection().collapse(first, first.length);
 }"""
+
+
+def red_in(colour: str) -> bool:
+    red, green, blue = (int(part) for part in re.findall(r"\d+", colour)[:3])
+    return red > max(green, blue)
+
+
+def green_in(colour: str) -> bool:
+    red, green, blue = (int(part) for part in re.findall(r"\d+", colour)[:3])
+    return green > max(red, blue)
 
 
 def rich(room: Room, path: str, text: str = STORY, **state: str) -> Window:
@@ -113,19 +124,32 @@ def test_an_agents_turn_arrives_while_typing_goes_on_and_undo_takes_back_the_per
         if number == 1:
             room.propose("both.md", "had been", "had stood")
         if number == 3:
-            room.propose("both.md", "read the letter", "read the long letter")
-    typed = "She read the long letter twice. Then she went to look."
-    wanted = STORY.replace("had been", "had stood").replace("She read the letter twice.", typed)
+            room.propose("both.md", "*  one", "*  one more")
+    typed = "She read the letter twice. Then she went to look."
+    proposed = STORY.replace("had been", "had stood").replace("*  one", "*  one more")
+    wanted = proposed.replace("She read the letter twice.", typed)
     window.expect(lambda: room.working("both.md") == wanted)
     window.expect(lambda: typed in shown(window) and any("had stood" in each for each in shown(window)))
     window.expect(lambda: window.bars.count() == 2)
     for _ in range(8):
         window.page.keyboard.press("Control+z")
-    untyped = STORY.replace("had been", "had stood").replace("read the letter", "read the long letter")
-    window.expect(lambda: room.working("both.md") == untyped)
-    window.expect(lambda: "She read the long letter twice." in shown(window))
+    window.expect(lambda: room.working("both.md") == proposed)
+    window.expect(lambda: "She read the letter twice." in shown(window))
     window.type(" Again.")
     window.expect(lambda: "twice. Again." in room.working("both.md"))
+
+
+@pytest.mark.parametrize("new", ["She went for", "She went to have", "They all left to"])
+def test_a_blank_before_the_cursor_outlives_an_agents_change_to_the_words_before_it(room: Room, new: str):
+    name = f"blank-{new[-4:].strip()}.md"
+    window = rich(room, name)
+    go_to(window, "letter")
+    window.type(" She went to ")
+    window.expect(lambda: "twice. She went to\n" in room.working(name))
+    room.propose(name, "She went to", new)
+    window.expect(lambda: any(new in each for each in shown(window)))
+    window.type("look.")
+    window.expect(lambda: f"{new} look." in room.working(name))
 
 
 @pytest.mark.covers("ML-highlight-added", "ML-highlight-removed", "ML-highlight-clear")
@@ -138,8 +162,12 @@ def test_hunks_are_marked_accepted_and_rejected_in_the_rich_view(room: Room):
     removed, added = window.page.locator("del"), window.page.locator("ins")
     assert removed.all_inner_texts() == ["been", "She read the letter twice."]
     assert added.all_inner_texts() == ["stood", "three"]
-    style = "(node) => getComputedStyle(node).textDecorationLine"
-    assert removed.first.evaluate(style) == "line-through"
+    style = "node => [getComputedStyle(node).textDecorationLine, getComputedStyle(node).backgroundColor]"
+    for at in range(2):
+        line, colour = removed.nth(at).evaluate(style)
+        assert ("line-through" in line, red_in(colour)) == (True, True)
+        line, colour = added.nth(at).evaluate(style)
+        assert ("line-through" in line, green_in(colour)) == (False, True)
     window.bars.nth(0).get_by_role("button", name="Accept").click()
     window.expect(lambda: room.disk("review.md") == STORY.replace("had been", "had stood"))
     window.expect(lambda: window.bars.count() == 2)
@@ -164,7 +192,7 @@ def test_a_killed_server_loses_nothing_that_was_typed_even_if_the_page_is_closed
     process.communicate()
     window.type(" And after.")
     window.page.keyboard.press("Control+z")
-    window.page.get_by_text("undo waits for it").first.wait_for()  # and once more, for who cannot see it
+    window.page.get_by_text("Try to undo when it is back").first.wait_for()  # and once more, for who cannot see it
     assert "She read the letter twice. Before. And after." in shown(window)
     window.page.goto("about:blank")
     room.server = begun(room.folder, "--port", str(room.server.port))

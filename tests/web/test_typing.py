@@ -28,7 +28,7 @@ def test_typing_is_kept_through_a_reload_and_saved_only_when_asked(room: Room):
     window = room.window("kept.md")
     window.go_to_end()
     window.type("They were gone.")
-    window.status("Not saved")
+    window.status("Unsaved")
     window.expect(lambda: room.working("kept.md").endswith("They were gone."))
     assert room.disk("kept.md") == STORY
     window.page.reload()
@@ -88,27 +88,36 @@ def test_typing_while_the_server_is_away_is_synced_when_it_is_back(room: Room):
     window.status("Live")
 
 
-def test_typing_finds_its_place_in_a_document_that_has_begun_anew(room: Room):
-    room.write("anew.md", STORY)
-    window = room.window("anew.md")
+@pytest.mark.parametrize("noticed", [True, False])
+def test_typing_finds_its_place_in_a_document_that_has_begun_anew(room: Room, noticed: bool):
+    """Also where the first keys are typed before the window could notice that nobody hears them."""
+    path = f"anew{noticed}.md"
+    room.write(path, STORY)
+    window = room.window(path)
     window.go_to_end()
+    window.status("Live")
+    if not noticed:
+        _halt(room)
+        window.type("Typed ")
 
     def away() -> None:
-        window.type("Typed in the dark.")
-        room.write("anew.md", STORY.replace("eleven", "twelve"))
+        window.page.locator("footer [data-status=offline]").wait_for()
+        window.type("Typed in the dark." if noticed else "in the dark.")
+        room.write(path, STORY.replace("eleven", "twelve"))
         with contextlib.closing(sqlite3.connect(room.server.state / "history.db")) as history, history:
             history.execute("DELETE FROM live_updates")
             history.execute("DELETE FROM live_rooms")
 
     _restart(room, while_away=away)
     wanted = STORY.replace("eleven", "twelve") + "Typed in the dark."
-    window.expect(lambda: room.working("anew.md") == wanted)
+    window.expect(lambda: room.working(path) == wanted)
     window.expect(lambda: window.lines == wanted.split("\n"))
     window.go_to_end()
     window.type(" And on.")
-    window.expect(lambda: room.working("anew.md") == wanted + " And on.")
+    window.expect(lambda: room.working(path) == wanted + " And on.")
 
 
+@pytest.mark.covers("RD-review-restart", "RD-tabs-crash")
 def test_a_killed_server_loses_nothing_even_if_the_page_is_closed_meanwhile(room: Room):
     room.write("killed.md", STORY)
     room.propose("killed.md", "eleven years", "twelve years")
@@ -119,7 +128,7 @@ def test_a_killed_server_loses_nothing_even_if_the_page_is_closed_meanwhile(room
 
     def away() -> None:
         window.type("And after it.")
-        window.page.get_by_text("Offline: what you type is kept here").wait_for()
+        window.page.get_by_text("Offline: what you type is kept in this browser").wait_for()
         window.expect(lambda: window.page.evaluate(NOTHING_TO_LOSE))
         window.page.goto("about:blank")
 
@@ -130,6 +139,13 @@ def test_a_killed_server_loses_nothing_even_if_the_page_is_closed_meanwhile(room
     window.expect(lambda: room.working("killed.md") == wanted)
     window.bars.get_by_role("button", name="Accept").click()
     window.expect(lambda: "twelve years" in room.disk("killed.md"))
+
+
+def _halt(room: Room) -> None:
+    """The server stands still, and its connections stay open."""
+    process = room.server.process
+    assert process is not None
+    process.send_signal(signal.SIGSTOP)
 
 
 def _restart(room: Room, while_away: Callable[[], None]) -> None:

@@ -110,18 +110,15 @@ class Watched:
         assert not twice, f"{twice} are doubled in {self.own_texts()}"
 
     def check_pending_hunks_have_an_open_turn(self) -> None:
-        proposed = self.any.engine.turns.proposed()
+        proposed = self.any.proposals().values()
         open_hunks = {
-            (path, name)
-            for turn in proposed
-            for path, names in self.any.hunks_of_turn(turn.id).items()
-            for name in names
+            (path, name) for turn in proposed for path, names in self.any.hunks_of_turn(turn).items() for name in names
         }
         pending = {(draft.key, name) for draft in self.any.drafts() for name in _agents(draft)}
         assert pending <= open_hunks, f"{pending - open_hunks} belong to no open turn"
 
     def check_history_has_everything_typed(self) -> None:
-        database = self.any.engine.database
+        database = self.any.database
         kept = [zlib.decompress(row[0]).decode() for row in database.rows("SELECT data FROM blocks")]
         kept += [row[0].encode().decode("unicode_escape") for row in database.rows("SELECT change FROM typing")]
         lost = [key for key in self.ever_typed if not any(key in text for text in kept)]
@@ -142,3 +139,9 @@ def naive_own_text(draft: Draft) -> str | None:
             return None
         texts.append(part.working if part.author == "user" else part.base)
     return "".join(texts)
+
+
+def has_conflict(draft: Draft, chosen: list[str]) -> bool:
+    """Whether a choice holds a conflict that has to be settled first."""
+    whole = draft.kind in ("created", "deleted")
+    return any(hunk.unsettled and (whole or hunk.id in chosen) for hunk in draft.review.hunks)

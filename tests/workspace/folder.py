@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from redraft.history.turns import Author
 from redraft.text.edits import Change, Edit
-from redraft.workspace.engine import PERSON
+from redraft.workspace.authors import PERSON
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from redraft.review.review import ReviewHunk
     from redraft.workspace.document import Document
     from redraft.workspace.draft import Draft
-    from redraft.workspace.turn import Confirm, Outcome
+    from redraft.workspace.turns.turn import Confirm, Outcome
 
 __all__ = ["AGENT", "DAY", "OTHER_AGENT", "PERSON", "Clock", "Folder", "no", "yes"]
 
@@ -140,7 +140,7 @@ def turn_of(outcome: Outcome) -> TurnRecord:
 
 def type_over(workspace: Workspace, path: str, old: str, new: str) -> Document:
     """The person replaces the one passage `old` of what is on the screen."""
-    text = str(workspace.read(path).text)
+    text = str(workspace.read(path, confirmed=(path,)).text)
     assert text.count(old) == 1, f"{old!r} is not once in {text!r}"
     return workspace.type(path, Change((Edit(text.index(old), old, new),)))
 

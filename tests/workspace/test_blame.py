@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.text.diff.line_diff import diff_lines
 from redraft.text.lines import count_lines, split_lines
-from redraft.text.matching import changed_lines
-from redraft.workspace.blame import Revision, Stretch, blame, blamed, stretches
+from redraft.workspace.past_texts import BlamedLines, Revision, blame_lines, group_blamed_lines
 from workspace.folder import AGENT, PERSON, agent_writes, person_writes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def naive(history: list[tuple[int | None, str]]) -> list[int | None]:
     """The slow twin: for each line of each text, find by counting which line of the last text it was."""
     before, owners = "", list[int | None]()
     for turn, text in history:
-        regions = changed_lines(before, text)
+        regions = diff_lines(before, text)
         found = list[int | None]()
         for line in range(count_lines(text)):
             if any(region.new_start <= line < region.new_end for region in regions):
@@ -39,7 +39,7 @@ def naive(history: list[tuple[int | None, str]]) -> list[int | None]:
 
 @given(HISTORIES)
 def test_lines_are_followed_as_a_slow_twin_follows_them(history: list[tuple[int | None, str]]):
-    owners = blamed(Revision(*each) for each in history)
+    owners = blame_lines(Revision(*each) for each in history)
     assert owners == naive(history)
     last = history[-1][1] if history else ""
     assert len(owners) == count_lines(last)
@@ -48,13 +48,13 @@ def test_lines_are_followed_as_a_slow_twin_follows_them(history: list[tuple[int 
 @given(HISTORIES)
 def test_a_line_stands_in_the_text_of_the_turn_that_it_is_from(history: list[tuple[int | None, str]]):
     lines = split_lines(history[-1][1] if history else "")
-    for line, owner in zip(lines, blamed(Revision(*each) for each in history), strict=True):
+    for line, owner in zip(lines, blame_lines(Revision(*each) for each in history), strict=True):
         assert any(turn == owner and line in split_lines(text) for turn, text in history)
 
 
 @given(st.lists(st.none() | st.integers(1, 3)))
 def test_stretches_are_the_lines_again(owners: list[int | None]):
-    found = stretches(owners)
+    found = group_blamed_lines(owners)
     assert [turn for turn, _, lines in found for _ in range(lines)] == owners
     assert all(one.turn != other.turn for one, other in pairwise(found))
     assert all(one.start + one.lines == other.start for one, other in pairwise(found))
@@ -71,8 +71,15 @@ def test_a_document_is_followed_through_its_turns_a_proposal_a_move_and_another_
     workspace.accept({"new.md": None})
     folder.put("new.md", "one\nTWO\nTHREE\nfour\n")
     text = str(workspace.read("new.md").text)
-    expected = [Stretch(None, 0, 1), Stretch(mine, 1, 1), Stretch(proposed, 2, 1), Stretch(None, 3, 1)]
-    assert blame(workspace.engine, "new.md", text) == expected
+    noticed = workspace.turns(limit=1)[0]
+    assert (noticed.author.kind, noticed.title) == ("outside", "Another program changed new.md")
+    expected = [
+        BlamedLines(None, 0, 1),
+        BlamedLines(mine, 1, 1),
+        BlamedLines(proposed, 2, 1),
+        BlamedLines(noticed.id, 3, 1),
+    ]
+    assert workspace.blame("new.md", text) == expected
 
 
 def test_a_document_of_the_same_name_that_was_deleted_before_is_another_one(folder: Folder):
@@ -84,4 +91,4 @@ def test_a_document_of_the_same_name_that_was_deleted_before_is_another_one(fold
             else:
                 turn.delete("same.md", turn.read("same.md").version)
     newest = workspace.turns(limit=1)[0].id
-    assert blame(workspace.engine, "same.md", "same\n") == [Stretch(newest, 0, 1)]
+    assert workspace.blame("same.md", "same\n") == [BlamedLines(newest, 0, 1)]

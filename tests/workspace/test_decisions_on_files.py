@@ -8,9 +8,10 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
-from redraft.review.review import Part, Review
+from redraft.review.review import Review
+from redraft.review.runs import USER, Run
 from redraft.workspace.draft import FILE_HUNK, Draft
-from redraft.workspace.plan import Plan
+from redraft.workspace.turns.plan import Plan
 from workspace.folder import (
     AGENT,
     PERSON,
@@ -349,7 +350,9 @@ def test_accepting_a_creation_never_overwrites_what_somebody_put_there(folder: F
     assert hunk.conflict
     assert "Somebody's line.\n" in hunk.base
     assert "An agent's line.\n" in hunk.proposed
+    workspace.settle("deep/new.md", hunk.id)
     workspace.accept({"deep/new.md": [hunk.id]})
+    assert folder.tree() == {"deep/new.md": b"An agent's line.\n"}
     workspace.undo()
     assert folder.tree() == {"deep/new.md": b"Somebody's line.\n"}
 
@@ -367,7 +370,7 @@ def test_accepting_a_move_never_overwrites_what_somebody_put_there(folder: Folde
 
 def test_a_creation_that_is_refused_leaves_nothing_where_the_person_left_nothing():
     """What stood under the proposal was never on the disk, and the person has deleted it since."""
-    review = Review((Part("words\n", "proposed\n", "", conflict=True, turn="t1"),))
+    review = Review.of_runs([Run("words\n", USER, (USER, "t1#1.0")), Run("proposed\n", "t1#1.0")])
     plan = Plan()
-    plan.put_draft(Draft("new.md", None, review, None, turn="t1").rejected({FILE_HUNK}))
+    plan.put_draft(Draft("new.md", None, review, None, turn="t1").reject_hunks({FILE_HUNK}))
     assert plan.drafts == {"new.md": None}

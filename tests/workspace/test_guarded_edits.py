@@ -1,4 +1,4 @@
-"""Edits that name the lines they were made for by a hash (agent-sidebar 8 and 22), and large hunks (23)."""
+"""Large hunks (agent-sidebar 23), and places that are closed to agents."""
 
 from __future__ import annotations
 
@@ -6,58 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.errors import Refused, Stale
-from redraft.text.edits import Span
-from redraft.workspace.document import content_hash
+from redraft.errors import Refused
 from workspace.folder import AGENT, agent_writes, draft_of, hunks
 
 if TYPE_CHECKING:
     from workspace.folder import Folder
-
-NOTES = "# Notes\n\nfirst\nsecond\nthird\n"
-SECOND = content_hash(b"second\n")
-
-
-@pytest.mark.covers("SB-safe-expected-hash")
-def test_lines_that_are_still_there_are_replaced_whatever_changed_elsewhere(folder: Folder) -> None:
-    folder.put("notes.md", NOTES)
-    workspace = folder.open()
-    folder.put("notes.md", NOTES.replace("third", "last"))
-    with workspace.turn(AGENT, "edit", mode="apply") as turn:
-        turn.replace_lines("notes.md", Span(3, 4), "2nd\n", SECOND)
-    assert folder.text("notes.md") == "# Notes\n\nfirst\n2nd\nlast\n"
-
-
-@pytest.mark.covers("SB-safe-expected-hash", "SB-safe-conflict", "SB-conflict-hash")
-def test_lines_that_say_something_else_now_are_a_conflict_and_nothing_is_written(folder: Folder) -> None:
-    folder.put("notes.md", NOTES.replace("second", "another"))
-    workspace = folder.open()
-    before = folder.tree()
-    with (
-        pytest.raises(Stale, match="no longer what they were") as caught,
-        workspace.turn(AGENT, "edit", mode="apply") as turn,
-    ):
-        turn.replace_lines("notes.md", Span(3, 4), "2nd\n", SECOND)
-    assert caught.value.code == "conflict"
-    assert caught.value.details["current_hash"] == content_hash(b"another\n")
-    assert folder.tree() == before
-
-
-def test_an_insertion_is_guarded_by_the_hash_of_nothing(folder: Folder) -> None:
-    folder.put("notes.md", NOTES)
-    workspace = folder.open()
-    with workspace.turn(AGENT, "edit", mode="apply") as turn:
-        turn.replace_lines("notes.md", Span(5, 5), "fourth\n", content_hash(b""))
-    assert folder.text("notes.md") == NOTES + "fourth\n"
-
-
-def test_lines_beyond_the_document_are_refused(folder: Folder) -> None:
-    folder.put("notes.md", NOTES)
-    workspace = folder.open()
-    turn = workspace.turn(AGENT, "edit", mode="apply")
-    with pytest.raises(Refused) as caught:
-        turn.replace_lines("notes.md", Span(4, 6), "", content_hash(b""))
-    assert (caught.value.code, caught.value.details["document_lines"]) == ("invalid_line_range", 5)
 
 
 @pytest.mark.covers("SB-size-oversized-choice")

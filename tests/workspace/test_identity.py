@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import RedraftError
-from redraft.workspace import identity
+from redraft.workspace.folder import identity
 from redraft.workspace.workspace import Workspace
 from workspace.folder import POEM, agent_writes, person_writes, replaced, type_at_end, working
 
@@ -128,7 +128,7 @@ def test_a_folder_that_claims_anothers_id_does_not_get_its_history(folder: Folde
 
 def test_a_history_brought_along_in_the_folder_is_ignored(folder: Folder) -> None:
     other = folder.path.parent / "evil-state"
-    shutil.copytree(os.path.dirname(folder.open().engine.database.path), other)
+    shutil.copytree(os.path.dirname(folder.open().database.path), other)
     folder.put(".redraft/workspace.json", json.dumps({"id": "0" * 32, "folder": str(folder.path)}))
     shutil.copytree(other, folder.path / ".redraft" / "state")
     assert folder.open().turns() == []

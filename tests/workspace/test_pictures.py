@@ -13,7 +13,7 @@ from formats.pictures import GIF, IMPOSTORS, png
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import name_fault
 from redraft.formats.pictures import MAX_PICTURE
-from redraft.workspace.pictures import add_picture, read_picture, safe_stem
+from redraft.workspace.pictures import safe_stem
 from workspace.folder import PERSON
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def workspace(folder: Folder) -> Workspace:
 
 
 def add(workspace: Workspace, name: str = "lamp.png", data: bytes = b"", document: str = "notes/plan.md") -> str:
-    return add_picture(workspace.engine, document, name, data or png(), PERSON).path
+    return workspace.add_picture(document, name, data or png(), author=PERSON).path
 
 
 def test_a_picture_lies_beside_its_document_and_is_the_persons_turn(folder: Folder, workspace: Workspace):
-    added = add_picture(workspace.engine, "notes/plan.md", "My lamp.PNG", png(), PERSON)
+    added = workspace.add_picture("notes/plan.md", "My lamp.PNG", png(), author=PERSON)
     assert (added.path, added.source) == ("notes/images/My-lamp.png", "images/My-lamp.png")
     assert folder.bytes(added.path) == png()
     [turn] = workspace.turns()
@@ -75,11 +75,11 @@ def test_the_extension_is_that_of_the_content(workspace: Workspace):
 def test_what_is_no_picture_is_not_stored_and_not_shown(folder: Folder, workspace: Workspace, name: str):
     before = folder.tree()
     with pytest.raises(Refused) as stored:
-        add_picture(workspace.engine, "notes/plan.md", name, IMPOSTORS[name], PERSON)
+        workspace.add_picture("notes/plan.md", name, IMPOSTORS[name], author=PERSON)
     assert folder.tree() == before
     folder.put(name, IMPOSTORS[name])
     with pytest.raises(Refused) as shown:
-        read_picture(workspace.engine, name)
+        workspace.read_picture(name)
     assert stored.value.code == shown.value.code == "unsupported_file_type"
 
 
@@ -115,7 +115,7 @@ def test_a_picture_that_a_link_leads_to_is_not_shown(folder: Folder, workspace: 
     outside.write_bytes(png())
     os.symlink(outside, folder.path / "lamp.png")
     with pytest.raises(RedraftError) as refused:
-        read_picture(workspace.engine, "lamp.png")
+        workspace.read_picture("lamp.png")
     assert refused.value.code == "outside_folder"
 
 

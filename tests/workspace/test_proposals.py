@@ -9,6 +9,7 @@ import pytest
 from redraft.config import Settings
 from redraft.errors import Refused
 from redraft.history.turns import State
+from redraft.text.edits import Change, Edit
 from redraft.workspace.document import content_hash
 from workspace.folder import (
     AGENT,
@@ -180,7 +181,8 @@ def test_what_the_person_types_during_a_review_joins_it(folder: Folder) -> None:
     workspace = folder.open()
     agent_writes(workspace, {"a.md": TWO})
     type_over(workspace, "a.md", "Ember", "Emerald")
-    type_over(workspace, "a.md", "Quay stands", "Quay proudly stands")
+    inside = Edit(working(workspace, "a.md").index("Quay") + 2, "", "-typed-")
+    workspace.type("a.md", Change((inside,)))
     assert [hunk.author for hunk in hunks(workspace, "a.md")] == ["agent", "user", "mixed"]
     assert folder.text("a.md") == POEM
 
@@ -191,7 +193,7 @@ def test_rejecting_a_mixed_hunk_takes_back_the_agents_words_and_keeps_the_person
     workspace = folder.open()
     agent_writes(workspace, {"a.md": TWO})
     type_over(workspace, "a.md", "Quay stands", "Quay proudly stands")
-    workspace.reject({"a.md": [hunk_with(workspace, "a.md", "proudly").id]})
+    workspace.reject({"a.md": [hunk_with(workspace, "a.md", "Quay").id]})
     assert "Jetty proudly stands alone" in working(workspace, "a.md")
     assert hunk_with(workspace, "a.md", "proudly").author == "user"
 

@@ -124,14 +124,17 @@ def test_a_private_key_that_was_only_typed_is_kept_from_agents_too(folder: Folde
     with pytest.raises(Forbidden) as refused:
         workspace.read("notes.md", author=AGENT)
     assert refused.value.code == "secret"
-    assert str(workspace.read("notes.md").text) == KEY
+    assert str(workspace.read("notes.md", confirmed=("notes.md",)).text) == KEY
 
 
 @pytest.mark.parametrize("path", SECRETS)
-def test_a_person_may_read_and_write_their_own_secrets(folder: Folder, path: str) -> None:
+def test_a_person_may_read_and_write_their_own_secrets_once_they_confirmed(folder: Folder, path: str) -> None:
     folder.put(path, "TOKEN=hunter2\n")
     workspace = folder.open()
-    with workspace.turn(PERSON, "Mine") as turn:
+    with pytest.raises(Forbidden) as refused:
+        workspace.turn(PERSON, "Mine").read(path)
+    assert refused.value.code == "secret"
+    with workspace.turn(PERSON, "Mine", confirmed=(path,)) as turn:
         turn.write(path, "TOKEN=hunter3\n", turn.read(path).version)
         turn.move(path, f"kept/{path}", turn.read(path).version)
     assert folder.tree() == {f"kept/{path}": b"TOKEN=hunter3\n"}

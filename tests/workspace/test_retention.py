@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def stored(workspace: Workspace) -> int:
-    row = workspace.engine.database.row("SELECT count(*) FROM blocks")
+    row = workspace.database.row("SELECT count(*) FROM blocks")
     assert row is not None
     return int(row[0])
 
@@ -125,7 +125,7 @@ def test_gc_gives_space_back_to_the_disk(folder: Folder) -> None:
         person_writes(
             workspace, {"a.md": f"{number}\n" + "\n".join(noise[i : i + 80] for i in range(0, len(noise), 80))}
         )
-    path = workspace.engine.database.path
+    path = workspace.database.path
     workspace.close()
     before = os.path.getsize(path)
     folder.clock.now += 1000 * DAY
@@ -154,14 +154,14 @@ def test_deleted_documents_of_one_name_lie_side_by_side_and_each_comes_back(fold
         folder.put("notes/a.md", f"number {number}\n")
         delete(workspace, "notes/a.md")
         folder.clock.now += 60
-    entries = workspace.trashed()
+    entries = workspace.list_trash()
     assert [(entry.path, entry.size, entry.author) for entry in entries] == [("notes/a.md", 9, "you")] * 3
     assert [entry.deleted for entry in entries] == sorted((entry.deleted for entry in entries), reverse=True)
     workspace.untrash("notes/a.md", turn=entries[2].turn)
     assert folder.text("notes/a.md") == "number 0\n"
     workspace.untrash("notes/a.md", to="b.md")
     assert folder.text("b.md") == "number 2\n"
-    assert [entry.turn for entry in workspace.trashed()] == [entries[1].turn]
+    assert [entry.turn for entry in workspace.list_trash()] == [entries[1].turn]
 
 
 @pytest.mark.covers("RD-files-trash", "RD-files-no-replace")
@@ -186,16 +186,16 @@ def test_a_deletion_that_was_undone_and_a_moved_document_are_not_in_the_trash(fo
     folder.put("a.md", "one\n")
     workspace = folder.open()
     delete(workspace, "a.md")
-    assert len(workspace.trashed()) == 1
+    assert len(workspace.list_trash()) == 1
     workspace.undo()
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
     with workspace.turn(PERSON, "Move") as turn:
         turn.move("a.md", "b.md", turn.read("a.md").version)
     number = workspace.turns()[0].id
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
     workspace.restore(number)
     assert folder.tree() == {"a.md": b"one\n"}
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
 
 
 def test_an_accepted_deletion_is_in_the_trash(folder: Folder) -> None:
@@ -203,12 +203,12 @@ def test_an_accepted_deletion_is_in_the_trash(folder: Folder) -> None:
     workspace = folder.open()
     with workspace.turn(AGENT, "Away") as turn:
         turn.delete("a.md", turn.read("a.md").version)
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
     workspace.accept({"a.md": None})
-    assert [entry.path for entry in workspace.trashed()] == ["a.md"]
+    assert [entry.path for entry in workspace.list_trash()] == ["a.md"]
     workspace.untrash("a.md")
     assert folder.tree() == {"a.md": b"one\n"}
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
 
 
 def test_what_was_cleaned_up_is_no_longer_in_the_trash(folder: Folder) -> None:
@@ -217,7 +217,7 @@ def test_what_was_cleaned_up_is_no_longer_in_the_trash(folder: Folder) -> None:
     delete(workspace, "a.md")
     folder.clock.now += 1000 * DAY
     workspace.gc()
-    assert workspace.trashed() == []
+    assert workspace.list_trash() == []
     with pytest.raises(Refused):
         workspace.untrash("a.md")
 

@@ -77,12 +77,16 @@ def test_a_conflict_settled_with_a_text_of_ones_own_is_written(folder: Folder) -
     assert hunks(workspace, "a.md")[0].conflict
 
 
-def test_a_conflict_accepted_with_all_of_its_document_saves_the_persons_words(folder: Folder) -> None:
+def test_a_conflict_is_not_accepted_before_it_is_settled(folder: Folder) -> None:
     late_conflict(folder)
     workspace = folder.open()
-    workspace.accept({"a.md": None})
-    assert workspace.draft("a.md") is None
-    assert folder.text("a.md") == replaced(POEM, Ember="Glow")
+    (hunk,) = hunks(workspace, "a.md")
+    for choice in (None, [hunk.id]):
+        with pytest.raises(Refused) as refused:
+            workspace.accept({"a.md": choice})
+        assert refused.value.code == "conflict"
+    assert folder.text("a.md") == POEM
+    assert hunks(workspace, "a.md") == (hunk,)
 
 
 def test_a_conflict_rejected_for_the_persons_words_leaves_them_unsaved_typing(folder: Folder) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from redraft.errors import Refused
+from redraft.history.store import Store
 from redraft.history.turns import State
 from redraft.text.edits import Change
 from workspace.folder import (
@@ -29,7 +30,7 @@ from workspace.folder import (
 )
 
 if TYPE_CHECKING:
-    from redraft.workspace.rollback import TurnHunk
+    from redraft.workspace.undo.rollback import TurnHunk
     from redraft.workspace.workspace import Workspace
     from workspace.folder import Folder
 
@@ -233,7 +234,7 @@ def test_a_checkpoint_has_per_file_its_snapshots_hash_the_hunks_and_what_takes_t
     turn = turn_of(agent_writes(workspace, {"a.md": THREE, "b.md": "two\n"}, mode="apply"))
     for step in workspace.show(turn.id).files:
         assert step.before is not None
-        assert workspace.engine.store.get(step.before).decode() == {"a.md": POEM, "b.md": "one\n"}[step.path]
+        assert Store(workspace.database).get(step.before).decode() == {"a.md": POEM, "b.md": "one\n"}[step.path]
         mine = [hunk for hunk in workspace.turn_hunks(turn.id) if hunk.path == step.path]
         assert all(hunk.id.startswith("h_") for hunk in mine)
         back = Change(tuple(hunk.hunk.edit for hunk in mine)).invert()
@@ -327,17 +328,13 @@ def test_a_scoped_rollback_loses_and_doubles_no_words_that_the_turn_left_standin
     folder.put("a.md", before)
     workspace = folder.open()
     number = turn_of(agent_writes(workspace, {"a.md": after}, mode="apply")).id
-    ids = [hunk.id for hunk in workspace.turn_hunks(number)]
-    assert len(ids) == 2
-    for name in ids:
-        taken = workspace.rollback(number, "scoped_selected", [name])
-        assert [clash.hunk_id for clash in taken.conflicts] == [name]
-        assert folder.text("a.md") == after
-    assert not workspace.rollback(number, "scoped_selected", ids).conflicts
+    for hunk in workspace.turn_hunks(number):
+        assert not workspace.rollback(number, "scoped_selected", [hunk.id]).conflicts
+        assert folder.text("a.md").count("TYPED") == folder.text("a.md").count("and so on") == 1
     assert folder.text("a.md") == before
 
 
-def test_a_creation_that_is_rolled_back_leaves_what_was_typed_though_an_agent_would_delete_it(folder: Folder) -> None:
+def test_a_creation_is_not_rolled_back_under_a_proposal_to_delete_it_and_typing(folder: Folder) -> None:
     workspace = folder.open()
     with workspace.turn(AGENT, "Make it", mode="apply") as making:
         making.create("a.md", POEM)
@@ -347,6 +344,49 @@ def test_a_creation_that_is_rolled_back_leaves_what_was_typed_though_an_agent_wo
     with workspace.turn(AGENT, "Delete it", mode="propose") as turn:
         turn.delete("a.md", turn.read("a.md").version)
     ids = [hunk.id for hunk in workspace.turn_hunks(number)]
-    workspace.rollback(number, "scoped_selected", ids)
+    taken = workspace.rollback(number, "scoped_selected", ids)
+    assert taken.turn is None
+    assert [clash.path for clash in taken.conflicts] == ["a.md"]
     assert "TYPED" in draft_of(workspace, "a.md").review.to_save
-    assert folder.tree() == {}
+    assert folder.text("a.md") == POEM
+
+
+@pytest.mark.covers("P6")
+@pytest.mark.parametrize("typed", ["inside and saved", "elsewhere and not saved", "nothing"])
+def test_undo_after_a_rollback_takes_back_only_what_is_left(folder: Folder, typed: str) -> None:
+    folder.put("a.md", "one two three four\n")
+    workspace = folder.open()
+    if typed == "elsewhere and not saved":
+        type_over(workspace, "a.md", "one", "o7ne")
+    text = working(workspace, "a.md")
+    turn = turn_of(agent_writes(workspace, {"a.md": text.replace("two three ", "")}, mode="apply"))
+    ids = [hunk.id for hunk in workspace.turn_hunks(turn.id)]
+    assert workspace.rollback(turn.id, "scoped_selected", ids).conflicts == []
+    if typed == "inside and saved":
+        type_over(workspace, "a.md", "two", "tw7o")
+        workspace.save("a.md")
+    before = working(workspace, "a.md")
+    workspace.undo(turn.id)
+    assert working(workspace, "a.md") == before
+
+
+@pytest.mark.covers("P6")
+def test_undo_takes_back_the_hunk_that_a_rollback_left(folder: Folder) -> None:
+    folder.put("a.md", POEM)
+    workspace = folder.open()
+    turn = turn_of(agent_writes(workspace, {"a.md": THREE}, mode="apply"))
+    workspace.rollback(turn.id, "scoped_selected", hunk_ids(workspace, turn.id, "Agate"))
+    assert workspace.undo(turn.id).conflicts == []
+    assert folder.text("a.md") == POEM
+
+
+@pytest.mark.covers("P5", "P6")
+def test_undo_of_a_written_turn_beside_unsaved_typing_doubles_nothing(folder: Folder) -> None:
+    text = "The price is 5 EUR.\nWe meet on Monday.\n"
+    folder.put("a.md", text)
+    workspace = folder.open()
+    turn = turn_of(agent_writes(workspace, {"a.md": text.replace("price is 5 EUR", "COST\nWAS")}, mode="apply"))
+    type_over(workspace, "a.md", "We", "9We")
+    assert workspace.undo(turn.id).conflicts == []
+    assert working(workspace, "a.md") == text.replace("We", "9We")
+    assert folder.text("a.md") == text

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.workspace.decisions import left_of_turn
-from redraft.workspace.shapes import draft_shape, proposals
+from redraft.workspace.shapes import draft_shape
+from redraft.workspace.turns.decisions import undecided_hunks
 from workspace.folder import AGENT, OTHER_AGENT, agent_writes
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 def told(workspace: Workspace) -> dict[str, int | None]:
     """Which turn each hunk is told to belong to; checked against what deciding that turn decides."""
-    turns = proposals(workspace)
+    turns = workspace.proposals()
     found: dict[str, int | None] = {}
     for draft in workspace.drafts():
         for hunk in draft_shape(draft, turns)["hunks"]:
             number = hunk["turn"]
             found[hunk["kind"]] = number
-            assert number is None or hunk["hunk_id"] in left_of_turn(draft, workspace.show(number))
+            assert number is None or hunk["hunk_id"] in undecided_hunks(draft, workspace.show(number))
     return found
 
 

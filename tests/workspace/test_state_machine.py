@@ -19,9 +19,9 @@ from conftest import TORTURE
 from redraft.errors import RedraftError, Refused, Stale
 from redraft.history.turns import State
 from redraft.text.edits import Change, Edit
-from redraft.workspace.engine import PERSON
+from redraft.workspace.authors import PERSON
 from review.drafting import check_invariants, documents
-from workspace.desk import AGENT, PLACES, Watched, expect, naive_own_text
+from workspace.desk import AGENT, PLACES, Watched, expect, has_conflict, naive_own_text
 from workspace.folder import yes
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Desk(RuleBasedStateMachine):
         super().__init__()
         self.watched = Watched()
         self.tokens: list[tuple[str, str, str]] = []
+        self.others_wrote = set[str]()
 
     def teardown(self) -> None:
         self.watched.check_history_has_everything_typed()
@@ -200,7 +201,17 @@ class Desk(RuleBasedStateMachine):
             return
         draft = self._at(program).draft(name)
         own = draft.review.to_save if draft else self.watched.disk()[name]
-        self._at(program).save(name)
+        overwrites = draft is not None and any(hunk.unsettled and not hunk.turns for hunk in draft.review.hunks)
+        before = self.watched.disk()
+        try:
+            self._at(program).save(name)
+        except Refused as refusal:
+            expect(refusal, "conflict")  # another program wrote the same words, and nobody has chosen yet
+            assert draft is not None
+            assert draft.review.unsaveable
+            assert self.watched.disk() == before
+            return
+        assert not overwrites
         where = (draft.base_path if draft else None) or name
         if where in self.watched.disk():
             assert self.watched.disk()[where] == own
@@ -222,7 +233,7 @@ class Desk(RuleBasedStateMachine):
 
     @rule(data=st.data(), to=which, program=programs)
     def person_looks_into_the_trash(self, data: st.DataObject, to: int, program: int) -> None:
-        trashed = self._at(program).trashed()
+        trashed = self._at(program).list_trash()
         if not trashed:
             return
         found = data.draw(st.sampled_from(list(trashed)))
@@ -234,7 +245,7 @@ class Desk(RuleBasedStateMachine):
         # What came back may hold words that meanwhile stand elsewhere, too.
         own = "".join(self.watched.own_texts().values())
         self.watched.marked |= {key for key in self.watched.must_stay if own.count(key) > 1}
-        assert found not in self._at(program).trashed()
+        assert found not in self._at(program).list_trash()
 
     @rule(data=st.data(), verdict=st.sampled_from(["accept", "reject"]), program=programs)
     def person_decides(self, data: st.DataObject, verdict: str, program: int) -> None:
@@ -244,11 +255,14 @@ class Desk(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(sorted(waiting)))
         chosen = data.draw(st.lists(st.sampled_from(waiting[name]), min_size=1, unique=True))
         if verdict == "accept":
+            draft = next(draft for draft in self._at(program).drafts() if draft.key == name)
             try:
                 self._at(program).accept({name: chosen})
             except Refused as refusal:
-                expect(refusal, "already_exists")  # where it was to be moved to, another document stands by now
+                # Where it was to be moved to, another document stands by now; or it has to be settled first.
+                expect(refusal, "already_exists", *(["conflict"] if has_conflict(draft, chosen) else []))
                 return
+            assert not has_conflict(draft, chosen)
             self.watched.agreed()
         else:
             self._at(program).reject({name: chosen})
@@ -273,13 +287,19 @@ class Desk(RuleBasedStateMachine):
 
     @rule(program=programs)
     def person_accepts_all_that_is_shown(self, program: int) -> None:
+        for draft in self._at(program).drafts():
+            for hunk in draft.review.hunks:
+                if hunk.conflict and draft.kind not in ("created", "deleted"):
+                    self._at(program).settle(draft.key, hunk.id, hunk.working)  # the person keeps what they see
+                    self.watched.agreed()
         shown = {name: str(self._at(program).read(name).text) for name in self.watched.documents()}
         drafts = self._at(program).drafts()
         if drafts:
             try:
                 self._at(program).accept({draft.key: None for draft in drafts})
             except Refused as refusal:
-                expect(refusal, "already_exists")
+                disputed = any(has_conflict(draft, draft.hunk_ids()) for draft in drafts)
+                expect(refusal, "already_exists", *(["conflict"] if disputed else []))
                 return
             self.watched.agreed()
         assert self.watched.disk() == shown
@@ -303,7 +323,7 @@ class Desk(RuleBasedStateMachine):
     @rule(data=st.data(), by_number=st.booleans(), program=programs)
     def person_undoes(self, data: st.DataObject, by_number: bool, program: int) -> None:
         workspace = self._at(program)
-        last = workspace.engine.turns.last_to_undo()
+        last = workspace.last_to_undo()
         standing = [turn.id for turn in workspace.turns() if turn.state in (State.APPLIED, State.PROPOSED)]
         if last is None:
             return
@@ -357,6 +377,7 @@ class Desk(RuleBasedStateMachine):
         if not disk:
             return
         name = sorted(disk)[number % len(disk)]
+        self.others_wrote.add(name)
         path, old = self.watched.folder / name, disk[name]
         at %= len(old) + 1
         text = "" if how == "empties it" else old[:at] + new + old[at + length :]
@@ -373,7 +394,9 @@ class Desk(RuleBasedStateMachine):
         if orderly:
             self._at(program).close()
         self.watched.programs[program] = self.watched.opened()
-        assert not self._at(program).notices
+        told = [name for name in PLACES for notice in self._at(program).notices if f"program changed {name} " in notice]
+        assert len(told) == len(self._at(program).notices)
+        assert self.others_wrote.issuperset(told)
 
     @invariant()
     def nothing_the_person_typed_is_lost_or_doubled(self) -> None:

@@ -122,7 +122,7 @@ def with_a_past(folder: Folder) -> Workspace:
 def view(folder: Folder, workspace: Workspace) -> tuple[object, ...]:
     """All that a person can see."""
     drafts = {draft.key: (draft.kind, draft.review, draft.dirty) for draft in workspace.drafts()}
-    trash = [(entry.path, entry.size) for entry in workspace.trashed()]
+    trash = [(entry.path, entry.size) for entry in workspace.list_trash()]
     return folder.tree(), drafts, trash
 
 
@@ -229,7 +229,7 @@ def test_every_write_is_in_the_history_with_author_time_title_and_paths(folder: 
     assert workspace.turn_texts(workspace.turns()[1].id) == [("a.md", POEM, replaced(POEM, Amber="Agate"))]
 
 
-@pytest.mark.covers("ML-change-types", "ML-change-content", "ML-change-move-paths", "ML-diffsys-before")
+@pytest.mark.covers("ML-change-content", "ML-diffsys-before")
 def test_a_change_says_its_kind_both_contents_and_both_places(folder: Folder) -> None:
     folder.put("a.md", "one\n")
     folder.put("b.md", "two\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workspace.folder import Folder
 
 
-@pytest.mark.covers("TK-turn-all-or-nothing", "ML-err-rollback", "TK-turn-staged")
+@pytest.mark.covers("ML-err-rollback", "TK-turn-staged", "TK-turn-failed")
 @pytest.mark.parametrize("mode", ["apply", "propose", "merge"])
 def test_one_failing_call_discards_the_whole_turn(folder: Folder, mode: str) -> None:
     folder.put("a.md", "one\n")
@@ -126,7 +126,7 @@ def test_an_empty_turn_leaves_no_trace(folder: Folder, mode: str) -> None:
     assert turn.outcome.turn is None
     assert workspace.turns() == []
     assert folder.tree() == {"a.md": b"one\n"}
-    assert workspace.engine.audit.entries() == []
+    assert workspace.audit() == []
 
 
 @pytest.mark.parametrize("end", ["commit", "discard"])

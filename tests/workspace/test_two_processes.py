@@ -13,7 +13,7 @@ import pytest
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files.locks import folder_lock
 from redraft.history import database as module
-from redraft.history.salvage import lost_its_tail
+from redraft.history.database import is_truncated
 from redraft.text.edits import Change, Edit
 from workspace.folder import (
     AGENT,
@@ -159,7 +159,7 @@ def test_a_folder_held_by_another_process_gives_busy_and_the_turn_can_be_committ
     workspace = folder.open()
     turn = workspace.turn(AGENT, "Later", mode="apply")
     turn.write("a.md", "two\n", turn.read("a.md").version)
-    with folder_lock(workspace.engine.journal.state), pytest.raises(Busy):
+    with folder_lock(workspace.state), pytest.raises(Busy):
         turn.commit()
     assert folder.text("a.md") == "one\n"
     turn.commit()
@@ -197,7 +197,7 @@ def locks_on(path: str) -> int:
 
 def test_a_second_opening_in_one_process_leaves_the_first_ones_locks(folder: Folder) -> None:
     folder.put("a.md", "text\n")
-    database = folder.open().engine.database
+    database = folder.open().database
     with database.transaction():
         held = locks_on(database.path)
         assert held
@@ -211,7 +211,7 @@ def test_two_openings_at_once_in_one_process_leave_each_other_their_locks(
     """One looks at the file before it connects, just as the other has connected."""
     folder.open().close()
     looking = threading.Event()
-    look = lost_its_tail
+    look = is_truncated
 
     def slowly(path: str) -> bool:
         looking.set()
@@ -225,9 +225,9 @@ def test_two_openings_at_once_in_one_process_leave_each_other_their_locks(
         return found
 
     opened = threading.Event()
-    monkeypatch.setattr(module, "lost_its_tail", slowly)
+    monkeypatch.setattr(module, "is_truncated", slowly)
     with ThreadPoolExecutor(2) as threads:
         other = threads.submit(second)
-        database = threads.submit(folder.open).result().engine.database
+        database = threads.submit(folder.open).result().database
         other.result()
     assert locks_on(database.path), "else another process that closes takes itself for the last, and deletes the log"

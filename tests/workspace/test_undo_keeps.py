@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.errors import Refused
 from redraft.history.turns import State
 from workspace.folder import (
     AGENT,
@@ -143,16 +142,12 @@ def test_undo_of_a_save_keeps_the_text_as_unsaved_typing(folder: Folder) -> None
     assert working(workspace, "a.md") == "one\ntyped\n"
 
 
-def test_a_proposal_that_was_accepted_is_undone_by_undoing_the_decision(folder: Folder) -> None:
+def test_a_proposal_is_undone_whole_after_it_was_accepted(folder: Folder) -> None:
     folder.put("a.md", POEM)
     workspace = folder.open()
     proposal = turn_of(agent_writes(workspace, {"a.md": replaced(POEM, Amber="Agate")}))
     workspace.accept({"a.md": None})
-    with pytest.raises(Refused):
-        workspace.undo(proposal.id)
-    assert folder.text("a.md") == replaced(POEM, Amber="Agate")
-    workspace.undo()
-    workspace.undo()
+    assert workspace.undo(proposal.id).conflicts == []
     assert folder.text("a.md") == working(workspace, "a.md") == POEM
     assert workspace.drafts() == []
 
@@ -200,7 +195,7 @@ def test_undo_of_a_hunk_that_came_back_takes_it_away_again_with_what_was_typed_k
 
 
 @pytest.mark.covers("P5")
-def test_undo_of_a_proposal_accepted_in_one_document_leaves_that_document_alone(folder: Folder) -> None:
+def test_undo_of_a_proposal_accepted_in_one_document_takes_it_back_in_both_and_keeps_typing(folder: Folder) -> None:
     for name in ("a.md", "b.md"):
         folder.put(name, POEM)
     workspace = folder.open()
@@ -210,7 +205,7 @@ def test_undo_of_a_proposal_accepted_in_one_document_leaves_that_document_alone(
     workspace.accept({"a.md": None})
     assert workspace.undo(1).conflicts == []
     assert workspace.drafts() == []
-    assert folder.text("a.md") == replaced(mine, Amber="Agate")
+    assert folder.text("a.md") == mine
     assert working(workspace, "b.md") == POEM
 
 
@@ -220,11 +215,10 @@ def test_undo_of_a_proposal_does_not_propose_what_somebody_else_took_out(folder:
     with workspace.turn(AGENT, "Gone", mode="propose") as turn:
         turn.delete("a.md", turn.read("a.md").version)
     folder.put("a.md", "")
-    taken = workspace.undo()
-    assert [clash.path for clash in taken.conflicts] == ["a.md"]
-    workspace.reject({"a.md": None})
+    assert workspace.undo().conflicts == []
     assert workspace.drafts() == []
-    assert workspace.show(1).state is State.DISCARDED
+    assert working(workspace, "a.md") == ""
+    assert workspace.show(1).state is State.UNDONE
 
 
 def test_undo_of_a_proposal_passes_over_a_document_in_which_nothing_of_it_is_left(folder: Folder) -> None:

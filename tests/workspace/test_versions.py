@@ -54,7 +54,7 @@ def test_an_edit_with_the_present_version_goes_through_and_gives_the_next(folder
     assert not is_valid(workspace, "a.md", first)
 
 
-@pytest.mark.covers("P3", "SB-guard-hash", "TK-version-stale-refused", "TK-version-mismatch-shape")
+@pytest.mark.covers("P3", "SB-guard-hash", "TK-version-mismatch-shape")
 @pytest.mark.parametrize("mode", ["apply", "propose", "merge"])
 def test_a_stale_edit_is_refused_with_both_versions_and_nothing_is_written(folder: Folder, mode: str) -> None:
     folder.put("a.md", "one\n")
@@ -74,8 +74,8 @@ def test_a_stale_edit_is_refused_with_both_versions_and_nothing_is_written(folde
         shape = refused.value.as_dict()
         assert shape["error"] == "version_mismatch"
         assert shape["suggestion"]
-        assert shape["details"]["your_version"] == old
-        assert shape["details"]["current_version"] == workspace.read("a.md").version
+        assert shape["your_version"] == old
+        assert shape["current_version"] == workspace.read("a.md").version
     turn.commit()
     assert folder.tree() == before
     assert len(workspace.turns()) == 1
@@ -142,7 +142,6 @@ def test_saving_and_accepting_do_not_change_the_version(folder: Folder) -> None:
     assert workspace.read("a.md").version == proposed
 
 
-@pytest.mark.covers("TK-scope-reload-stale")
 def test_after_an_outside_change_every_token_issued_before_is_refused(folder: Folder) -> None:
     folder.put("a.md", "one\n")
     workspace = folder.open()

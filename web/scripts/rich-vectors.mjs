@@ -19,7 +19,7 @@ import { createServer } from "vite";
 import { documents } from "./rich-documents.mjs";
 
 const server = await createServer({ server: { middlewareMode: true, hmr: false, ws: false }, logLevel: "error" });
-const { described, richExtensions } = await server.ssrLoadModule("/src/rich/schema.ts");
+const { describeSchema, richExtensions } = await server.ssrLoadModule("/src/rich/schema.ts");
 const schema = getSchema(richExtensions());
 const options = { blockSeparator: "\n\n", textSerializers: getTextSerializersFromSchema(schema) };
 
@@ -50,7 +50,7 @@ function place(doc, text, offsets, offset) {
 
 const given = process.argv[2];
 if (given === "--schema") {
-  process.stdout.write(`${JSON.stringify(described(schema), null, 1)}\n`);
+  process.stdout.write(`${JSON.stringify(describeSchema(schema), null, 1)}\n`);
 } else if (given === undefined) {
   process.stdout.write(
     `[\n${documents(0x7e57, 40)

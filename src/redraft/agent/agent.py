@@ -9,35 +9,38 @@ from __future__ import annotations
 
 import secrets
 import threading
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent import reviewing
-from redraft.agent.budget import Budget
-from redraft.agent.driving import CANCELLED, Driver, cancelled_error
-from redraft.agent.ending import ended
-from redraft.agent.jobs import BUSY, NO_ANSWER, Status
-from redraft.agent.leases import wants_lease
-from redraft.agent.offering import offered
-from redraft.agent.room import Room
-from redraft.agent.sessions import ContextRow
+from redraft.agent.environment import AgentEnvironment
+from redraft.agent.memory.notes import parse_memory_command, user_of
+from redraft.agent.run import job_review
+from redraft.agent.run.budget import JobBudget
+from redraft.agent.run.job_runner import CANCELLED, JobRunner, cancelled_error, complete_job, end_job
+from redraft.agent.run.tool_selection import select_tools
+from redraft.agent.store.events import MaskedEventLog
+from redraft.agent.store.jobs import BUSY, NO_ANSWER, Status
+from redraft.agent.store.leases import is_lease_wanted
+from redraft.agent.store.sessions import ContextRow
 from redraft.errors import Refused
+from redraft.workspace.authors import PERSON
 from redraft.workspace.document import check_text
-from redraft.workspace.engine import PERSON
-from redraft.workspace.modes import mode_named
+from redraft.workspace.turns.modes import mode_by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from redraft.agent.driving import Providers
-    from redraft.agent.jobs import Job
-    from redraft.agent.rules import Remembered
-    from redraft.agent.store import AgentStore
+    from redraft.agent.memory.notes import MemoryCommand
+    from redraft.agent.memory.permissions import PermissionRule
+    from redraft.agent.run.job_runner import ProviderFactory
+    from redraft.agent.store.agent_store import AgentStore
+    from redraft.agent.store.jobs import Job
+    from redraft.agent.store.sessions import Session
     from redraft.history.turns import Author
-    from redraft.search.index import Index
     from redraft.tools.registry import Registry
     from redraft.workspace.events import Event
-    from redraft.workspace.modes import Mode
+    from redraft.workspace.turns.modes import Mode
     from redraft.workspace.workspace import Workspace
 
 MAX_INSTRUCTION = 100_000
@@ -55,22 +58,22 @@ class Agent:
         workspace: Workspace,
         store: AgentStore,
         registry: Registry,
-        providers: Providers,
+        providers: ProviderFactory,
         *,
         guard: AbstractContextManager[Any] | None = None,
-        index: Callable[[], Index | None] = lambda: None,
         ceiling: str | None = None,
     ) -> None:
-        self.room = Room(workspace, store, registry, guard or threading.Lock(), index)
+        self.environment = AgentEnvironment(workspace, store, registry, guard or threading.Lock())
         self.store = store
-        self._ceiling = mode_named(ceiling or workspace.engine.settings.mode)
-        self._driver = Driver(self.room, providers, self._mode, self.rerun)
-        self._unsubscribe = workspace.subscribe(self._workspace_told)
-        store.collect(self.room.limits)
+        self.masked_events = MaskedEventLog(store.events, workspace)
+        self._ceiling = mode_by_name(ceiling or workspace.settings.mode)
+        self._runner = JobRunner(self.environment, providers, self._allowed_mode, self.rerun)
+        self._unsubscribe = workspace.subscribe(self._on_workspace_event)
+        store.collect(self.environment.limits)
 
     def close(self) -> None:
         """Leave the jobs that still run as they are, to be resumed."""
-        self._driver.close()
+        self._runner.close()
         self._unsubscribe()
 
     # Starting and stopping
@@ -85,8 +88,10 @@ class Agent:
         mode: str | None = None,
         model: str = "",
         document: str = "",
+        asked_by: str = PERSON.name,
     ) -> Job:
-        """Begin a job; it is `queued` when this returns. Rows are pinned to the session unless they say otherwise."""
+        """Begin a job; it is `queued` when this returns. Rows are pinned to the session unless they say otherwise. The
+        job works on `document` where a call names none, else on what the person who asks has in front of them."""
         if not instruction.strip() or len(instruction) > MAX_INSTRUCTION:
             raise Refused(f"An instruction has 1 to {MAX_INSTRUCTION} characters.", field="instruction")
         check_text(instruction)
@@ -94,26 +99,52 @@ class Agent:
         busy = next((job for job in self.store.jobs.of_session(session_id) if job.status in BUSY), None)
         if busy is not None:
             raise Refused(f"A job is under way in this session: {busy.id}.", code="conflict", job_id=busy.id)
-        config, allowed = dict(tool_config or {}), self._mode(mode)
-        Budget.of(self.room.limits, config)
-        offered(self.room.registry, config, allowed)
-        if wants_lease(config, self.room.settings.lock):
+        if (order := parse_memory_command(instruction)) is not None:
+            return self._remember(session, instruction, order)
+        config, allowed = {"profile": self.environment.limits.profile, **(tool_config or {})}, self._allowed_mode(mode)
+        JobBudget.of(self.environment.limits, config)
+        select_tools(self.environment.registry, config, allowed)
+        if is_lease_wanted(config, self.environment.settings.lock):
             config["lock"] = True
         rows = [ContextRow.from_dict(dict(row)) for row in context_rows]
         for row in rows:
             if row.pinned:
                 self.store.sessions.pin(session.id, row)
+        with self.environment.guard:
+            front = self.environment.workspace.front(asked_by)
+        if front is not None and document not in ("", front.path):
+            front = None
+        selection = None if front is None or front.selection is None else asdict(front.selection)
+        shown = next((row.file_path for row in rows if row.file_path), "")
         job = self.store.jobs.add(
             session.id,
             instruction,
             allowed.name,
             model=model,
-            document=document or next((row.file_path for row in rows if row.file_path), ""),
+            document=document or (shown if front is None else front.path),
+            in_front=bool(document) or front is not None,
+            selection=selection,
+            asked_by=asked_by,
             tool_config=config,
             context_rows=tuple(row.as_dict() for row in rows if not row.pinned),
             token=secrets.token_hex(8),
         )
-        return self._queued(job)
+        return self._enqueue(job)
+
+    def _remember(self, session: Session, instruction: str, order: MemoryCommand) -> Job:
+        """A job that is over at once and asks no model: the person speaks to the memory."""
+        told = order.execute(self.environment.memory(session.user))
+        job = self.store.jobs.add(session.id, instruction, "read", token=secrets.token_hex(8))
+        self.store.sessions.set_last_job(session.id, job.id)
+        self.store.sessions.say(session.id, "user", instruction, job.id)
+        self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model)
+        self.store.move(job.id, Status.RUNNING, "job.started", {"mode": job.mode})
+        self.store.events.append(job.id, "assistant.message", text=told)
+        return complete_job(self.environment, job, told)
+
+    def learn(self, refused: Mapping[str, Sequence[str] | None], author: Author) -> None:
+        """Keep in mind what somebody is about to reject. For those who hold the guard."""
+        job_review.note_rejections(self.environment.workspace, refused, self.environment.memory(user_of(author)))
 
     def rerun(self, job_id: str) -> Job:
         """The same request once more, on the documents as they are now."""
@@ -124,31 +155,40 @@ class Agent:
             old.mode,
             model=old.model,
             document=old.document,
+            in_front=old.in_front,
+            selection=old.selection,
+            asked_by=old.asked_by,
             tool_config=old.tool_config,
             context_rows=old.context_rows,
             token=secrets.token_hex(8),
             rerun_of=old.id,
             reruns=old.reruns + 1,
         )
+        self._enqueue(job)
         self.store.events.append(old.id, "rerun.started", job_id=job.id)
-        return self._queued(job)
+        return job
 
-    def _queued(self, job: Job) -> Job:
-        self.store.sessions.began(job.session_id, job.id)
+    def successor(self, job_id: str) -> Job | None:
+        """The job that was run in the place of another one."""
+        session = self.store.jobs.get(job_id).session_id
+        return next((job for job in self.store.jobs.of_session(session) if job.rerun_of == job_id), None)
+
+    def _enqueue(self, job: Job) -> Job:
+        self.store.sessions.set_last_job(job.session_id, job.id)
         self.store.sessions.say(job.session_id, "user", job.instruction, job.id)
         again = {"rerun_of": job.rerun_of} if job.rerun_of else {}
         self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model, **again)
-        self.store.collect(self.room.limits)
-        self._driver.launch(job)
+        self.store.collect(self.environment.limits)
+        self._runner.launch(job)
         return job
 
-    def _mode(self, wanted: str | None) -> Mode:
-        mode = mode_named(wanted or self.room.settings.mode)
-        return mode if mode == self._ceiling else mode.narrowed(self._ceiling)
+    def _allowed_mode(self, wanted: str | None) -> Mode:
+        mode = mode_by_name(wanted or self.environment.settings.mode)
+        return mode if mode == self._ceiling else mode.narrow(self._ceiling)
 
     def resume(self) -> list[Job]:
         """Take up every job that nobody runs: after a restart. Gives those that go on."""
-        return self._driver.resume()
+        return self._runner.resume()
 
     def cancel(self, job_id: str) -> Job:
         """Stop a job at once; nothing of it stays but the log. A job that is over, or under review, stays as it is."""
@@ -156,21 +196,21 @@ class Agent:
         if job.status not in BUSY:
             return job
         job = self.store.jobs.update(job_id, cancel_wanted=True)
-        driven = self._driver.get(job_id)
+        driven = self._runner.get(job_id)
         if driven is not None:
             driven.cancel.set()
         elif not self.store.is_running(job_id):  # else its own process looks, twice a second
-            return ended(self.room, job, Status.CANCELLED, cancelled_error(), CANCELLED)
+            return end_job(self.environment, job, Status.CANCELLED, cancelled_error(), CANCELLED)
         return job
 
     def wait(self, job_id: str, timeout: float | None = None) -> Job:
         """Wait until this process is done with a job; gives it as it stands then."""
-        self._driver.wait(job_id, timeout)
+        self._runner.wait(job_id, timeout)
         return self.store.jobs.get(job_id)
 
-    def runs(self, job_id: str) -> bool:
+    def is_running_here(self, job_id: str) -> bool:
         """Whether this process is running the job."""
-        return self._driver.get(job_id) is not None
+        return self._runner.get(job_id) is not None
 
     # Speaking with a job
 
@@ -178,11 +218,11 @@ class Agent:
         """Answer the job's question; `no_user_answer` leaves it to the agent."""
         return self._reply(job_id, question_id, {"answer": answer or NO_ANSWER}, "clarification")
 
-    def confirm(self, job_id: str, question_id: str, *, allow: bool, remember: Remembered | None = None) -> Job:
+    def confirm(self, job_id: str, question_id: str, *, allow: bool, remember: PermissionRule | None = None) -> Job:
         """Agree to what the job wants to do, or not; with `remember`, also for the future."""
         job = self._reply(job_id, question_id, {"allow": allow}, "confirmation", "estimate")
         if remember is not None:
-            self.room.rules.remember(remember)
+            self.environment.rules.remember(remember)
         return job
 
     def _reply(self, job_id: str, question_id: str, reply: dict[str, Any], *kinds: str) -> Job:
@@ -193,75 +233,95 @@ class Agent:
         if question.kind not in kinds:
             raise Refused(f"This question is a {question.kind}.", field="question_id", kind=question.kind)
         job = self.store.jobs.update(job_id, reply={"question_id": question_id, **reply})
-        driven = self._driver.get(job_id)
+        driven = self._runner.get(job_id)
         if driven is not None and driven.run is not None:
-            driven.run.asking.knock()
+            driven.run.questions.wake()
         elif driven is None and not self.store.is_running(job_id):
-            self._driver.launch(job)
+            self._runner.launch(job)
         return job
 
     # The review
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """The job as it stands, with its `diff_bundle` while it awaits review. `interrupted` says that it is under way
-        by its state, but that the program which ran it is gone: `resume` takes it up."""
-        job = self._settled(self.store.jobs.get(job_id))
-        under_way = job.status in (Status.QUEUED, Status.RUNNING) and not self.runs(job_id)
+        """The job as it stands, with its `diff_bundle` while something of it awaits review. `interrupted` says that it
+        is under way by its state, but that the program which ran it is gone: `resume` takes it up."""
+        job = self._complete_after_decisions(self.store.jobs.get(job_id))
+        under_way = job.status in (Status.QUEUED, Status.RUNNING) and not self.is_running_here(job_id)
         shape = {
             **job.as_dict(),
+            "proposed_edits": self.environment.workspace.mask_records(job.proposed_edits, job.created_at),
             "diff_bundle": None,
             "interrupted": under_way and not self.store.is_running(job_id),
         }
-        if job.status is Status.REVIEW:
-            with self.room.guard:
-                shape["diff_bundle"] = reviewing.bundle(self.room.workspace, job)
+        if self._is_awaiting_review(job):
+            with self.environment.guard:
+                pending = job_review.pending_drafts(self.environment.workspace, job)
+            shape["diff_bundle"] = job_review.diff_bundle(job, pending)
         return shape
 
     def apply(self, job_id: str, accepted_hunk_ids: Iterable[str], *, author: Author = PERSON) -> dict[str, Any]:
         """Take the accepted hunks, refuse the others, as `author` decides. Where a file was changed since it was shown,
         nothing is written: the proposal is withdrawn and the job run again."""
-        job = self._settled(self.store.jobs.get(job_id))
-        if job.status is not Status.REVIEW:
+        job = self._complete_after_decisions(self.store.jobs.get(job_id))
+        if not self._is_awaiting_review(job):
             raise Refused(f"The job is {job.status}, not under review.", code="conflict", job_id=job_id)
         accepted = list(accepted_hunk_ids)
         self.store.events.append(job_id, "apply.started", accepted=len(accepted))
         try:
-            with self.room.guard:
-                answer = reviewing.apply(self.room.workspace, job, accepted, self.room.memory, author=author)
+            with self.environment.guard:
+                answer = job_review.apply(
+                    self.environment.workspace, job, accepted, self.environment.memory(user_of(author)), author=author
+                )
         except Refused as error:
-            if error.code != "conflict":
+            # A hunk in conflict is for the person to settle; a file that changed is for the agent to look at again.
+            if error.code != "conflict" or "hunk_id" in error.details or job.status is not Status.REVIEW:
                 raise
-            return self._withdrawn(job, error, author)
+            return self._withdraw(job, error, author)
         self.store.events.append(job_id, "apply.completed", **answer)
-        self._settled(job)
+        self._complete_after_decisions(job)
         return answer
 
-    def _withdrawn(self, job: Job, error: Refused, author: Author) -> dict[str, Any]:
+    def withdraw(self, turn: int, error: Refused, author: Author) -> dict[str, Any] | None:
+        """Withdraw what the job of a turn proposes, because its file was changed since it was shown, and run it again.
+        Gives what `apply` would; None where no job waits for a decision about that turn."""
+        job = self.store.jobs.by_turn(turn)
+        if job is None or job.status is not Status.REVIEW:
+            return None
+        return self._withdraw(job, error, author)
+
+    def _withdraw(self, job: Job, error: Refused, author: Author) -> dict[str, Any]:
         shape = {**error.as_dict(), "rerun_required": True}
         self.store.events.append(job.id, "conflict.found", **error.details)
         told = {"error": error.code, "reason": error.message}
         self.store.move(job.id, Status.FAILED, "job.failed", told, error=shape)
-        with self.room.guard:
-            left = reviewing.left_to_decide(self.room.workspace, job.turn or 0)
-            self.room.workspace.reject(left, author=author)
-        again = self.rerun(job.id) if job.reruns < self.room.limits.reruns else None
+        with self.environment.guard:
+            left = job_review.pending_hunks(self.environment.workspace, job.turn or 0)
+            self.environment.workspace.reject(left, author=author)
+        again = self.rerun(job.id) if job.reruns < self.environment.limits.reruns else None
         return {"status": "conflict", "error": shape, "rerun_job_id": None if again is None else again.id}
 
-    def _settled(self, job: Job) -> Job:
+    def _is_awaiting_review(self, job: Job) -> bool:
+        """Whether something of it can be decided: also once it is complete, where a decision was taken back."""
+        if job.status is not Status.COMPLETED or job.turn is None:
+            return job.status is Status.REVIEW
+        with self.environment.guard:
+            return bool(job_review.pending_hunks(self.environment.workspace, job.turn))
+
+    def _complete_after_decisions(self, job: Job) -> Job:
         """A job whose every hunk was decided, wherever that was, is complete."""
         if job.status is not Status.REVIEW or job.turn is None:
             return job
-        with self.room.guard:
-            left = reviewing.left_to_decide(self.room.workspace, job.turn)
-        return job if left else self._decided(job)
+        with self.environment.guard:
+            left = job_review.pending_hunks(self.environment.workspace, job.turn)
+        return job if left else self._complete(job)
 
-    def _decided(self, job: Job) -> Job:
+    def _complete(self, job: Job) -> Job:
         try:
             return self.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn})
         except Refused:
             return self.store.jobs.get(job.id)  # somebody else saw it first
 
-    def _workspace_told(self, event: Event) -> None:
+    def _on_workspace_event(self, event: Event) -> None:
         """What happens to a job's turn belongs to the job's events. Called by whoever acts, who holds the guard."""
         if event.type.startswith("checkpoint.rollback."):
             job = self.store.jobs.by_turn(int(event.data["checkpoint_id"]))
@@ -269,8 +329,8 @@ class Agent:
                 self.store.events.append(job.id, event.type, **event.data)
         elif event.type == "review.updated":
             for job in self.store.jobs.with_status([Status.REVIEW]):
-                left = {} if job.turn is None else reviewing.left_to_decide(self.room.workspace, job.turn)
+                left = {} if job.turn is None else job_review.pending_hunks(self.environment.workspace, job.turn)
                 hunks = sum(map(len, left.values()))
                 self.store.events.append(job.id, "review.updated", paths=event.data["paths"], left=hunks)
                 if not left:
-                    self._decided(job)
+                    self._complete(job)

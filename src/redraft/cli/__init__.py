@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 VERSION_OPTION = "--version"
 
 
+def tune_garbage_collection() -> None:
+    """Look for garbage as often as a program needs that imports much and lives on, and never while it ends.
+
+    By default Python looks every 700 objects and once more at the end: a third of the time in which a server starts and
+    stops. The system takes the memory back anyway.
+    """
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and give its exit status."""
     given = sys.argv[1:] if arguments is None else arguments
+    tune_garbage_collection()
     try:
         if given == [VERSION_OPTION]:
             from redraft import __version__

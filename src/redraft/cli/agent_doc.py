@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 
+from redraft.cli import tune_garbage_collection
+
 VERSION_OPTION = "--version"
+_DOUBTFUL = (b"\0", b"KEY", b"-Key-", b"Cookie File")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and give its exit status."""
     given = sys.argv[1:] if arguments is None else arguments
+    tune_garbage_collection()
     try:
         if given == [VERSION_OPTION]:
             from redraft import __version__
@@ -39,19 +43,31 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _outline(words: list[str]) -> bytes | None:
     """The outline of a plain call, without the machinery of commands, which takes longer to load than the answer to
-    find; None where there is anything to explain, or a terminal to take care of."""
+    find; None where there is anything to explain, a further name to look at, or a terminal to take care of."""
     names = [word for word in words if word != "--json"]
     if len(names) != 1 or names[0].startswith("-") or sys.stdout.isatty():
         return None
     try:
         with open(names[0], "rb") as file:
+            if os.fstat(file.fileno()).st_nlink > 1:
+                return None
             data = file.read()
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError):
         return None
-    from redraft.cli.doc.outlining import shown
+    from redraft.cli.doc.outline_table import format_outline
 
-    return None if b"\0" in data else shown(text, as_json=len(words) > 1).encode()
+    return format_outline(text, as_json=len(words) > 1).encode() if _is_plainly_prose(names[0], data) else None
+
+
+def _is_plainly_prose(name: str, data: bytes) -> bool:
+    """Whether a file is no secret beyond doubt, told without the rules for secrets, which take too long to load. Any
+    doubt is theirs to settle: a dot in front, an underscore, a word that keys have."""
+    place, suffix = os.path.splitext(os.path.realpath(name).lower())
+    if suffix != ".md" or not place.isascii() or "." in place or "keyrings" in place:
+        return False
+    own = os.path.basename(place)
+    return "_" not in own and "--" not in own and not any(word in data for word in _DOUBTFUL)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from redraft.cli.screen import escaped
+from redraft.cli.screen import escape
 from redraft.errors import ConfirmationRequired, Refused
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Command:
 
     words: str
     summary: str
-    act: Callable[[Call], int]
+    act: Callable[[Invocation], int]
     configure: Callable[[argparse.ArgumentParser], None] = lambda parser: None
     examples: tuple[str, ...] = ()
     about: str = ""
@@ -58,12 +58,12 @@ class Command:
 
 
 @dataclass(slots=True)
-class Call:
+class Invocation:
     """One run of a command."""
 
     arguments: Namespace
     screen: Screen
-    told: list[str] = field(default_factory=list[str])
+    shown_notices: list[str] = field(default_factory=list[str])
     _workspace: Workspace | None = None
 
     @property
@@ -77,6 +77,8 @@ class Call:
 
         if not os.path.lexists(self.folder):
             raise Refused(f"The folder {self.folder} does not exist.", code="folder_not_found", folder=self.folder)
+        if not os.path.isdir(self.folder):
+            raise Refused(f"{self.folder} is a file, not a folder.", code="folder_not_found", folder=self.folder)
         with open_workspace(self.folder, mode=mode) as workspace:
             self._workspace = workspace
             try:
@@ -84,7 +86,7 @@ class Call:
             finally:
                 self._workspace = None
                 for notice in workspace.notices:
-                    if notice not in self.told and not self.screen.json:
+                    if notice not in self.shown_notices and not self.screen.json:
                         self.screen.remark(f"note: {notice}")
 
     def emit(self, payload: Mapping[str, Any]) -> None:
@@ -92,14 +94,14 @@ class Call:
         notices = {} if self._workspace is None else {"notices": self._workspace.notices}
         self.screen.emit({**payload, **notices})
 
-    def again(self, *words: str) -> str:
+    def command_line(self, *words: str) -> str:
         """A command line for the same folder, to be copied."""
         from shlex import join
 
         folder = [] if self.folder == "." else ["--folder", self.folder]
         return join(["redraft", *words, *folder])
 
-    def confirmed(self, what: str, paths: list[str]) -> bool:
+    def confirm(self, what: str, paths: list[str]) -> bool:
         """Whether the person agrees: by `--yes`, or by answering; asked only where there is a person to answer."""
         if self.arguments.yes:
             return True
@@ -108,7 +110,7 @@ class Call:
         for path in paths:
             self.screen.remark(f"  {path}")
         sys.stdout.flush()
-        sys.stderr.write(f"This would {escaped(what)}. Go on? [y/N] ")
+        sys.stderr.write(f"This would {escape(what)}. Go on? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
@@ -132,10 +134,10 @@ def turn_number(text: str) -> int:
 
 def positive_number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_TURN_DIGITS and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
+        raise argparse.ArgumentTypeError(f"it must be 1 or greater, not {text!r}")
     return int(text)
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """`1 hunk`, `2 hunks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""What reaches the terminal. Every text passes through `escaped` here, so no command can forget it.
+"""What reaches the terminal. Every text passes through `escape` here, so no command can forget it.
 
 A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds of its own.
 A document or a file name can therefore not move the cursor, retitle the window, or show itself in another order than
@@ -27,22 +27,45 @@ REMOVED_WORD, ADDED_WORD = "1;4;31", "1;4;32"
 _HARMLESS = "\t\u200c\u200d"
 # Here a command's own message says what to do; the general advice is meant for agents.
 _SAYS_ITSELF = ("invalid_argument", "confirmation_required", "nothing_to_undo")
+# What to type next. By what the error is about, where one of its details says so, else by its code.
+_COMMANDS: dict[tuple[str, str], str] = {
+    ("not_found", "job_id"): "`redraft jobs` lists them.",
+    ("not_found", "session_id"): "`redraft jobs` names the session of each job; without --session a new one begins.",
+    ("not_found", "trash"): "`redraft trash list` lists what is.",
+    ("not_found", "name"): "`redraft users list` lists them.",
+    ("not_found", "path"): "Check its name; `redraft tool list_documents` lists what is in the folder.",
+    ("turn_not_found", ""): "`redraft turns` lists their numbers.",
+    ("hunk_not_found", ""): "`redraft diff` shows what waits for a decision, with its ids.",
+    ("unsupported_file_type", "kind"): "Name a text file.",
+    ("unsupported_file_type", ""): "Redraft works on UTF-8 text: convert a copy of it first, for example with iconv.",
+    ("permission_denied", ""): "Change its permissions, or those of the folder that it is in.",
+    ("secret", ""): "To see it, open the folder in the app on this machine: `redraft open`. It asks first.",
+    ("model_unavailable", ""): "`redraft models` lists what is set up; docs/models.md says how.",
+}
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class Styled(NamedTuple):
+class StyledText(NamedTuple):
     """A part of a line in a colour."""
 
     text: str
     style: str
 
 
-def escaped(text: str) -> str:
+def _next_step(error: RedraftError) -> str:
+    """What a person at the keyboard does next; the advice of an error speaks of an agent's tools."""
+    if error.hint:
+        return error.hint
+    found = (_COMMANDS.get((error.code, about)) for about in (*error.details, ""))
+    return next((command for command in found if command), error.advice)
+
+
+def escape(text: str) -> str:
     """The text with everything that a terminal would obey, hide or reorder written out as `\\x1b` or `\\u202e`."""
-    return text if text.isprintable() else "".join(map(_escaped_character, text))
+    return text if text.isprintable() else "".join(map(_escape_character, text))
 
 
-def _escaped_character(char: str) -> str:
+def _escape_character(char: str) -> str:
     if char.isprintable() or char in _HARMLESS:
         return char
     from unicodedata import category
@@ -64,23 +87,23 @@ class Screen:
     @staticmethod
     def standard(*, json: bool) -> Screen:
         """The program's own output; colour only for a person who looks at it and does not mind."""
-        from redraft.runtime import colour_wanted
+        from redraft.runtime import is_colour_wanted
 
         terminal = sys.stdout.isatty()
         for stream in (sys.stdout, sys.stderr):
             # A terminal in another encoding shows escapes for what it lacks; it does not stop the program.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        return Screen(json, terminal and not json and colour_wanted(), terminal)
+        return Screen(json, terminal and not json and is_colour_wanted(), terminal)
 
-    def line(self, *parts: str | Styled) -> None:
+    def line(self, *parts: str | StyledText) -> None:
         """One line of human output. A line break inside a part is escaped like any control character."""
-        sys.stdout.write("".join(map(self._shown, parts)) + "\n")
+        sys.stdout.write("".join(map(self._render, parts)) + "\n")
 
-    def _shown(self, part: str | Styled) -> str:
+    def _render(self, part: str | StyledText) -> str:
         if isinstance(part, str):
-            return escaped(part)
-        text = escaped(part.text)
+            return escape(part)
+        text = escape(part.text)
         return f"\x1b[{part.style}m{text}\x1b[0m" if self.colour and text else text
 
     def emit(self, payload: Mapping[str, Any]) -> None:
@@ -102,16 +125,16 @@ class Screen:
 
     def remark(self, text: str) -> None:
         """Something beside the answer: on the standard error, so that it mixes with no output."""
-        sys.stderr.write(escaped(text) + "\n")
+        sys.stderr.write(escape(text) + "\n")
 
-    def failure(self, error: RedraftError) -> None:
+    def report_failure(self, error: RedraftError) -> None:
         """Why a command did not do what it was asked."""
         if self.json:
             self.emit(error.as_dict())
             return
         self.remark(f"redraft: {error.message}")
         if error.code not in _SAYS_ITSELF:
-            self.remark(f"         {error.advice}")
+            self.remark(f"         {_next_step(error)}")
 
     def finish(self) -> None:
         """Send what is still waiting; whoever reads has it, or the failure is met here and not at the very end."""

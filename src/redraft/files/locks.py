@@ -13,9 +13,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from redraft.errors import Busy
-from redraft.files.faults import told
-from redraft.files.images import flags_of
+from redraft.errors import Busy, RedraftError, Refused
+from redraft.files.file_image import flags_of
+from redraft.files.os_errors import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -42,7 +42,7 @@ def folder_lock(
 
 
 @contextmanager
-def released(guard: AbstractContextManager[Any]) -> Generator[None]:
+def release(guard: AbstractContextManager[Any]) -> Generator[None]:
     """Let others work while somebody is waited for. Whoever uses it holds the guard, and holds it again afterwards."""
     guard.__exit__(None, None, None)
     try:
@@ -52,10 +52,24 @@ def released(guard: AbstractContextManager[Any]) -> Generator[None]:
 
 
 def _open(state: str | os.PathLike[str] | int, name: str) -> int:
-    with told("lock", name):
+    try:
+        return _open_lock_file(state, name)
+    except Refused as error:
+        if error.code != "not_found":
+            raise
+        message = "The folder in which Redraft keeps its state is gone, and cannot be made."
+        raise RedraftError(message, code="io_error") from error
+
+
+def _open_lock_file(state: str | os.PathLike[str] | int, name: str) -> int:
+    with explain_os_errors("lock", name):
         if isinstance(state, int):
             return os.open(name, _LOCK_FLAGS, 0o600, dir_fd=state)
-        return os.open(os.path.join(state, name), _LOCK_FLAGS, 0o600)
+        try:
+            return os.open(os.path.join(state, name), _LOCK_FLAGS, 0o600)
+        except FileNotFoundError:  # the folder was deleted, perhaps while we run
+            os.makedirs(state, mode=0o700, exist_ok=True)
+            return os.open(os.path.join(state, name), _LOCK_FLAGS, 0o600)
 
 
 def _acquire(fd: int, name: str, exclusive: bool, timeout: float) -> None:
@@ -65,7 +79,7 @@ def _acquire(fd: int, name: str, exclusive: bool, timeout: float) -> None:
     deadline = time.monotonic() + timeout
     pause = 0.0005
     while True:
-        with told("lock", name):
+        with explain_os_errors("lock", name):
             try:
                 fcntl.flock(fd, how)
                 return

@@ -65,6 +65,14 @@ _EXECUTED_BY_CONVENTION = name_set(
     " mise.toml"
 )
 
+# What other agents read as orders whenever they work in the folder: an agent may write it, after a person agreed.
+_AGENT_INSTRUCTIONS = name_set(
+    ".agents.md .aiderrules .augment-guidelines .cursorrules .goosehints .kilocoderules .roorules .rules .windsurfrules"
+    " agent.md agents.local.md agents.md agents.override.md claude.local.md claude.md copilot-instructions.md crush.md"
+    " gemini.md qwen.md warp.md"
+)
+_INSTRUCTIONS_SUFFIX = ".instructions.md"
+
 # What a system keeps for itself in any folder: no document, and nothing for an agent to touch.
 _SYSTEM_FILES = name_set(".ds_store .localized desktop.ini thumbs.db ehthumbs.db")
 
@@ -152,16 +160,6 @@ def split_path(path: DocPath) -> tuple[str, str]:
     return folder, name
 
 
-def same_name_key(path: str) -> str:
-    """Equal for two paths that a case-insensitive or normalising disk would take for one."""
-    if path.isascii():
-        return path.lower()
-    from unicodedata import normalize
-
-    # Case folding can undo the composition, so it is composed once more.
-    return normalize("NFC", normalize("NFC", path).casefold())
-
-
 def fold_name(name: str) -> str:
     """A component as the most forgiving disk would read it; for comparing with names that are guarded.
 
@@ -209,7 +207,10 @@ def _alias_of(name: str, stems: frozenset[str] | set[str]) -> bool:
 @lru_cache(maxsize=REMEMBERED)
 def agent_may_write(path: str) -> bool:
     """Whether an agent may create, change, move or delete what is at `path`."""
-    for name in path.split("/"):
+    *folders, last = path.split("/")
+    if folders and fold_name(folders[-1]) == ".github" and is_agent_instructions(last):
+        folders = folders[:-1]  # of all that lies there, the one text that is written for agents
+    for name in (*folders, last):
         for variant in fold_variants(name):
             if variant in _EXECUTED_BY_CONVENTION | _SYSTEM_FILES or variant.startswith(TEMP_PREFIX):
                 return False
@@ -218,8 +219,30 @@ def agent_may_write(path: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=REMEMBERED)
+def is_agent_instructions(path: str) -> bool:
+    """Whether agents take orders from the file at `path`, as they do from `AGENTS.md` or `.cursorrules`."""
+    return any(
+        variant in _AGENT_INSTRUCTIONS or variant.endswith(_INSTRUCTIONS_SUFFIX)
+        for variant in fold_variants(path.rpartition("/")[2])
+    )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_system_file(path: str) -> bool:
+    """Whether `path` is what a system keeps for itself in a folder, such as `.DS_Store`."""
+    return not _SYSTEM_FILES.isdisjoint(fold_variants(path.rpartition("/")[2]))
+
+
+def check_no_system_file(path: str) -> None:
+    """Raise `forbidden_path` for what `is_system_file`."""
+    if is_system_file(path):
+        raise Forbidden(f"{path} belongs to the operating system.", code="forbidden_path", path=path)
+
+
 def check_agent_write(path: str) -> None:
     """Raise `forbidden_path` where `agent_may_write` says no."""
+    check_no_system_file(path)
     if not agent_may_write(path):
         raise Forbidden(
             f"{path} is a place where text is executed or configures a program, so no agent may write it.",

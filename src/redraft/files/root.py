@@ -18,10 +18,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Refused
-from redraft.files import syscalls, trusting
-from redraft.files.faults import explain, through_link, told
-from redraft.files.images import READ_FLAGS, FileImage, Stamp, flags_of, read_open, stamp_of
+from redraft.files import stat_cache, syscalls
+from redraft.files.file_image import READ_FLAGS, FileImage, FileStamp, flags_of, read_open, stamp_of
+from redraft.files.os_errors import explain, explain_os_errors, through_link
 from redraft.files.paths import DocPath, join_path, split_path
+from redraft.files.secret_files import SecretLinks
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -43,18 +44,19 @@ class Parent(NamedTuple):
 class Root:
     """A folder and the files beneath it. Safe to share between threads; close it when done."""
 
-    __slots__ = ("_fd", "folder")
+    __slots__ = ("_fd", "folder", "secret_links")
 
     def __init__(self, fd: int, folder: str) -> None:
         self._fd = fd
         self.folder = folder
+        self.secret_links = SecretLinks(self.open_folder)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Root:
         """Hold `folder`; where it is itself reached through links, that was the person's choice."""
         name = os.fspath(folder)
-        trusting.forget()
-        with told("open", name):
+        stat_cache.forget()
+        with explain_os_errors("open", name):
             return cls(os.open(name, _HOLD_FLAGS), name)
 
     def close(self) -> None:
@@ -75,17 +77,25 @@ class Root:
 
     def read(self, path: DocPath, *, limit: int | None = None) -> FileImage:
         """The whole content of one regular file, with the stamp of the same descriptor."""
-        with told("read", path):
+        with explain_os_errors("read", path):
             fd = self.open_beneath(path, READ_FLAGS)
             try:
                 return read_open(fd, path, limit)
             finally:
                 os.close(fd)
 
-    def stamp(self, path: DocPath) -> Stamp | None:
+    def stamp(self, path: DocPath) -> FileStamp | None:
         """The stamp of whatever regular file or folder is there; None where nothing is."""
         found = self._status(path)
         return None if found is None else stamp_of(found)
+
+    def is_secret_link(self, path: DocPath) -> bool:
+        """Whether the file there is one more name of a secret in the folder."""
+        try:
+            found = self._status(path)
+        except RedraftError:
+            return False  # a link or something else: whoever reads it is told
+        return found is not None and stat.S_ISREG(found.st_mode) and self.secret_links.has_secret_name(found)
 
     def exists(self, path: DocPath) -> bool:
         return self._status(path) is not None
@@ -134,7 +144,7 @@ class Root:
 
     def open_folder(self, folder: str) -> int:
         """A descriptor of a folder ("" is the root) that can be listed and synced; the caller closes it."""
-        with told("open", folder or self.folder):
+        with explain_os_errors("open", folder or self.folder):
             return self.open_beneath(folder, FOLDER_FLAGS) if folder else os.open(".", FOLDER_FLAGS, dir_fd=self._fd)
 
     def make_folder(self, path: DocPath) -> tuple[DocPath, ...]:
@@ -152,7 +162,7 @@ class Root:
     def _make_folders(self, folder: str) -> tuple[int, tuple[DocPath, ...]]:
         made: list[DocPath] = []
         here = ""
-        with told("create", folder):
+        with explain_os_errors("create", folder):
             fd = os.open(".", FOLDER_FLAGS, dir_fd=self._fd)
             try:
                 for name in folder.split("/"):
@@ -168,9 +178,18 @@ class Root:
                 raise
         return fd, tuple(made)
 
+    def names_in(self, folder: DocPath) -> list[DocPath]:
+        """The paths of whatever lies in a folder, of every kind."""
+        fd = self.open_folder(folder)
+        try:
+            with explain_os_errors("list", folder):
+                return [join_path(folder, name) for name in os.listdir(fd)]
+        finally:
+            os.close(fd)
+
     def remove_folder(self, path: DocPath) -> None:
         """Remove an empty folder; `conflict` if something is in it."""
-        with self.open_parent(path) as parent, told("remove", path):
+        with self.open_parent(path) as parent, explain_os_errors("remove", path):
             try:
                 os.rmdir(parent.name, dir_fd=parent.fd)
             except OSError as error:

@@ -25,24 +25,25 @@ _FORMATS: dict[str, Format] = {
 }
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of a file, and whether a byte order mark stood before it."""
 
     text: str
     bom: bool
 
 
-def decode(data: bytes) -> Decoded:
-    """The text in `data`; `unsupported_file_type` with the offset of the first byte that is not UTF-8 text."""
+def decode(data: bytes, path: str = "") -> DecodedText:
+    """The text in `data`, of the file at `path`; `unsupported_file_type` with the offset of the first byte that is not
+    UTF-8 text."""
     nul = data.find(b"\0")
     bom = data.startswith(BOM)
     try:
         text = str(data if nul < 0 else data[:nul], "utf-8")
     except UnicodeDecodeError as error:
-        raise _not_text(_guess(data), error.start) from error
+        raise _not_text(path, _guess(data), error.start) from error
     if nul >= 0:
-        raise _not_text("binary data", nul)
-    return Decoded(text[1:] if bom else text, bom)
+        raise _not_text(path, "binary data", nul)
+    return DecodedText(text[1:] if bom else text, bom)
 
 
 def encode(text: str, bom: bool = False) -> bytes:
@@ -63,9 +64,9 @@ def _guess(data: bytes) -> str:
     return "binary data" if b"\0" in data[:8192] else "text in another encoding, perhaps Latin-1"
 
 
-def _not_text(guess: str, offset: int) -> Refused:
+def _not_text(path: str, guess: str, offset: int) -> Refused:
     return Refused(
-        f"This is not UTF-8 text but {guess}: byte {offset} does not fit. Nothing was changed.",
+        f"{path or 'This'} is not UTF-8 text but {guess}: byte {offset} does not fit. Nothing was changed.",
         code="unsupported_file_type",
         offset=offset,
     )

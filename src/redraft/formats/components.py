@@ -11,13 +11,13 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from redraft.errors import Refused
-from redraft.text.lines import count_breaks
+from redraft.text.lines import adopt_newlines, count_breaks, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Word = Literal["agent", "patch"]
 
@@ -85,16 +85,16 @@ def components(text: str) -> tuple[Component, ...]:
             found.append(Component(marker.name, marker.start, marker.end, marker.end, marker.end))
             continue
         if not waiting or waiting[-1][1].name != marker.name:
-            raise _unpaired(text, marker, "closes nothing that is open there")
+            raise _unpaired_error(text, marker, "closes nothing that is open there")
         place, opening = waiting.pop()
         attributes = {key: value.strip("\"'") for key, value in _ATTRIBUTE.findall(opening.attributes)}
         found[place] = Component(marker.name, opening.start, opening.end, marker.start, marker.end, attributes)
     if waiting:
-        raise _unpaired(text, waiting[-1][1], "is never closed")
+        raise _unpaired_error(text, waiting[-1][1], "is never closed")
     return tuple(found)
 
 
-def _unpaired(text: str, marker: Marker, what: str) -> Refused:
+def _unpaired_error(text: str, marker: Marker, what: str) -> Refused:
     line = count_breaks(text[: marker.start]) + 1
     return Refused(f"{text[marker.start : marker.end]} in line {line} {what}.", code="conflict", line=line)
 
@@ -108,7 +108,7 @@ def component(text: str, name: str) -> Component | None:
     return named[0] if named else None
 
 
-def undisturbed(before: str, after: str, place: Component) -> bool:
+def is_undisturbed(before: str, after: str, place: Component) -> bool:
     """Whether a text still parses after something was written into a component: every component outside it where it
     was, and itself ending where it should."""
     growth = len(after) - len(before)
@@ -135,7 +135,7 @@ def markers(text: str, word: Word, *, in_code: bool = False) -> Iterator[Marker]
             continue
         while end <= match.start() and (after := next(hidden, None)) is not None:
             start, end = after
-        if start <= match.start() < end or (not in_code and _in_backticks(text, match.start(), match.end())):
+        if start <= match.start() < end or (not in_code and _is_in_backticks(text, match.start(), match.end())):
             continue
         yield Marker(match["name"], match["close"] is not None, match["rest"], match.start(), match.end())
 
@@ -193,7 +193,7 @@ def _longest_ahead(lines: list[_Fence]) -> list[dict[str, int]]:
     return ahead[::-1]
 
 
-def _in_backticks(text: str, start: int, end: int) -> bool:
+def _is_in_backticks(text: str, start: int, end: int) -> bool:
     """Whether a place lies in code within its line."""
     begin, stop = _line(text, start, end)
     if "`" not in text[begin:start]:
@@ -211,7 +211,7 @@ def _in_backticks(text: str, start: int, end: int) -> bool:
     return False
 
 
-def harmless(text: str, *, in_code: bool = False) -> str:
+def escape_markers(text: str, *, in_code: bool = False) -> str:
     """The text with its markers written so that they read the same and mark nothing, and with no fence left open.
 
     `in_code` treats markers in code too, where they would show as they are then written.
@@ -221,10 +221,10 @@ def harmless(text: str, *, in_code: bool = False) -> str:
     for marker in markers(text, "agent", in_code=in_code):
         pieces += [text[at : marker.start], "&lt;"]  # as `_tame` does
         at = marker.start + 1
-    return _with_fences_closed("".join([*pieces, text[at:]]))
+    return _close_fences("".join([*pieces, text[at:]]))
 
 
-def refenced(text: str) -> str:
+def swap_fences(text: str) -> str:
     """The same text with its fences in the other sign, and marker text within them made harmless: for a document in
     which somebody has just opened a fence, which the first fence of the text would close."""
     pieces: list[str] = []
@@ -252,7 +252,7 @@ def _other_sign(block: str) -> str:
     return block[: opening.at] + fence + inside + fence + block[closing.at + len(closing.sign) :]
 
 
-def _with_fences_closed(text: str) -> str:
+def _close_fences(text: str) -> str:
     """The text with its first open fence closed at its end: then there is no other."""
     closed = fences(text)
     starts = [start for start, _ in closed]
@@ -265,3 +265,168 @@ def _with_fences_closed(text: str) -> str:
         marks = lead.strip(" \t>") != ""  # a list's, which would begin another item
         return f"{text}{end}{' ' * len(lead) if marks else lead}{line.sign}\n"
     return text
+
+
+# Writing into a component: an entry in the place of its content, after it or before it.
+#
+# Bytes outside the component stay as they are, and so do the old entries that are kept. Afterwards the document must
+# have the same components as before, or it is not given back: `filled` refuses rather than leave markers that do not
+# pair. Nothing here knows the time: whoever wants a stamp before an entry puts it there.
+
+
+FillMode = Literal["replace", "append", "prepend"]
+FILL_MODES: tuple[FillMode, ...] = get_args(FillMode)
+
+_FIRST_BREAK = re.compile(r"[ \t]*(?:\r\n?|\n)")
+_INDENT = re.compile(r"(?<=[\r\n])[ \t]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FillOptions:
+    """How entries come into a component. `max_entries` bounds the lines that are not empty; 0 is no bound."""
+
+    mode: FillMode = "replace"
+    max_entries: int = 0
+
+
+def to_entry(content: str) -> str:
+    """Content as an entry: without the break that follows a marker, and ending in one line end; "" for nothing."""
+    trimmed = _FIRST_BREAK.sub("", content, count=1) if _FIRST_BREAK.match(content) else content
+    trimmed = trimmed.rstrip()
+    return f"{trimmed}\n" if trimmed else ""
+
+
+def fill_component(text: str, place: Component, content: str, filling: FillOptions) -> str:
+    """The text with an entry in this component; `conflict` where the document could not be parsed afterwards."""
+    entry = to_entry(content)
+    # The second and the third are for a document in which somebody has just opened a fence.
+    for tame in (escape_markers(entry), escape_markers(entry, in_code=True), swap_fences(escape_markers(entry))):
+        inner = _new_inner(place.inner(text), adopt_newlines(tame, text), filling)
+        result = text[: place.inner_start] + inner + text[place.inner_end :]
+        if is_undisturbed(text, result, place):
+            return result
+    raise Refused(
+        f"With this content the markers of the document would no longer pair; {place.name!r} was left alone.",
+        code="conflict",
+        component=place.name,
+    )
+
+
+def _new_inner(inner: str, entry: str, filling: FillOptions) -> str:
+    """What is to stand between the markers."""
+    opening = _FIRST_BREAK.match(inner)
+    if opening is None and filling.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
+        return entry.rstrip("\r\n")  # a component within a line stays there
+    head = opening[0] if opening else ""
+    indent = _INDENT.search(inner)
+    tail = indent[0] if indent and indent.start() >= len(head) else ""
+    old = inner[len(head) : len(inner) - len(tail)]
+    if not head and (old or entry):
+        head = adopt_newlines("\n", inner)
+    if old and old[-1] not in "\r\n":
+        old += adopt_newlines("\n", inner)
+    if not entry and filling.mode != "replace":
+        return inner
+    return head + _entries(old, entry, filling) + tail
+
+
+def _entries(old: str, entry: str, filling: FillOptions) -> str:
+    if filling.mode == "replace":
+        return entry
+    room = filling.max_entries - sum(1 for line in split_lines(entry) if line.strip())
+    after = filling.mode == "append"
+    kept = old if not filling.max_entries else _newest_lines(old, max(room, 0), last=after)
+    return kept + entry if after else entry + kept
+
+
+def _newest_lines(old: str, room: int, *, last: bool) -> str:
+    """As many of the old lines as there is room for, from the end or the beginning. Code and components within are
+    kept whole rather than cut apart."""
+    lines = split_lines(old)
+    places = [number for number, line in enumerate(lines) if line.strip()]
+    if len(places) <= room:
+        return old
+    if last:
+        at = sum(map(len, lines[: places[-room]])) if room else len(old)
+    else:
+        at = sum(map(len, lines[: places[room - 1] + 1])) if room else 0
+    for start, end in _unbroken(old):
+        if start < at < end:
+            at = start if last else end
+    return old[at:] if last else old[:at]
+
+
+def _unbroken(text: str) -> list[tuple[int, int]]:
+    try:
+        within = components(text)
+    except Refused:
+        within = ()
+    return sorted([*fences(text), *((each.start, each.end) for each in within)], reverse=True)
+
+
+# An agent's answer: patch blocks, one for each component that it changes, and the text around them.
+#
+#     <!-- patch:status -->
+#     Done.
+#     <!-- /patch:status -->
+#
+# Within a block only its own end counts, so an answer may speak about other blocks; markers in code are text. A block
+# that is never closed means that the answer was cut off, and nothing of it is used.
+
+
+@dataclass(frozen=True, slots=True)
+class PatchBlock:
+    """What an answer has to say in one component."""
+
+    component: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, taken apart. `unmatched` is the text outside every block, "" where there is only white space."""
+
+    patches: tuple[PatchBlock, ...]
+    unmatched: str
+
+    def by_component(self) -> dict[str, str]:
+        """What is to come into each component; several blocks for one come one after the other."""
+        joined: dict[str, str] = {}
+        for patch in self.patches:
+            before = joined.get(patch.component)
+            joined[patch.component] = patch.content if before is None else _join_contents(before, patch.content)
+        return joined
+
+
+def parse_answer(text: str) -> Answer:
+    """The patches and the rest; `model_output_cut_off` where a block is never closed."""
+    answer = _parse_blocks(text, markers(text, "patch"))
+    if answer is None:  # a fence that one block leaves open may hide the end of it
+        answer = _parse_blocks(text, markers(text, "patch", in_code=True))
+    if answer is None:
+        raise Refused("The answer ends within a patch block; nothing of it was used.", code="model_output_cut_off")
+    return answer
+
+
+def _parse_blocks(text: str, found: Iterable[Marker]) -> Answer | None:
+    patches: list[PatchBlock] = []
+    around: list[str] = []
+    at = 0
+    opened: Marker | None = None
+    for marker in found:
+        if opened is None and not marker.is_close:
+            around.append(text[at : marker.start])
+            opened = marker
+        elif opened is not None and marker.is_close and marker.name == opened.name:
+            patches.append(PatchBlock(opened.name, text[opened.end : marker.start]))
+            opened, at = None, marker.end
+    if opened is not None:
+        return None
+    around.append(text[at:])
+    unmatched = "\n\n".join(piece.strip("\r\n") for piece in around if piece.strip())
+    return Answer(tuple(patches), unmatched)
+
+
+def _join_contents(before: str, content: str) -> str:
+    gap = "" if before.endswith(("\n", "\r")) or content.startswith(("\n", "\r")) else "\n"
+    return before + gap + (content.removeprefix("\r").removeprefix("\n") if before.endswith("\n") else content)

@@ -61,18 +61,18 @@ def items(text: str, key: str) -> list[str] | None:
     found = next((field for field in _fields(text) if field.key == key), None)
     if found is None:
         return []
-    value = _parsed(text, found)
+    value = _parse_value(text, found)
     listed: list[object] = cast("list[object]", value) if isinstance(value, list) else [] if value is None else [value]
     words = [item for item in listed if isinstance(item, str) and item.strip()]
     return words if len(words) == len(listed) else None
 
 
-def with_field(text: str, key: str, value: str) -> str:
+def set_field(text: str, key: str, value: str) -> str:
     """The text with this field set. Only its own line changes; a new one comes last, in a new block if need be."""
-    written = _written(value)
+    written = _to_yaml(value)
     for field in reversed(list(_fields(text))):
         if field.key == key:
-            return _replaced(text, field, written)
+            return _replace_field(text, field, written)
     end = frontmatter_end(text)
     if not end:
         blank = "" if not text or text[0] in "\r\n" else "\n"
@@ -82,7 +82,7 @@ def with_field(text: str, key: str, value: str) -> str:
     return text[:at] + adopt_newlines(f"{key}: {written}\n", text[:end]) + text[at:]
 
 
-def without_field(text: str, key: str) -> str:
+def remove_field(text: str, key: str) -> str:
     """The text without this field; as it is where there is none."""
     for field in reversed(list(_fields(text))):
         if field.key == key:
@@ -121,11 +121,11 @@ def _value(text: str, field: _Field) -> str | None:
         return None
     if not field.folded and raw[0] not in "\"'&*!|>[{%@`":
         return raw
-    found = _parsed(text, field)
+    found = _parse_value(text, field)
     return None if found is None or found is _UNREADABLE or isinstance(found, dict | list) else str(found)
 
 
-def _parsed(text: str, field: _Field) -> object:
+def _parse_value(text: str, field: _Field) -> object:
     import yaml
 
     try:
@@ -134,7 +134,7 @@ def _parsed(text: str, field: _Field) -> object:
         return _UNREADABLE  # what a tag or a date promises and its text is not, fails in many ways
 
 
-def _replaced(text: str, field: _Field, written: str) -> str:
+def _replace_field(text: str, field: _Field, written: str) -> str:
     if not field.folded:
         blank = " " if text[field.value_start - 1] == ":" else ""
         return text[: field.value_start] + blank + written + text[field.value_end :]
@@ -142,14 +142,14 @@ def _replaced(text: str, field: _Field, written: str) -> str:
     return text[: field.start] + line + text[field.end :]
 
 
-def _written(value: str) -> str:
+def _to_yaml(value: str) -> str:
     """A value as YAML reads it back: plain where nothing in it could be taken for more than a word."""
     if re.fullmatch(_PLAIN, value) and not re.fullmatch(_NOT_A_WORD, value):
         return value
-    return '"' + "".join(map(_escaped, value)) + '"'
+    return '"' + "".join(map(_escape, value)) + '"'
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in '"\\':
         return f"\\{char}"
     return char if char.isprintable() else f"\\U{ord(char):08X}"

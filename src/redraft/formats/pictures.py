@@ -16,21 +16,21 @@ _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-class Kind(NamedTuple):
+class PictureKind(NamedTuple):
     """What a picture is, for a browser and for a file's name."""
 
     media: str
     extension: str
 
 
-PNG = Kind("image/png", "png")
-JPEG = Kind("image/jpeg", "jpg")
-GIF = Kind("image/gif", "gif")
-WEBP = Kind("image/webp", "webp")
+PNG = PictureKind("image/png", "png")
+JPEG = PictureKind("image/jpeg", "jpg")
+GIF = PictureKind("image/gif", "gif")
+WEBP = PictureKind("image/webp", "webp")
 KINDS = (PNG, JPEG, GIF, WEBP)
 
 
-def picture_kind(data: bytes) -> Kind | None:
+def picture_kind(data: bytes) -> PictureKind | None:
     """What the bytes are by how they begin; None where no browser would show them as one of these."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
         return PNG
@@ -46,7 +46,7 @@ def picture_kind(data: bytes) -> Kind | None:
 def picture_path(document: str, src: str) -> str | None:
     """The path within the folder that `src` means in a document; None where it means no file of the folder.
 
-    `imagePath` in `web/src/rich/tools/images.ts` is the same for the browser; both are held to the same vectors.
+    `imagePath` in `web/src/rich/tools/imagePaths.ts` is the same for the browser; both are held to the same vectors.
     """
     if _REMOTE.match(src) or "\\" in src:
         return None

@@ -51,18 +51,18 @@ def _set(lines: list[str], table: str, key: str, value: Value, newline: str) -> 
     if begin < 0:
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += newline
-        lines += [newline] * bool(lines) + [f"[{table}]{newline}", f"{key} = {_written(value)}{newline}"]
+        lines += [newline] * bool(lines) + [f"[{table}]{newline}", f"{key} = {_to_toml(value)}{newline}"]
         return
     pattern = re.compile(rf"([ \t]*(?:{re.escape(key)}|\"{re.escape(key)}\")[ \t]*=[ \t]*)(?:{_SCALAR})")
     for at in range(begin, end):
         if match := pattern.match(lines[at]):
-            lines[at] = match.group(1) + _written(value) + lines[at][match.end() :]
+            lines[at] = match.group(1) + _to_toml(value) + lines[at][match.end() :]
             return
     # Behind the last value: blank lines and comments that follow belong to the next table.
-    at = next((at + 1 for at in range(end - 1, begin - 1, -1) if not _idle(lines[at])), begin)
+    at = next((at + 1 for at in range(end - 1, begin - 1, -1) if not _is_blank_or_comment(lines[at])), begin)
     if at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += newline
-    lines.insert(at, f"{key} = {_written(value)}{newline}")
+    lines.insert(at, f"{key} = {_to_toml(value)}{newline}")
 
 
 def _region(lines: list[str], table: str) -> tuple[int, int]:
@@ -77,16 +77,16 @@ def _region(lines: list[str], table: str) -> tuple[int, int]:
     return -1, -1
 
 
-def _idle(line: str) -> bool:
+def _is_blank_or_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _written(value: Value) -> str:
+def _to_toml(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) else _quoted(value)
+    return str(value) if isinstance(value, int) else _quote(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda match: f"\\u{ord(match.group()):04x}", escaped) + '"'

@@ -1,29 +1,41 @@
 """The audit log: one line per act, each carrying the hash of the line before it.
 
-A line holds who, which tool, a hash of the arguments (never the arguments: they may hold private text), the outcome
-and the turn. Changing, removing, inserting or reordering a line breaks the chain at that line; cutting the end off is
-found by the head that is kept apart.
+A line holds who, which tool, the arguments, the outcome and the turn. Of the arguments it holds what a person wants to
+read: names, paths and numbers, the beginning of long texts, and nothing that looks like a credential. Changing,
+removing, inserting or reordering a line breaks the chain at that line; cutting the end off is found by the head that is
+kept apart.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from redraft.errors import Damaged
+from redraft.formats.credentials import MASKED, is_secret_field, mask_credentials
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from redraft.history.database import Database
     from redraft.history.turns import Author
 
 GENESIS = bytes(32)
 BROKEN = b"\xff" * 32
+MAX_TEXT, MAX_ITEMS, MAX_LINE = 120, 20, 4000
+LOOKED_AT = 10_000
+# Where something was done is read first.
+PLACES = ("path", "file_path", "paths", "from_path", "to_path", "tab_id")
+# What else is left of a line whose texts are masked.
+KEPT = (*PLACES, "tool", "tool_call_id", "operation", "edit_id", "action")
+PLACE_IN_JSON = re.compile(r'"(?:path|file_path|from_path|to_path)":\s*"((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AuditCheck:
     """What `verify` found."""
 
     entries: int
@@ -43,8 +55,8 @@ class Audit:
 
     def add(self, at: float, author: Author, tool: str, arguments: Any, result: str, turn: int | None = None) -> None:
         seq, last = self._end()
-        line = (seq + 1, at, f"{author.kind}:{author.name}", tool, hash_of(arguments), result, turn)
-        link = chain(last, line)
+        line = (seq + 1, at, f"{author.kind}:{author.name}", tool, format_arguments(arguments), result, turn)
+        link = chain_hash(last, line)
         self._db.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*line, link))
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('audit_head', ?)", (f"{seq + 1} {link.hex()}",))
 
@@ -56,22 +68,22 @@ class Audit:
         )
         return [dict(zip(names, row, strict=True)) for row in reversed(rows)]
 
-    def verify(self) -> Verdict:
+    def verify(self) -> AuditCheck:
         """Walk the whole chain."""
         rows, unreadable = self._lines()
         last = GENESIS
         for expected, row in enumerate(rows, start=1):
             line, link = row[:7], row[7]
             if line[0] != expected:
-                return Verdict(len(rows), expected, f"line {expected} is missing")
-            if not hangs_on(last, line, link):
-                return Verdict(len(rows), expected, f"line {expected} was changed")
+                return AuditCheck(len(rows), expected, f"line {expected} is missing")
+            if not is_linked(last, line, link):
+                return AuditCheck(len(rows), expected, f"line {expected} was changed")
             last = link
         if unreadable:
-            return Verdict(len(rows), len(rows) + 1, f"line {len(rows) + 1} cannot be read")
+            return AuditCheck(len(rows), len(rows) + 1, f"line {len(rows) + 1} cannot be read")
         if self._ends()[1] != (len(rows), last):
-            return Verdict(len(rows), len(rows) + 1, "the end of the log was cut off or replaced")
-        return Verdict(len(rows))
+            return AuditCheck(len(rows), len(rows) + 1, "the end of the log was cut off or replaced")
+        return AuditCheck(len(rows))
 
     def _lines(self) -> tuple[list[tuple[Any, ...]], bool]:
         """The lines in order, up to the first that is not even text, and whether there is such a one."""
@@ -106,18 +118,74 @@ class Audit:
         return head if head is not None and head[0] >= last else (last, BROKEN)
 
 
-def hangs_on(last: bytes, line: tuple[Any, ...], link: Any) -> bool:
+def is_linked(last: bytes, line: tuple[Any, ...], link: Any) -> bool:
     try:
-        return chain(last, line) == link
+        return chain_hash(last, line) == link
     except TypeError:  # bytes where there was text
         return False
 
 
-def hash_of(arguments: Any) -> str:
-    plain = json.dumps(arguments, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(plain.encode()).hexdigest()
+def format_arguments(arguments: Any) -> str:
+    """Arguments as a line holds them: JSON, short and without secrets."""
+    told = json.dumps(_shorten(arguments), ensure_ascii=False, default=str)
+    told = told.encode(errors="replace").decode()  # a model may write half of a surrogate pair
+    return told if len(told) <= MAX_LINE else json.dumps(f"{told[:MAX_LINE]}…", ensure_ascii=False)
 
 
-def chain(last: bytes, line: tuple[Any, ...]) -> bytes:
+def _shorten(value: Any) -> Any:
+    if isinstance(value, str):
+        # Masked before it is cut short: of half a credential nobody could tell that it is one.
+        plain: str = mask_credentials(value[:LOOKED_AT])
+        return plain if len(value) <= MAX_TEXT else f"{plain[:MAX_TEXT]}… ({len(value)} characters)"
+    if isinstance(value, dict):
+        table = sorted(cast("dict[str, Any]", value).items(), key=lambda pair: pair[0] not in PLACES)
+        return {name: MASKED if is_secret_field(name, inner) else _shorten(inner) for name, inner in table}
+    if isinstance(value, list | tuple):
+        entries = cast("Sequence[Any]", value)
+        more = [f"… ({len(entries)} in all)"] if len(entries) > MAX_ITEMS else []
+        return [*map(_shorten, entries[:MAX_ITEMS]), *more]
+    return value
+
+
+def paths_in(arguments: Any) -> list[str]:
+    """The places that arguments name, at any depth, and within a text that is JSON itself, be it cut short."""
+    if isinstance(arguments, str):
+        return [_unescape(place) for place in PLACE_IN_JSON.findall(arguments)]
+    if isinstance(arguments, dict):
+        table = cast("dict[str, Any]", arguments)
+        named = [each for name in PLACES if name in table for each in _texts(table[name])]
+        return [*named, *(place for inner in table.values() for place in paths_in(inner))]
+    return [place for each in arguments for place in paths_in(each)] if _is_list(arguments) else []
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if _is_list(value) else [value]
+    return [each for each in values if isinstance(each, str)]
+
+
+def _unescape(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def mask_all_but_paths(arguments: Any) -> Any:
+    """Arguments with every text masked but for the places in them, and which call it is."""
+    if isinstance(arguments, dict):
+        table = cast("dict[str, Any]", arguments)
+        return {name: inner if name in KEPT else mask_all_but_paths(inner) for name, inner in table.items()}
+    if _is_list(arguments):
+        return [mask_all_but_paths(each) for each in arguments]
+    if isinstance(arguments, str):
+        return json.dumps(MASKED) if arguments[:1] in ("{", "[", '"') else MASKED
+    return arguments
+
+
+def chain_hash(last: bytes, line: tuple[Any, ...]) -> bytes:
     plain = json.dumps(line, ensure_ascii=True)
     return hashlib.sha256(last + plain.encode()).digest()

@@ -10,19 +10,73 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from redraft.files.faults import told
-from redraft.history.salvage import lost_its_tail, salvage
+from redraft.files.os_errors import explain_os_errors
 from redraft.history.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from redraft.errors import RedraftError
 
+# A database file that is damaged: finding it out before SQLite makes it worse, and carrying over what can be read.
+#
+# Nothing here decides what becomes of the file, and nothing is ever deleted from it: see `database`.
+
+
+def is_truncated(path: str) -> bool:
+    """Whether the file is shorter than its header says, so that all of it has to be checked.
+
+    A crash in the midst of a checkpoint leaves it so, rightly, with the rest in the log. But where there is a log and
+    no database, SQLite would take it for a new one and delete the log: that is damage, and must not be opened.
+    """
+    header, size = b"", 0
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        header = file.read(100)
+        size = os.fstat(file.fileno()).st_size
+    if not header:
+        with contextlib.suppress(FileNotFoundError):
+            if os.stat(path + "-wal").st_size:
+                raise sqlite3.DatabaseError("the database is gone, its log is there")
+        return False
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    return len(header) < 100 or size < (65536 if page == 1 else page) * pages
+
+
+def salvage(damaged: str, into: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
+    """Copy every row that can still be read; count them by table."""
+    counts = dict.fromkeys(tables, 0)
+    try:
+        old = sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)
+    except sqlite3.Error:
+        return counts
+    with contextlib.closing(old):
+        for table in counts:
+            counts[table] = _salvage_table(old, into, table)
+    for table in ("file_steps", "review_steps"):  # those of lost turns would stand in the way of new ones
+        into.execute(f"DELETE FROM {table} WHERE turn NOT IN (SELECT id FROM turns)")  # noqa: S608
+    return counts
+
+
+def _salvage_table(old: sqlite3.Connection, into: sqlite3.Connection, table: str) -> int:
+    copied = 0
+    into.execute("BEGIN IMMEDIATE")
+    with contextlib.suppress(sqlite3.DatabaseError):
+        cursor = old.execute(f"SELECT * FROM {table}")  # noqa: S608 - the names are our own
+        for row in cursor:
+            marks = ",".join("?" * len(row))
+            into.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608
+            copied += 1
+    into.execute("COMMIT")
+    return copied
+
+
 SCHEMA_VERSION = 1
+TOLD_SECONDS = 24 * 3600  # so long everybody who opens the history is told that it had to be put back
 
 # Every page that a turn touches is written and flushed: tables whose key is their content have no separate index, and
 # only states that are looked for are indexed.
@@ -33,7 +87,7 @@ TABLES: dict[str, str] = {
         author_name TEXT NOT NULL, kind TEXT NOT NULL, mode TEXT NOT NULL, title TEXT NOT NULL, state TEXT NOT NULL,
         created REAL NOT NULL, source INTEGER, pruned INTEGER NOT NULL DEFAULT 0)""",
     "file_steps": """turn INTEGER NOT NULL, seq INTEGER NOT NULL, path TEXT NOT NULL, before BLOB, after BLOB,
-        mode INTEGER, moved_from TEXT, PRIMARY KEY (turn, seq)) WITHOUT ROWID""",
+        mode INTEGER, moved_from TEXT, edits TEXT, PRIMARY KEY (turn, seq)) WITHOUT ROWID""",
     "review_steps": """turn INTEGER NOT NULL, seq INTEGER NOT NULL, path TEXT NOT NULL, before TEXT, after TEXT,
         PRIMARY KEY (turn, seq))""",
     "reviews": "path TEXT PRIMARY KEY, base_path TEXT, image TEXT NOT NULL)",
@@ -42,9 +96,11 @@ TABLES: dict[str, str] = {
     "audit": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, author TEXT NOT NULL, tool TEXT NOT NULL,
         arguments TEXT NOT NULL, result TEXT NOT NULL, turn INTEGER, hash BLOB NOT NULL)""",
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "seen": "path TEXT PRIMARY KEY, snapshot BLOB, stamp TEXT) WITHOUT ROWID",
 }
 INDEXES = (
     "CREATE INDEX IF NOT EXISTS file_steps_by_path ON file_steps(path)",
+    "CREATE INDEX IF NOT EXISTS moves ON file_steps(turn) WHERE moved_from IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS proposed_turns ON turns(id) WHERE state = 'proposed'",
     "CREATE INDEX IF NOT EXISTS reviews_by_base ON reviews(base_path)",
     "CREATE INDEX IF NOT EXISTS typing_by_path ON typing(path)",
@@ -79,8 +135,26 @@ class Database(SqliteFile):
             self._count(-1)
             raise
         if expected and self._created and not self.losses:
-            self.losses.append("The history of this folder was missing; a new one was started.")
+            self.losses.append(
+                "The history of this folder was missing or empty; a new one was started. Documents are untouched. What "
+                "was pending, or typed and not saved, is not in it: an app that is still open may have it."
+            )
         self._look_for_lost_turns()
+        self._tell_of_put_back()
+
+    def _put_back(self) -> bool:
+        """Leave word of it, for the person who looks with another program or after a restart."""
+        copied = super()._put_back()
+        if copied:
+            self._run("INSERT OR REPLACE INTO meta VALUES ('put_back', ?)", (f"{time.time():.0f} {self.losses[-1]}",))
+        return copied
+
+    def _tell_of_put_back(self) -> None:
+        row = self.row("SELECT value FROM meta WHERE key = 'put_back'")
+        if row is not None:
+            at, _, said = row[0].partition(" ")
+            if at.isdigit() and time.time() - int(at) < TOLD_SECONDS:
+                self.losses.append(said)
 
     def _count(self, by: int) -> None:
         with _counting:
@@ -89,15 +163,19 @@ class Database(SqliteFile):
                 del _in_use[self._name]
 
     def _connect(self) -> sqlite3.Connection:
-        with told("open", self.what), _counting:
+        with explain_os_errors("open", self.what), _counting:
             alone = _in_use[self._name] == 1
-            self._unsure = (alone and lost_its_tail(self.path)) or os.path.exists(self._suspect)
+            self._unsure = (alone and is_truncated(self.path)) or os.path.exists(self._suspect)
         return super()._connect()
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._created = not connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone()
-        if self._created:
+        there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        self._created = "meta" not in there
+        if TABLES.keys() - there:  # a new file, or one of an earlier version
             self._build(connection)
+        elif not any(row[1] == "edits" for row in connection.execute("PRAGMA table_info(file_steps)")):
+            with contextlib.suppress(sqlite3.OperationalError):  # another process did it at the same moment
+                connection.execute("ALTER TABLE file_steps ADD COLUMN edits TEXT")
         if self._unsure:
             self._check(connection)
         connection.execute("SELECT max(id) FROM turns").fetchone()
@@ -167,16 +245,19 @@ class Database(SqliteFile):
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run one statement; gives the id of an inserted row."""
         with self.lock:
-            return self._run(statement, values).lastrowid or 0
+            done = self._run(statement, values).lastrowid or 0
+            self.hold_in_place()
+            return done
 
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         with self.lock:
             for row in rows:
                 self._run(statement, row)
+            self.hold_in_place()
 
-    def _told(self, error: sqlite3.DatabaseError) -> RedraftError:
+    def _explain(self, error: sqlite3.DatabaseError) -> RedraftError:
         """Our word for SQLite's error; one that speaks of damage is noted for the next opening to look into."""
         if not isinstance(error, sqlite3.OperationalError):
             with contextlib.suppress(OSError), open(self._suspect, "w", encoding="utf-8") as mark:
                 mark.write(str(error))
-        return super()._told(error)
+        return super()._explain(error)

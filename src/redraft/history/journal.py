@@ -15,23 +15,30 @@ Whoever finds a turn in the state `applying` while holding the lock finds one wh
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
+import os
+import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError
-from redraft.files.atomic import Put
+from redraft.files.atomic_write import AtomicWrite
 from redraft.files.locks import folder_lock
+from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import split_path
-from redraft.history.made import note_made
-from redraft.history.recovery import finish
-from redraft.history.turns import FileStep, State, TurnRecord
-from redraft.history.written import note_folders, sweep_noted
+from redraft.files.temp_files import sweep
+from redraft.files.textfile import decode
+from redraft.history.recovery import finish_turn
+from redraft.history.store import snapshot_of
+from redraft.history.turns import FileStep, State, TurnRecord, note_created_folders
+from redraft.text.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from redraft.files.images import Standing
+    from redraft.files.file_image import PlacedFile
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
     from redraft.history.audit import Audit
@@ -39,11 +46,78 @@ if TYPE_CHECKING:
     from redraft.history.reviews import Reviews
     from redraft.history.store import SnapshotId, Store
     from redraft.history.turns import ReviewStep, Turns
-    from redraft.text.text import Text
 
     Steps = Callable[[], Sequence[ReviewStep]]  # called inside the transaction: an image stores its snapshots
 
+# Which folders may hold temporary files of a stopped process, so that sweeping need not search the whole tree.
+#
+# A list in the state folder, one line of JSON for each: a folder is noted, durably, before the first temporary file
+# is made in it, and the list is dropped when its folders have been swept. It is read anew for every turn, because any
+# process that opens the workspace sweeps. All calls are made under the journal's lock.
+
+
+DIRTY_FOLDERS_FILE = "written-folders"
+ALWAYS_SWEPT = {"", ".redraft"}  # the folder's own id is written before there is a list
+
+
+def note_dirty_folders(state: str, folders: set[str]) -> None:
+    """Put these folders on the list, durably; nothing is written where they all stand on it."""
+    with explain_os_errors("note", DIRTY_FOLDERS_FILE):
+        if _is_noted(state, folders):
+            return
+        missing = folders - (_read_dirty_folders(state) or set())
+        if missing:
+            # Each line begins with a line break as well, in case a crash cut the one before it short.
+            lines = "".join(f"\n{json.dumps(folder)}\n" for folder in sorted(missing))
+            with open(os.path.join(state, DIRTY_FOLDERS_FILE), "a", encoding="utf-8") as file:
+                file.write(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        _last_seen[state] = (_fingerprint(state), folders | (_read_dirty_folders(state) or set()))
+
+
+# What the list of each state folder held when last read: looking at its size and time is cheaper than reading it.
+_last_seen: dict[str, tuple[tuple[int, int, int], set[str]]] = {}
+
+
+def _is_noted(state: str, folders: set[str]) -> bool:
+    seen = _last_seen.get(state)
+    return not folders or (seen is not None and folders <= seen[1] and seen[0] == _fingerprint(state))
+
+
+def _fingerprint(state: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(os.path.join(state, DIRTY_FOLDERS_FILE))
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def sweep_dirty_folders(root: Root, state: str) -> list[DocPath]:
+    """Remove what stopped processes left in the noted folders, or anywhere if the list cannot be read."""
+    swept: list[DocPath] = []
+    with suppress(OSError, RedraftError):  # a disk that refuses now is swept at the next opening
+        noted = _read_dirty_folders(state)
+        swept = sweep(root, folders=None if noted is None else sorted(noted | ALWAYS_SWEPT))
+        if noted is None or noted:
+            os.unlink(os.path.join(state, DIRTY_FOLDERS_FILE))
+    return swept
+
+
+def _read_dirty_folders(state: str) -> set[str] | None:
+    """The folders on the list; None where there is one and it is damaged or empty."""
+    try:
+        with open(os.path.join(state, DIRTY_FOLDERS_FILE), encoding="utf-8") as file:
+            found = [json.loads(line) for line in file if line.strip()]
+    except FileNotFoundError:
+        return set()
+    except ValueError:
+        return None
+    return {folder for folder in found if isinstance(folder, str)} or None
+
+
 LOG = logging.getLogger(__name__)
+LOCK_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +127,20 @@ class Content:
     data: bytes
     text: Text | None = None
     bom: bool = False
+
+    @staticmethod
+    def of(data: bytes) -> Content:
+        """As a text where it is one, so that it is stored block by block; else as it is."""
+        try:
+            found = decode(data)
+        except RedraftError:
+            return Content(data)
+        return Content(data, Text(found.text), found.bom)
+
+    @property
+    def snapshot(self) -> SnapshotId:
+        """The id under which the history stores it."""
+        return snapshot_of(self.data, self.text, bom=self.bom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +152,7 @@ class FilePlan:
     after: Content | None
     mode: int | None = None
     moved_from: DocPath | None = None
+    edits: str | None = None
 
     @property
     def stays(self) -> bool:
@@ -80,11 +169,11 @@ class AuditLine:
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedOut:
+class CommittedTurn:
     """A turn that was done, and its files as they stand; None for one that is gone, or was written to at once."""
 
     turn: TurnRecord
-    standing: Mapping[DocPath, Standing | None]
+    standing: Mapping[DocPath, PlacedFile | None]
 
 
 @dataclass(slots=True)
@@ -100,34 +189,45 @@ class Journal:
     state: str
     around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
     notices: list[str] = field(default_factory=list[str])
-    recovered: Callable[[], None] = lambda: None  # told when the turn of a dead process was ended
+    on_recovery: Callable[[], None] = lambda: None  # told when the turn of a dead process was ended
+    _holder: int | None = None
 
     @contextlib.contextmanager
-    def locked(self) -> Generator[None]:
+    def lock(self, timeout: float = LOCK_SECONDS) -> Generator[None]:
         """Hold the folder, with any half-done turn of a dead process ended first. `around` is left once it is free."""
-        with self.around(), folder_lock(self.state), self.database.lock:
-            self.recover()
-            yield
+        self.database.hold_in_place()
+        with self.around(), folder_lock(self.state, timeout=timeout), self.database.lock:
+            self._holder = threading.get_ident()
+            try:
+                self.recover()
+                yield
+            finally:
+                self._holder = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this very thread holds the folder."""
+        return self._holder == threading.get_ident()
 
     def recover(self) -> None:
         """End the turn that a stopped process left half done, if there is one. The lock must be held."""
-        if turn := self.turns.under_way():
-            with contextlib.closing(finish(self.root, self.store, turn)) as ended:
+        if turn := self.turns.applying_turn():
+            with contextlib.closing(finish_turn(self.root, self.store, turn)) as ended:
                 self._end(turn, State.APPLIED if ended.forward else State.DISCARDED)
                 self.notices += ended.notices
                 for put in ended.puts:
                     put.discard()
-            self.recovered()
+            self.on_recovery()
 
-    def carry_out(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> CarriedOut:
+    def commit(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> CommittedTurn:
         """Do a turn: its files and its reviews together. The lock must be held."""
         ordered = sorted(plans, key=lambda plan: plan.after is None)  # deletions last: see `recovery`
-        note_folders(self.state, {split_path(plan.path)[0] for plan in ordered})
-        puts: list[Put] = []
+        note_dirty_folders(self.state, {split_path(plan.path)[0] for plan in ordered})
+        puts: list[AtomicWrite] = []
         try:
             for seq, plan in enumerate(ordered):
                 create = plan.before is None
-                puts.append(Put(self.root, plan.path, f"{turn.token}-{seq}", create_folders=create))
+                puts.append(AtomicWrite(self.root, plan.path, f"{turn.token}-{seq}", create_folders=create))
             recorded = self._stage(puts, ordered, turn, steps, line)
             try:
                 for put in puts:
@@ -137,20 +237,30 @@ class Journal:
             except BaseException:
                 self._take_back(recorded, puts, ordered)
                 raise
-            standing = {put.path: put.standing() for put in puts}
+            standing = {put.path: put.placed_file() for put in puts}
             self._settle(recorded, puts)
-            return CarriedOut(recorded, standing)
+            return CommittedTurn(recorded, standing)
         finally:
             for put in puts:
                 put.close()
 
+    def record(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> TurnRecord:
+        """Write down a turn whose files stand already: somebody else has written them. The lock must be held."""
+        return self._record(turn, plans, steps, line, turn.state)
+
+    def store_content(self, content: Content, like: Content | None = None) -> SnapshotId:
+        """Store what a file holds. Called inside a transaction."""
+        if content.text is None:
+            return self.store.put_bytes(content.data)
+        return self.store.put_text(content.text, bom=content.bom, like=like and like.text)
+
     def sweep(self) -> list[str]:
         """Remove temporary files that stopped processes left. The lock must be held, and recovery done."""
-        return [str(path) for path in sweep_noted(self.root, self.state)]
+        return [str(path) for path in sweep_dirty_folders(self.root, self.state)]
 
     def _stage(
         self,
-        puts: Sequence[Put],
+        puts: Sequence[AtomicWrite],
         plans: Sequence[FilePlan],
         turn: TurnRecord,
         steps: Steps,
@@ -163,25 +273,27 @@ class Journal:
                     put.prepare(plan.after.data, mode=None if plan.stays else plan.mode)
                     if plan.before is not None:
                         put.hold(plan.before.data)
-            return self._record(turn, plans, steps, line)
+            return self._record(turn, plans, steps, line, State.APPLYING if plans else turn.state)
         except BaseException:
             self._drop(puts)
             raise
 
-    def _drop(self, puts: Sequence[Put]) -> None:
+    def _drop(self, puts: Sequence[AtomicWrite]) -> None:
         for put in reversed(puts):
             put.discard()
             self.root.remove_empty_folders(put.made)
 
-    def _record(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> TurnRecord:
+    def _record(
+        self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine, state: State
+    ) -> TurnRecord:
         with self.database.transaction():
             files: list[FileStep] = []
             for plan in plans:
                 before = self._snapshot(plan.before, None)
                 after = self._snapshot(plan.after, plan.before)
-                files.append(FileStep(plan.path, before, after, plan.mode, plan.moved_from))
+                files.append(FileStep(plan.path, before, after, plan.mode, plan.moved_from, plan.edits))
             reviews = steps()
-            recorded = self.turns.add(turn, State.APPLYING if plans else turn.state, files, reviews)
+            recorded = self.turns.add(turn, state, files, reviews)
             for step in reviews:
                 self.reviews.set(step.path, step.after)
             if not plans:
@@ -191,19 +303,15 @@ class Journal:
         return recorded
 
     def _snapshot(self, content: Content | None, like: Content | None) -> SnapshotId | None:
-        if content is None:
-            return None
-        if content.text is None:
-            return self.store.put_bytes(content.data)
-        return self.store.put_text(content.text, bom=content.bom, like=like and like.text)
+        return None if content is None else self.store_content(content, like)
 
-    def _settle(self, turn: TurnRecord, puts: Sequence[Put]) -> None:
+    def _settle(self, turn: TurnRecord, puts: Sequence[AtomicWrite]) -> None:
         if not puts:
             return
         try:
             # Not flushed: files and journal are durable, and a turn whose mark is lost is found done and marked again.
             self._end(turn, turn.state, durable=False)
-            note_made(self.database, turn.id, [folder for put in puts for folder in put.made])
+            note_created_folders(self.database, turn.id, [folder for put in puts for folder in put.made])
         except RedraftError as error:
             LOG.warning("turn %s is done but could not be marked so: %s", turn.id, error.message)
             return
@@ -211,7 +319,7 @@ class Journal:
             if copy := put.discard():
                 self.notices.append(f"{put.path} was written by another program at the same time; see {copy}.")
 
-    def _take_back(self, turn: TurnRecord, puts: Sequence[Put], plans: Sequence[FilePlan]) -> None:
+    def _take_back(self, turn: TurnRecord, puts: Sequence[AtomicWrite], plans: Sequence[FilePlan]) -> None:
         """Undo what was done of a turn that failed. If even that fails, the next opening ends it."""
         try:
             for put, plan in reversed(list(zip(puts, plans, strict=True))):
@@ -236,7 +344,7 @@ class Journal:
                 self.turns.mark_consequences(turn)
 
 
-def _replace(puts: Sequence[Put], plans: Sequence[FilePlan]) -> None:
+def _replace(puts: Sequence[AtomicWrite], plans: Sequence[FilePlan]) -> None:
     for put, plan in zip(puts, plans, strict=True):
         if plan.after is None:
             put.displace(plan.before.data if plan.before else b"")
@@ -246,7 +354,7 @@ def _replace(puts: Sequence[Put], plans: Sequence[FilePlan]) -> None:
             put.exchange(plan.before.data, plan.after.data, looked=True)
 
 
-def sync_folders(puts: Sequence[Put]) -> None:
+def sync_folders(puts: Sequence[AtomicWrite]) -> None:
     """Make the names durable in each folder once, however many of the puts are in it."""
     folders = {split_path(put.path)[0]: put for put in puts}
     for put in folders.values():

@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from redraft.errors import Damaged, RedraftError, Refused
-from redraft.files.atomic import Put
-from redraft.files.leftovers import unfinished
+from redraft.files.atomic_write import AtomicWrite, write_file
 from redraft.files.paths import DocPath, split_path
-from redraft.files.writing import write_file
-from redraft.text.merge import merge
+from redraft.files.temp_files import is_unfinished
+from redraft.text.merge.three_way import merge
 
 if TYPE_CHECKING:
     from redraft.files.root import Root
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Found:
+class InterruptedFile:
     """One file of the turn: both sides, what stands there now, and what waits under the temporary name."""
 
     step: FileStep
-    put: Put
+    put: AtomicWrite
     before: bytes | None
     after: bytes | None
     now: bytes | None
@@ -82,7 +81,7 @@ class Found:
         waiting, after = self.waiting, self.after
         if waiting is None or after is None or waiting in (self.before, after):
             return False
-        return unfinished(waiting, after)
+        return is_unfinished(waiting, after)
 
     @property
     def withdrawn(self) -> bool:
@@ -90,23 +89,25 @@ class Found:
 
 
 @dataclass(slots=True)
-class Ended:
+class RecoveryResult:
     """How the turn ended."""
 
     forward: bool
     notices: list[str] = field(default_factory=list[str])
-    puts: list[Put] = field(default_factory=list[Put])
+    puts: list[AtomicWrite] = field(default_factory=list[AtomicWrite])
 
     def close(self) -> None:
         for put in self.puts:
             put.close()
 
 
-def finish(root: Root, store: Store, turn: TurnRecord) -> Ended:
+def finish_turn(root: Root, store: Store, turn: TurnRecord) -> RecoveryResult:
     """Complete the turn or take it back. The caller holds the lock, marks the turn, discards the puts and closes."""
-    ended = Ended(forward=False)
+    ended = RecoveryResult(forward=False)
     try:
-        files = [file for seq, step in enumerate(turn.files) if (file := _look(root, store, turn, seq, step, ended))]
+        files = [
+            file for seq, step in enumerate(turn.files) if (file := _inspect_file(root, store, turn, seq, step, ended))
+        ]
         begun = any(file.done or file.ready or (file.overtaken and file.built_on) for file in files)
         missing = len(files) < len(turn.files)
         whole = (
@@ -114,9 +115,9 @@ def finish(root: Root, store: Store, turn: TurnRecord) -> Ended:
         )
         if any(file.unclear for file in files) and any(file.ready and not file.done for file in files):
             whole = False  # a turn that came as far as dropping temporary files has none that still waits
-        ended.forward = begun and whole and _forward(root, turn, files, ended)
+        ended.forward = begun and whole and _roll_forward(root, turn, files, ended)
         if not ended.forward:
-            _back(root, files, ended)
+            _roll_back(root, files, ended)
         for put in ended.puts:
             put.sync()
     except BaseException:
@@ -127,27 +128,29 @@ def finish(root: Root, store: Store, turn: TurnRecord) -> Ended:
     return ended
 
 
-def _look(root: Root, store: Store, turn: TurnRecord, seq: int, step: FileStep, ended: Ended) -> Found | None:
+def _inspect_file(
+    root: Root, store: Store, turn: TurnRecord, seq: int, step: FileStep, ended: RecoveryResult
+) -> InterruptedFile | None:
     """One file of the turn, or None where nothing can be done about it."""
     path = DocPath(step.path)
     waiting = before = after = None
     try:
-        put = Put(root, path, f"{turn.token}-{seq}", create_folders=True)
+        put = AtomicWrite(root, path, f"{turn.token}-{seq}", create_folders=True)
         ended.puts.append(put)
         waiting = put.peek()
         before = store.get(step.before) if step.before is not None else None
         after = store.get(step.after) if step.after is not None else None
-        return Found(step, put, before, after, read_or_none(root, path), waiting)
+        return InterruptedFile(step, put, before, after, read_or_none(root, path), waiting)
     except (Refused, Damaged) as error:
         if isinstance(error, Damaged) and not error.details:
             raise  # no snapshot is named: it was the database that could not be read, which the next opening looks into
         ended.notices.append(f"{path} was left as it was found: {error.message}")
         if waiting is not None and waiting not in (before, after):  # perhaps the only copy of what somebody wrote
-            _keep(root, turn, path, waiting, ended)
+            _keep_conflict_copy(root, turn, path, waiting, ended)
         return None
 
 
-def _forward(root: Root, turn: TurnRecord, files: list[Found], ended: Ended) -> bool:
+def _roll_forward(root: Root, turn: TurnRecord, files: list[InterruptedFile], ended: RecoveryResult) -> bool:
     """Complete every file; False where something in the way cannot be replaced."""
     try:
         for file in files:
@@ -158,7 +161,7 @@ def _forward(root: Root, turn: TurnRecord, files: list[Found], ended: Ended) -> 
     return True
 
 
-def _back(root: Root, files: list[Found], ended: Ended) -> None:
+def _roll_back(root: Root, files: list[InterruptedFile], ended: RecoveryResult) -> None:
     for file in reversed(files):
         try:
             file.put.retract(old=file.before, new=file.after)
@@ -167,13 +170,13 @@ def _back(root: Root, files: list[Found], ended: Ended) -> None:
         root.remove_empty_folders(file.put.made)
 
 
-def _complete(root: Root, turn: TurnRecord, file: Found, ended: Ended) -> None:
+def _complete(root: Root, turn: TurnRecord, file: InterruptedFile, ended: RecoveryResult) -> None:
     if file.waiting not in (None, file.before, file.after):
-        _keep(root, turn, file.step.path, file.waiting, ended)
+        _keep_conflict_copy(root, turn, file.step.path, file.waiting, ended)
     if file.done or file.overtaken:
         return
     if file.foreign and file.now is not None:
-        _keep(root, turn, file.step.path, file.now, ended)
+        _keep_conflict_copy(root, turn, file.step.path, file.now, ended)
     if file.after is None:
         file.put.displace(file.now or b"")
         return
@@ -186,7 +189,7 @@ def _complete(root: Root, turn: TurnRecord, file: Found, ended: Ended) -> None:
         file.put.exchange(file.now, file.after)
 
 
-def _keep(root: Root, turn: TurnRecord, path: str, content: bytes, ended: Ended) -> None:
+def _keep_conflict_copy(root: Root, turn: TurnRecord, path: str, content: bytes, ended: RecoveryResult) -> None:
     """Keep somebody else's content beside the file that it was found in; the same content is kept once."""
     folder, name = split_path(DocPath(path))
     stem, dot, ending = name.rpartition(".")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.history.reviews import Image
+from redraft.history.last_seen import keep_last_contents
+from redraft.history.reviews import ReviewImage
 
 if TYPE_CHECKING:
     from redraft.config import Settings
@@ -17,7 +18,7 @@ SECONDS_A_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class GcResult:
     """What a cleaning removed."""
 
     turns: int
@@ -25,7 +26,7 @@ class Collected:
     blocks: int
 
 
-def collect(database: Database, store: Store, turns: Turns, settings: Settings, now: float) -> Collected:
+def collect(database: Database, store: Store, turns: Turns, settings: Settings, now: float) -> GcResult:
     """Drop the images of turns past the retention, and every snapshot that nothing refers to any more.
 
     A pending proposal is never dropped, however old. The caller holds the lock.
@@ -38,6 +39,7 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
             " AND (created < ? OR id <= ?)",
             (oldest, newest - settings.retention_turns),
         )
+        keep_last_contents(database, [number for (number,) in old])
         for (number,) in old:
             database.execute("UPDATE turns SET pruned = 1 WHERE id = ?", (number,))
             database.execute("UPDATE file_steps SET before = NULL, after = NULL WHERE turn = ?", (number,))
@@ -45,7 +47,7 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
         snapshots, blocks = store.drop_all_but(wanted_snapshots(database))
     if blocks:
         give_space_back(database)
-    return Collected(len(old), snapshots, blocks)
+    return GcResult(len(old), snapshots, blocks)
 
 
 def give_space_back(database: Database) -> None:
@@ -58,9 +60,10 @@ def wanted_snapshots(database: Database) -> set[bytes]:
     wanted: set[bytes] = set()
     for before, after in database.rows("SELECT before, after FROM file_steps"):
         wanted.update(snapshot for snapshot in (before, after) if snapshot is not None)
+    wanted.update(row[0] for row in database.rows("SELECT snapshot FROM seen WHERE snapshot IS NOT NULL"))
     images = [row[0] for row in database.rows("SELECT image FROM reviews")]
     for before, after in database.rows("SELECT before, after FROM review_steps"):
         images += [image for image in (before, after) if image is not None]
     for image in images:
-        wanted |= Image.from_json(image).snapshots
+        wanted |= ReviewImage.from_json(image).snapshots
     return wanted

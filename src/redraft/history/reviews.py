@@ -1,14 +1,17 @@
 """Reviews, typing and tabs as they are kept, so that a crash costs nothing that was on the screen.
 
-A review is written as an image: the three texts by snapshot, the cuts between its parts, and what the disk held. What
-the person types after that is appended as it comes, unflushed, and folded into the image with the next durable write.
+A review is written as an image: by snapshot its characters and the text that the person sees, the cuts between its
+runs, and what the disk held. What the person types after that is appended as it comes, unflushed, and folded into the
+image with the next durable write.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
+
+from redraft.history.last_seen import KEEP_SEEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,30 +20,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class ReviewImage:
     """A document's review in words that the database can keep. Snapshots are written in hexadecimal."""
 
     path: str | None
     base_path: str | None
     saved: str | None
-    base: str
-    proposed: str
     working: str
     cuts: list[list[Any]]
     bom: bool
     mode: int | None
     turn: str = ""
+    text: str | None = None  # every character of the review; None in images from before runs were kept
+    base: str | None = None
+    proposed: str | None = None
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":"))
+        # Not by `asdict`, which copies every cut: of 2,000 hunks that takes longer than all else that a decision does.
+        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "proposed")}
+        return json.dumps(kept, ensure_ascii=True, separators=(",", ":"))
 
     @staticmethod
-    def from_json(text: str) -> Image:
-        return Image(**json.loads(text))
+    def from_json(text: str) -> ReviewImage:
+        return ReviewImage(**json.loads(text))
 
     @property
     def snapshots(self) -> set[bytes]:
-        names = (self.saved, self.base, self.proposed, self.working)
+        names = (self.saved, self.text, self.working, self.base, self.proposed)
         return {bytes.fromhex(name) for name in names if name is not None}
 
 
@@ -60,18 +66,25 @@ class Reviews:
         return self._db.row(query, (path,)) is not None
 
     def set(self, path: str, image: str | None) -> None:
-        """Replace a review's image; typing up to here is part of it."""
+        """Replace a review's image; typing up to here is part of it. What the file held stays known when it goes."""
         if image is None:
+            self._keep_last_seen_content(self.get(path))
             self._db.execute("DELETE FROM reviews WHERE path = ?", (path,))
         else:
-            base_path = Image.from_json(image).base_path
+            base_path = ReviewImage.from_json(image).base_path
             self._db.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?, ?)", (path, base_path, image))
         self._db.execute("DELETE FROM typing WHERE path = ?", (path,))
+
+    def _keep_last_seen_content(self, image: str | None) -> None:
+        old = None if image is None else ReviewImage.from_json(image)
+        if old is not None and old.base_path is not None and old.saved is not None:
+            values = (old.base_path, bytes.fromhex(old.saved))
+            self._db.execute(KEEP_SEEN, values)
 
     def all(self) -> list[tuple[str, str]]:
         return [(path, image) for path, image in self._db.rows("SELECT path, image FROM reviews ORDER BY path")]
 
-    def standing_for(self, base_path: str) -> str | None:
+    def working_path(self, base_path: str) -> str | None:
         """Where the document that lies at this place on disk stands in the working view, if a draft says."""
         row = self._db.row("SELECT path FROM reviews WHERE base_path = ?", (base_path,))
         return row[0] if row else None
@@ -98,10 +111,19 @@ class Reviews:
         return [(number, path) for number, path in self._db.rows("SELECT id, path FROM tabs ORDER BY id")]
 
     def move_tabs(self, moves: Mapping[str, str]) -> None:
-        """Let tabs follow their documents from old to new places; two may trade theirs."""
-        for number, path in self.tabs():
-            if path in moves:
-                self._db.execute("UPDATE tabs SET path = ? WHERE id = ?", (moves[path], number))
+        """Let tabs follow their documents from old to new places; two may trade theirs. One whose document is open in
+        another tab already goes."""
+        tabs = self.tabs()
+        taken = {path for _, path in tabs if path not in moves}
+        for number, path in tabs:
+            place = moves.get(path)
+            if place is None:
+                continue
+            if place in taken:
+                self.close_tab(number)
+            else:
+                self._db.execute("UPDATE tabs SET path = ? WHERE id = ?", (place, number))
+                taken.add(place)
 
     def close_tab(self, number: int) -> None:
         self._db.execute("DELETE FROM tabs WHERE id = ?", (number,))

@@ -3,27 +3,37 @@
 Commits are durable (`WAL`, `synchronous=FULL`) unless the caller asks for `durable=False`, which survives a crash of
 the program but not a power cut and costs no disk flush. A file that cannot be read is set aside under a lock between
 processes, never deleted, and a new one begun. What its tables are, and what is carried over, each kind of file says.
+
+A file that is deleted, replaced or emptied while it is open goes on taking what is written, and all of it is gone when
+the program ends. So before and after each transaction the file at the path is compared with the one that is open. Where
+it is another, the open one is copied to the path, whole and durably, and only then a commit counts. Several processes
+may have had it open: a copy has a higher generation than what it was made of, and the others go on with the highest.
+
+What SQLite maps into memory is looked after by `LogIndex`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, Damaged, RedraftError, Refused
-from redraft.files.faults import told
 from redraft.files.locks import folder_lock
+from redraft.files.os_errors import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from contextlib import AbstractContextManager
 
 BUSY_SECONDS = 5.0
+LOG = logging.getLogger(__name__)
 
 
 class SqliteFile(ABC):
@@ -40,16 +50,28 @@ class SqliteFile(ABC):
         self.losses: list[str] = []
         self.lock = threading.RLock()
         self._depth = 0
+        self._trouble = ""
+        self._file: int | None = None
+        self._has_pages = False
+        self._log: int | None = None
+        self._has_log = False
+        self._index = LogIndex(path)
+        self._log_is_gone = False
         try:
-            with self._locked(exclusive=False) if self.waits else contextlib.nullcontext():
+            with self._file_lock(exclusive=False) if self.waits else contextlib.nullcontext():
                 self._connection = self._connect()
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
-                raise our_error(error) from error
+                raise explain_sqlite_error(error) from error
             try:
-                self._connection = self._replaced()
+                self._connection = self._replace_damaged()
             except sqlite3.DatabaseError as still:
-                raise self._told(still) from still
+                raise self._explain(still) from still
+        try:
+            self._note_place()
+        except BaseException:
+            self._connection.close()
+            raise
 
     # What each kind of file says
 
@@ -63,15 +85,15 @@ class SqliteFile(ABC):
 
     # Opening
 
-    def _locked(self, *, exclusive: bool = True) -> AbstractContextManager[None]:
+    def _file_lock(self, *, exclusive: bool = True) -> AbstractContextManager[None]:
         return folder_lock(os.path.dirname(self.path), self.lock_name, exclusive=exclusive)
 
     def _connect(self) -> sqlite3.Connection:
-        with told("open", self.what):
+        with explain_os_errors("open", self.what):
             connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 os.chmod(self.path, 0o600)
-                keep_log(connection)
+                enable_wal(connection)
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute("PRAGMA temp_store=MEMORY")
                 # A log that begins anew after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
@@ -82,9 +104,9 @@ class SqliteFile(ABC):
                 raise
             return connection
 
-    def _replaced(self) -> sqlite3.Connection:
+    def _replace_damaged(self) -> sqlite3.Connection:
         """Set the damaged file aside and start a new one."""
-        with self._locked(), told("replace", f"the damaged {self.what.removeprefix('the ')}"):
+        with self._file_lock(), explain_os_errors("replace", f"the damaged {self.what.removeprefix('the ')}"):
             try:
                 return self._connect()  # another process may have done it while we waited for the lock
             except sqlite3.DatabaseError as error:
@@ -99,7 +121,121 @@ class SqliteFile(ABC):
 
     def close(self) -> None:
         with self.lock:
+            try:
+                self.hold_in_place()
+            except RedraftError as error:  # nobody is left to be told: see the log
+                LOG.error("%s", error.message)
+                _abandon(self._connection)
+                return
             self._connection.close()
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should be told: what was lost, and whether anything is kept just now."""
+        return [*self.losses, self._trouble] if self._trouble else self.losses
+
+    # Staying in place
+
+    def _note_place(self) -> None:
+        """Remember which files the connection writes to."""
+        with explain_os_errors("look at", self.what):
+            there = _status(self.path)
+            log = _status(self.path + "-wal")
+            self._file, self._log = there and there.st_ino, log and log.st_ino
+            self._has_pages = there is not None and there.st_size > 0
+            self._has_log = log is not None and log.st_size > 0
+            self._index.note()
+            self._log_is_gone = False
+
+    def _keep_index(self) -> None:
+        """Called before anything is asked of SQLite. Where the index was cut, nobody knows any more whether a log that
+        is empty now had anything to tell."""
+        if not self._index.fill_up():
+            return
+        with explain_os_errors("look at", self.what):
+            log = _status(self.path + "-wal")
+        self._log_is_gone = self._log_is_gone or (self._has_log and not (log and log.st_size))
+
+    def _is_in_place(self) -> bool:
+        self._keep_index()
+        with explain_os_errors("look at", self.what):
+            return not self._log_is_gone and self._lies_in_place()
+
+    def _lies_in_place(self) -> bool:
+        there = _status(self.path)
+        if there is None or there.st_ino != self._file or (self._has_pages and not there.st_size):
+            return False
+        self._has_pages = there.st_size > 0
+        log = _status(self.path + "-wal")
+        if self._log is None:  # none was written yet
+            self._log = log and log.st_ino
+        elif (
+            log is None or log.st_ino != self._log or (self._has_log and not log.st_size and _counts_frames(self.path))
+        ):
+            return False
+        self._has_log = log is not None and log.st_size > 0
+        return True
+
+    def hold_in_place(self) -> None:
+        """Where the file was deleted, replaced or emptied, put back what is open. Not within a transaction."""
+        with self.lock:
+            if self._depth:
+                return
+            if self._is_in_place():
+                self._trouble = ""
+            else:
+                self._put_back()
+
+    def _put_back(self) -> bool:
+        """Copy what is open to its path, or go on with what another process has put there; whether it was copied.
+        `history_lost` where neither can be done: then nothing that was written is safe."""
+        folder, name = os.path.split(self.path)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            with folder_lock(folder, f"{name}.put-back"):
+                if self._log_is_gone:
+                    raise sqlite3.DatabaseError("a part of it is gone")
+                generation = _generation(self._connection)
+                copied = _generation_at(self.path) <= generation
+                aside = self._copy_into_place(generation + 1) if copied else ""
+                _abandon(self._connection)
+                self._connection = self._connect()
+                self._note_place()
+        except (OSError, sqlite3.Error, RedraftError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            self._trouble = (
+                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running, and cannot be put"
+                f" back: {reason}. Nothing is kept until it can: copy what you typed."
+            )
+            raise Damaged(self._trouble, code="history_lost") from error
+        self._trouble = ""
+        if copied:
+            there = f" What lay in its place is kept as {aside}." if aside else ""
+            self.losses.append(
+                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was put back"
+                f" as it was; nothing is lost.{there}"
+            )
+        return copied
+
+    def _copy_into_place(self, generation: int) -> str:
+        """Gives the name that what lay at the path has now, if anything did."""
+        new, aside = f"{self.path}.new-{os.getpid()}", _free_name(self.path + ".replaced")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(new)
+        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy:
+            os.chmod(new, 0o600)
+            self._connection.backup(copy)
+            if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):  # pages that were cut off read as zeros
+                raise sqlite3.DatabaseError("a part of it is gone")
+            copy.execute(f"PRAGMA user_version={generation}")
+        _sync(new, os.O_RDWR)
+        there = os.path.exists(self.path)
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(self.path + suffix, aside + suffix)
+        os.replace(new, self.path)
+        _sync(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
+        return os.path.basename(aside) if there else ""
 
     # Using it
 
@@ -110,6 +246,7 @@ class SqliteFile(ABC):
             if self._depth:
                 yield
                 return
+            self.hold_in_place()
             self._depth += 1
             try:
                 if not durable:
@@ -117,6 +254,8 @@ class SqliteFile(ABC):
                 self._run("BEGIN IMMEDIATE")
                 yield
                 self._run("COMMIT")
+                if not self._is_in_place() and not self._put_back():
+                    raise Busy("Another process has put this folder's history back; try again.")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
@@ -126,36 +265,81 @@ class SqliteFile(ABC):
                 if not durable:
                     self._run("PRAGMA synchronous=FULL")
 
+    @property
+    def in_transaction(self) -> bool:
+        return self._depth > 0
+
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self.lock:
             try:
                 return self._run(statement, values).fetchall()
             except sqlite3.DatabaseError as error:
-                raise self._told(error) from error
+                raise self._explain(error) from error
 
     def row(self, statement: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         with self.lock:
             try:
                 return self._run(statement, values).fetchone()
             except sqlite3.DatabaseError as error:
-                raise self._told(error) from error
+                raise self._explain(error) from error
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         # Asked many times a turn: a context manager here would cost a tenth of a small turn.
+        self._keep_index()
+        if self._log_is_gone:
+            self._put_back()  # which cannot be done
         try:
             return self._connection.execute(statement, values)
         except sqlite3.DatabaseError as error:
-            raise self._told(error) from error
+            raise self._explain(error) from error
         except UnicodeEncodeError as error:  # half of a surrogate pair, be it as a name or an id
             message = f"The text has an unpaired surrogate at character {error.start}."
             raise Refused(message, code="invalid_text") from error
 
-    def _told(self, error: sqlite3.DatabaseError) -> RedraftError:
-        """Our word for SQLite's error."""
-        return our_error(error)
+    def _explain(self, error: sqlite3.DatabaseError) -> RedraftError:
+        """Our word for SQLite's error, and ours before it where the file is not what it was."""
+        if self._file is not None and is_damage(error):
+            try:
+                self.hold_in_place()
+            except RedraftError as lost:
+                return lost
+        return explain_sqlite_error(error)
 
 
-def keep_log(connection: sqlite3.Connection, seconds: float = BUSY_SECONDS) -> None:
+class LogIndex:
+    """The index of SQLite's log, a third file that SQLite maps into memory. The kernel ends a program that touches a
+    page of the map which the file does not have any more, so whoever keeps a connection open calls `fill_up` before
+    each use. Whoever cuts the file in the microseconds between still ends us."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path + "-shm"
+        self._file: int | None = None
+        self._size = 0
+
+    def note(self) -> None:
+        """Remember which file a new connection has mapped."""
+        there = _status(self._path)
+        self._file, self._size = (there.st_ino, there.st_size) if there else (None, 0)
+
+    def fill_up(self) -> bool:
+        """Whether the file was cut. Then it is filled with zeros, of which SQLite makes a new one from the log."""
+        try:
+            there = os.stat(self._path)
+            if there.st_ino != self._file:
+                return False
+            if there.st_size >= self._size:
+                self._size = there.st_size
+                return False
+            # By its path: to close a descriptor of it would end SQLite's locks on it. What is left of it goes first, so
+            # that SQLite finds it empty, not wrong.
+            os.truncate(self._path, 0)
+            os.truncate(self._path, self._size)
+        except OSError:  # deleted: what is mapped stays
+            return False
+        return True
+
+
+def enable_wal(connection: sqlite3.Connection, seconds: float = BUSY_SECONDS) -> None:
     """Write to a log beside the file from now on (`WAL`). Of two that open a new file at once SQLite refuses one on the
     spot, lest they wait for each other: it lets go, and finds the file as the other made it."""
     deadline = time.monotonic() + seconds
@@ -169,6 +353,57 @@ def keep_log(connection: sqlite3.Connection, seconds: float = BUSY_SECONDS) -> N
         time.sleep(0.002)
 
 
+def _status(path: str) -> os.stat_result | None:
+    """Of the file that lies there; None where none does. Other errors of the disk say nothing about that."""
+    try:
+        return os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _counts_frames(path: str) -> bool:
+    """Whether the log's index counts frames in the log; it is empty where they were all brought over into the file."""
+    try:
+        with open(path + "-shm", "rb") as index:
+            header = index.read(20)
+    except OSError:
+        return False
+    return int.from_bytes(header[16:20], sys.byteorder) > 0
+
+
+def _generation(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _generation_at(path: str) -> int:
+    """Of the file that lies there; -1 where none does that can be read."""
+    from urllib.parse import quote
+
+    if not os.path.exists(path):
+        return -1
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as there:
+            return _generation(there)
+    except sqlite3.Error:
+        return -1
+
+
+def _sync(path: str, flags: int) -> None:
+    fd = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _abandon(connection: sqlite3.Connection) -> None:
+    """Never close it, not even at the end of the program: SQLite would delete the log that lies beside the path by its
+    name, and by now that is another file's."""
+    import ctypes  # which takes as long as opening the file
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
 def _free_name(path: str) -> str:
     number = 1
     while os.path.exists(f"{path}-{number}"):
@@ -176,7 +411,7 @@ def _free_name(path: str) -> str:
     return f"{path}-{number}"
 
 
-def our_error(error: sqlite3.DatabaseError) -> RedraftError:
+def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
     """What to raise for SQLite's error: trouble that may pass is told apart from a file that holds nonsense."""
     said, code = str(error), _code_of(error)
     if code is None or not isinstance(error, sqlite3.OperationalError):

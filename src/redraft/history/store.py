@@ -111,6 +111,15 @@ class Store:
         return found
 
 
+def snapshot_of(data: bytes, text: Text | None, *, bom: bool) -> SnapshotId:
+    """The id under which a content would be stored, as a text where it is one."""
+    if text is not None:
+        return digest_of(digest_of(BOM) + text.manifest) if bom else text.digest
+    return digest_of(
+        b"".join(digest_of(data[at : at + RAW_BLOCK_BYTES]) for at in range(0, len(data), RAW_BLOCK_BYTES))
+    )
+
+
 def pack(data: bytes) -> bytes:
     packer = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW_BITS, MEMORY)
     return packer.compress(data) + packer.flush()

@@ -2,16 +2,19 @@
 
 A turn consists of file steps (what a file held before and after, so that a creation, a deletion and a move are steps
 too) and review steps (what a document's review was before and after). Both carry images of either side, so every turn
-can be taken back. Rows are only added; the one thing that changes is a turn's state.
+can be taken back. Rows are only added; what changes is a turn's state and, while another program keeps on writing a
+document that nobody else has touched since, the last image of that program's turn.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.errors import Refused
+from redraft.files.paths import DocPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +22,44 @@ if TYPE_CHECKING:
     from redraft.history.database import Database
     from redraft.history.store import SnapshotId
 
-AuthorKind = Literal["person", "agent", "system"]
+# The folders that a turn made, so that taking it back takes them away again while they are empty, and those that it
+# took away, so that they can be made again.
+#
+# A note beside the history, not a part of it: where one is lost, a folder stays, and nothing else happens.
+
+
+def note_created_folders(database: Database, turn: int, folders: Sequence[str]) -> None:
+    """Remember folders that the turn made, outermost first, beside those that are noted already."""
+    _note_folders(database, f"made by {turn}", folders)
+
+
+def created_folders(database: Database, turn: int) -> list[DocPath]:
+    return _noted_folders(database, f"made by {turn}")
+
+
+def note_removed_folders(database: Database, turn: int, folders: Sequence[str]) -> None:
+    """Remember folders that the turn took away, outermost first."""
+    _note_folders(database, f"dropped by {turn}", folders)
+
+
+def removed_folders(database: Database, turn: int) -> list[DocPath]:
+    return _noted_folders(database, f"dropped by {turn}")
+
+
+def _note_folders(database: Database, key: str, folders: Sequence[str]) -> None:
+    if folders:
+        with database.transaction(durable=False):
+            known = _noted_folders(database, key)
+            noted = [*known, *(folder for folder in folders if folder not in known)]
+            database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(noted)))
+
+
+def _noted_folders(database: Database, key: str) -> list[DocPath]:
+    row = database.row("SELECT value FROM meta WHERE key = ?", (key,))
+    return [DocPath(folder) for folder in json.loads(row[0])] if row else []
+
+
+AuthorKind = Literal["person", "agent", "system", "outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +96,7 @@ class FileStep:
     after: SnapshotId | None
     mode: int | None = None
     moved_from: str | None = None
+    edits: str | None = None  # what changed where, to the character, as `workspace.positions` writes it
 
     @property
     def action(self) -> str:
@@ -68,7 +109,7 @@ class FileStep:
 
 @dataclass(frozen=True, slots=True)
 class ReviewStep:
-    """A document's review before and after, as `reviews.Image` writes it. None means that there was none."""
+    """A document's review before and after, as `reviews.ReviewImage` writes it. None means that there was none."""
 
     path: str
     before: str | None
@@ -89,6 +130,7 @@ class TurnRecord:
     source: int | None = None
     id: int = 0
     pruned: bool = False
+    folders: tuple[str, ...] = field(default=())  # of a turn that made nothing else
     files: tuple[FileStep, ...] = field(default=())
     reviews: tuple[ReviewStep, ...] = field(default=())
 
@@ -128,9 +170,9 @@ class Turns:
             ),
         )
         self._db.many(
-            "INSERT INTO file_steps VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO file_steps VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (number, seq, step.path, step.before, step.after, step.mode, step.moved_from)
+                (number, seq, step.path, step.before, step.after, step.mode, step.moved_from, step.edits)
                 for seq, step in enumerate(files)
             ],
         )
@@ -161,11 +203,11 @@ class Turns:
         query = f"SELECT {COLUMNS} FROM turns WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"  # noqa: S608
         return [self._read(row) for row in self._db.rows(query, (*values, limit))]
 
-    def proposed(self) -> list[TurnRecord]:
+    def proposals(self) -> list[TurnRecord]:
         """The turns that wait for a decision."""
         return [self._read(row) for row in self._db.rows(PROPOSED_QUERY)]
 
-    def under_way(self) -> TurnRecord | None:
+    def applying_turn(self) -> TurnRecord | None:
         """The turn that is being carried out, or was when its process stopped; under the lock, only the second.
 
         It can only be the newest: no other is begun before it has ended.
@@ -177,6 +219,58 @@ class Turns:
         query = f"SELECT {COLUMNS} FROM turns WHERE token = ?"  # noqa: S608
         found = (self._db.row(query, (token,)) for token in sorted(tokens))
         return [self._read(row) for row in found if row is not None]
+
+    def rollbacks(self, number: int, path: str) -> list[tuple[int, FileStep]]:
+        """The scoped rollbacks of a turn that stand, each with what it did to the file at this path."""
+        query = (
+            "SELECT turns.id, path, before, after, file_steps.mode, moved_from, edits FROM file_steps"
+            " JOIN turns ON turns.id = file_steps.turn"
+            " WHERE path = ? AND turns.kind = 'rollback' AND turns.source = ? AND state = 'applied' ORDER BY turn"
+        )
+        return [(row[0], FileStep(*row[1:])) for row in self._db.rows(query, (path, number))]
+
+    def file_steps(self, path: str, *, after: int, before: int | None = None) -> list[FileStep]:
+        """What later turns (up to another) did to the file at this path, in order; turns that never took effect are
+        left out."""
+        query = (
+            "SELECT path, before, after, file_steps.mode, moved_from, edits FROM file_steps"
+            " JOIN turns ON turns.id = file_steps.turn"
+            " WHERE path = ? AND turn > ? AND turn < ? AND state NOT IN ('discarded', 'applying') ORDER BY turn, seq"
+        )
+        newest = self.newest() + 1 if before is None else before
+        return [FileStep(*row) for row in self._db.rows(query, (path, after, newest))]
+
+    def on_file(self, path: str, *, since: int) -> list[TurnRecord]:
+        """The turns from one on that changed a file or its review, in order; those that never took effect are left
+        out."""
+        query = (
+            f"SELECT {COLUMNS} FROM turns WHERE id >= ? AND state != 'applying'"  # noqa: S608
+            " AND (state != 'discarded' OR kind = 'propose')"
+            " AND (id IN (SELECT turn FROM file_steps WHERE path = ?)"
+            " OR id IN (SELECT turn FROM review_steps WHERE path = ?)) ORDER BY id"
+        )
+        return [self._read(row) for row in self._db.rows(query, (since, path, path))]
+
+    def acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
+        """The decisions that stand and took something of a proposal."""
+        query = (
+            f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state = 'applied' AND id IN"  # noqa: S608
+            " (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
+        )
+        return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
+
+    def last_on(self, paths: Iterable[str]) -> TurnRecord | None:
+        """The newest turn that wrote or reviewed any of these."""
+        found = [turn for path in paths for turn in self.recent(limit=1, path=path)]
+        return max(found, key=lambda turn: turn.id, default=None)
+
+    def extend(self, number: int, path: str, after: SnapshotId, review: ReviewStep | None, at: float) -> None:
+        """Let a turn end with another content of a file, and of its review. Called inside a transaction."""
+        self._db.execute("UPDATE file_steps SET after = ? WHERE turn = ? AND path = ?", (after, number, path))
+        if review is not None:
+            values = (review.after, number, review.path)
+            self._db.execute("UPDATE review_steps SET after = ? WHERE turn = ? AND path = ?", values)
+        self._db.execute("UPDATE turns SET created = ? WHERE id = ?", (at, number))
 
     def mark(self, number: int, state: State) -> None:
         self._db.execute("UPDATE turns SET state = ? WHERE id = ?", (state, number))
@@ -193,20 +287,38 @@ class Turns:
             self.mark(other.id, standing if stands else State.UNDONE)
 
     def last_to_undo(self) -> TurnRecord | None:
-        """The newest turn that still stands and is not itself an undo."""
+        """The turn that was done, or redone, last and still stands. What another program wrote is not the work of
+        whoever says "undo": it is taken back by its number."""
         query = (
-            f"SELECT {COLUMNS} FROM turns WHERE state IN ('applied', 'proposed') AND kind != 'undo'"  # noqa: S608
+            f"SELECT {COLUMNS} FROM turns WHERE id < ? AND state IN ('applied', 'proposed') AND pruned = 0"  # noqa: S608
+            " AND (kind != 'undo' OR source IN (SELECT id FROM turns WHERE kind = 'undo'))"
             " AND NOT (kind = 'propose' AND state = 'applied')"  # what was accepted is undone by undoing that
-            " AND pruned = 0 ORDER BY id DESC LIMIT 1"
+            # Of a decision about a turn that was undone since nothing is left.
+            " AND NOT (kind = 'accept' AND coalesce(source, 0) IN (SELECT id FROM turns WHERE state = 'undone'))"
+            " AND author_kind != 'outside'"
+            " ORDER BY id DESC LIMIT 1"
         )
-        row = self._db.row(query)
-        return self._read(row) if row else None
+        row = self._db.row(query, (self.newest() + 1,))
+        while row:
+            turn = self._read(row)
+            done = self._original_turn(turn)
+            if done.state in (State.APPLIED, State.PROPOSED) and not done.pruned:
+                return done
+            row = self._db.row(query, (turn.id,))
+        return None
+
+    def _original_turn(self, turn: TurnRecord) -> TurnRecord:
+        """The turn that an undo, or the undo of an undo, is about in the end."""
+        while turn.kind == "undo" and turn.source is not None:
+            turn = self.get(turn.source)
+        return turn
 
     def last_to_redo(self) -> TurnRecord | None:
         """The newest undo that still stands, if nothing was done since but to redo what was undone after it."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE state IN ('applied', 'proposed')"  # noqa: S608
             " AND NOT (kind = 'undo' AND source IN (SELECT id FROM turns WHERE kind = 'undo'))"
+            " AND author_kind != 'outside'"
             " ORDER BY id DESC LIMIT 1"
         )
         row = self._db.row(query)
@@ -225,7 +337,7 @@ class Turns:
     def _read(self, row: tuple[Any, ...]) -> TurnRecord:
         number, token, author_kind, author_name, kind, mode, title, state, created, source, pruned = row
         files = self._db.rows(
-            "SELECT path, before, after, mode, moved_from FROM file_steps WHERE turn = ? ORDER BY seq", (number,)
+            "SELECT path, before, after, mode, moved_from, edits FROM file_steps WHERE turn = ? ORDER BY seq", (number,)
         )
         reviews = self._db.rows("SELECT path, before, after FROM review_steps WHERE turn = ? ORDER BY seq", (number,))
         return TurnRecord(
@@ -239,6 +351,7 @@ class Turns:
             source=source,
             id=number,
             pruned=bool(pruned),
+            folders=() if files or reviews else tuple(created_folders(self._db, number)),
             files=tuple(FileStep(*step) for step in files),
             reviews=tuple(ReviewStep(*step) for step in reviews),
         )

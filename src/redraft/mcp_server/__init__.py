@@ -8,6 +8,6 @@ it cannot.
 """
 
 from redraft.mcp_server.endpoint import Endpoint
-from redraft.mcp_server.stdio import serve_stdio
+from redraft.mcp_server.transports.stdio import serve_stdio
 
 __all__ = ["Endpoint", "serve_stdio"]

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from redraft.mcp_server.client import Client
+from redraft.mcp_server.client import McpClient
 from redraft.mcp_server.protocol import (
     BAD_PARAMETERS,
     INTERNAL,
@@ -19,49 +19,45 @@ from redraft.mcp_server.protocol import (
     NO_METHOD,
     SERVER,
     SERVER_KEY,
-    Fault,
+    ProtocolError,
     as_object,
 )
-from redraft.tools.across import search_documents, search_project
-from redraft.tools.analysing import analyze_document
-from redraft.tools.editor import IN_EDITORS
 from redraft.tools.registry import Registry
-from redraft.tools.transforming import transform_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from redraft.mcp_server.connection import Connection
+    from redraft.mcp_server.connection import McpConnection
     from redraft.mcp_server.protocol import Message
     from redraft.tools.context import ToolContext
+    from redraft.tools.long_documents.worker import DocumentWorker
 
     Emit = Callable[[Message], None]
     Number = str | int
 
 PROGRESS_SECONDS = 0.1
 STEPS = "calls of the batch done"
-NO_OBJECT = Fault(BAD_PARAMETERS, "The parameters are a JSON object.")
-SEARCHES = (search_documents, search_project)
-OF_WHOLE_DOCUMENTS = (analyze_document, transform_document)
+OWN_STEPS = "steps of the call done"
+NO_OBJECT = ProtocolError(BAD_PARAMETERS, "The parameters are a JSON object.")
 
 
 class Cancelled(Exception):
     """The client has called the request off: nobody waits for an answer any more."""
 
 
-class Call:
+class McpCall:
     """A request. `emit` sends what belongs to it, its answer last.
 
     `left` says that its sender does not listen any more; `consents` are the answers of the person that it used.
     """
 
-    def __init__(self, connection: Connection, number: Number, method: Any, given: Any, emit: Emit) -> None:
+    def __init__(self, connection: McpConnection, number: Number, method: Any, given: Any, emit: Emit) -> None:
         self.connection = connection
         self.number = number
         self.method = method
         self.given = as_object(given)
         self.emit = emit
-        self._sender: Client | None = None
+        self._sender: McpClient | None = None
         self.cancelled = threading.Event()
         self.left = False
         self.consents: list[str] = []
@@ -76,53 +72,53 @@ class Call:
         self._told = 0.0
 
     @property
-    def client(self) -> Client:
+    def client(self) -> McpClient:
         """Who asks: the sender that the request names, else whoever shook hands on the connection."""
         return self._sender or self.connection.client
 
-    def opened(self, envelope: Message) -> None:
+    def read_envelope(self, envelope: Message) -> None:
         """Take the sender from the request's own envelope."""
         try:
-            self._sender = Client.by_envelope(envelope, self.connection.client.user)
-        except Fault as fault:
+            self._sender = McpClient.from_envelope(envelope, self.connection.client.user)
+        except ProtocolError as fault:
             self._fault = fault
 
     def run(self) -> None:
         """Do what is asked, and answer."""
-        from redraft.mcp_server.methods import method_named
+        from redraft.mcp_server.methods import find_method
 
         try:
             self.check()
             if self._fault is not None:
                 raise self._fault
-            act = method_named(self.method, self.client)
+            act = find_method(self.method, self.client)
             if act is None:
-                raise Fault(NO_METHOD, f"There is no method {ascii(self.method)[:100]}.")
+                raise ProtocolError(NO_METHOD, f"There is no method {ascii(self.method)[:100]}.")
             result = act(self)
             if result is not None:
-                self._end({"id": self.number, "result": self._dressed(result)})
+                self._end({"id": self.number, "result": self._add_envelope(result)})
         except Cancelled:
             self._ended = True
-        except Fault as fault:
+        except ProtocolError as fault:
             self._end(fault.as_error(self.number))
         except Exception:  # a mistake of ours: the client must not wait for ever, and the log must hear of it
-            self._end(Fault(INTERNAL, "Something went wrong here; the log says what.").as_error(self.number))
+            self._end(ProtocolError(INTERNAL, "Something went wrong here; the log says what.").as_error(self.number))
             raise
         finally:
-            self.connection.ended(self)
+            self.connection.remove_call(self)
 
     def check(self) -> None:
         """Go no further once the request was called off."""
         if self.cancelled.is_set():
             raise Cancelled
 
-    def call_off(self) -> None:
+    def cancel(self) -> None:
         """End it where that can be done. Called from any thread."""
         self.cancelled.set()
         for stop in tuple(self._stops):
             stop()
 
-    def when_called_off(self, stop: Callable[[], object]) -> None:
+    def on_cancel(self, stop: Callable[[], object]) -> None:
         """Have this done when the request is called off; at once where it was already."""
         self._stops.append(stop)
         if self.cancelled.is_set():
@@ -148,7 +144,7 @@ class Call:
             if not ended and not self.cancelled.is_set():
                 self.emit(answer)
 
-    def _dressed(self, result: Message) -> Message:
+    def _add_envelope(self, result: Message) -> Message:
         """What the envelope's era wants to be told with every result."""
         if not self.client.by_request:
             return result
@@ -157,10 +153,10 @@ class Call:
         return {"resultType": "complete", **kept, **result, "_meta": meta}
 
 
-class Steps(Registry):
+class CallTools(Registry):
     """The tools as one call uses them: each step, such as the calls of a batch, is counted and can be the last."""
 
-    def __init__(self, tools: Registry, call: Call, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, tools: Registry, call: McpCall, arguments: Mapping[str, Any]) -> None:
         super().__init__(tools.tools)
         self._call = call
         steps: Any = arguments.get("calls")
@@ -174,12 +170,16 @@ class Steps(Registry):
         self._begun += 1
         if self._begun > 1:
             self._call.progress(self._begun - 2, self._total, STEPS)
-        if name in {tool.name for tool in SEARCHES}:
-            context.index = self._call.connection.endpoint.index_for(self._call)
-        if name in {tool.name for tool in OF_WHOLE_DOCUMENTS}:
-            from redraft.mcp_server.subagents import work_for
-
-            context.long = work_for(self._call)
-        if name in IN_EDITORS:
-            context = context.apart(self._call.connection.endpoint.editors)
+        needs, endpoint = self.needs(name), self._call.connection.endpoint
+        if "index" in needs:
+            endpoint.report_index_progress(self._call)
+        if "editors" in needs or "model" in needs:
+            context = context.copy_for_call(endpoint.editors, self._find_worker)
+        if "editors" in needs:
+            context.progress = lambda done, total: self._call.progress(done, total, OWN_STEPS)
         return super().call(name, arguments, context)
+
+    def _find_worker(self, _path: str) -> DocumentWorker | None:
+        from redraft.mcp_server.subagents import subagents_for
+
+        return subagents_for(self._call)

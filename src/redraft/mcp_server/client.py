@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from redraft.errors import Refused
 from redraft.history.turns import Author
 from redraft.mcp_server.protocol import (
     BAD_PARAMETERS,
@@ -15,9 +16,10 @@ from redraft.mcp_server.protocol import (
     UNSTRUCTURED_VERSIONS,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
-    Fault,
+    ProtocolError,
     as_object,
 )
+from redraft.workspace.authors import agent_author
 
 if TYPE_CHECKING:
     from redraft.mcp_server.protocol import Message
@@ -36,7 +38,7 @@ READS: dict[str, Form] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     """A client, before it has said anything or as it was last heard. `user` is whose token it showed, where there are
     several: that alone is proven."""
 
@@ -46,24 +48,24 @@ class Client:
     user: str = ""
 
     @staticmethod
-    def by_handshake(parameters: Message, user: str = "") -> Client:
+    def from_handshake(parameters: Message, user: str = "") -> McpClient:
         wanted = parameters.get("protocolVersion")
         protocol = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
-        return Client(_name(parameters.get("clientInfo")), protocol, as_object(parameters.get("capabilities")), user)
+        return McpClient(_name(parameters.get("clientInfo")), protocol, as_object(parameters.get("capabilities")), user)
 
     @staticmethod
-    def by_envelope(meta: Message, user: str = "") -> Client:
-        """The sender of one request; a `Fault` where the envelope is not whole or of a version unknown here."""
+    def from_envelope(meta: Message, user: str = "") -> McpClient:
+        """The sender of one request; a `ProtocolError` where the envelope is not whole or of a version unknown here."""
         missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
         if missing:
-            raise Fault(BAD_PARAMETERS, f"params._meta lacks {', '.join(missing)}.")
+            raise ProtocolError(BAD_PARAMETERS, f"params._meta lacks {', '.join(missing)}.")
         wanted = meta[VERSION_KEY]
         if not isinstance(wanted, str):
-            raise Fault(BAD_PARAMETERS, f"{VERSION_KEY} is a string.")
+            raise ProtocolError(BAD_PARAMETERS, f"{VERSION_KEY} is a string.")
         if wanted not in ENVELOPE_VERSIONS:
             data = {"supported": list(ENVELOPE_VERSIONS), "requested": wanted}
-            raise Fault(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
-        return Client(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]), user)
+            raise ProtocolError(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
+        return McpClient(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]), user)
 
     @property
     def by_request(self) -> bool:
@@ -91,4 +93,9 @@ class Client:
 
 def _name(told: Any) -> str:
     name = as_object(told).get("name")
-    return name[:MAX_NAME] if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return ""
+    try:
+        return agent_author(name[:MAX_NAME]).name
+    except Refused:  # somebody else's name: a client cannot be asked for another
+        return ""

@@ -10,16 +10,16 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from redraft.files.locks import released
-from redraft.mcp_server.call import Call
-from redraft.mcp_server.client import Client
+from redraft.files.locks import release
+from redraft.mcp_server.call import McpCall
+from redraft.mcp_server.client import McpClient
 from redraft.mcp_server.protocol import as_message, as_object, envelope_of, number_of
 
 if TYPE_CHECKING:
     from redraft.mcp_server.call import Emit, Number
     from redraft.mcp_server.endpoint import Endpoint
-    from redraft.mcp_server.following import Follower
     from redraft.mcp_server.protocol import Message
+    from redraft.mcp_server.subscriptions import Subscriber
     from redraft.tools.context import ToolContext
 
 # A person may be away from the desk; a client that has given up says so long before.
@@ -29,32 +29,32 @@ PATIENCE_SECONDS = 3600.0
 class _Question:
     """A request of ours that waits for its answer, on behalf of a call."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: McpCall) -> None:
         self.call = call
         self.over = threading.Event()
         self.answer: Message = {}
 
 
-class Connection:
+class McpConnection:
     """`emit` sends what belongs to no call: what a subscriber is to be told."""
 
     def __init__(self, endpoint: Endpoint, emit: Emit, user: str = "") -> None:
         self.endpoint = endpoint
         self.emit = emit
-        self.client = Client(user=user)
-        self.follower: Follower | None = None
+        self.client = McpClient(user=user)
+        self.subscriber: Subscriber | None = None
         self.hung_up = False
         self.closed = False
         self._context: ToolContext | None = None
-        self._calls: dict[Number, Call] = {}
+        self._calls: dict[Number, McpCall] = {}
         self._questions: dict[str, _Question] = {}
-        self._streams: dict[Number, Follower] = {}
+        self._streams: dict[Number, Subscriber] = {}
         self._asked = 0
 
-    def receive(self, message: Any, emit: Emit | None = None) -> Call | None:
+    def receive(self, message: Any, emit: Emit | None = None) -> McpCall | None:
         """Take a message; gives the call that is to be run, if it is a request. `emit` sends what belongs to it.
 
-        A `Fault` says that it is no message at all.
+        A `ProtocolError` says that it is no message at all.
         """
         found = as_message(message)
         if "method" not in found:
@@ -65,16 +65,16 @@ class Connection:
             self.cancel(as_object(found.get("params")).get("requestId"))
         return None
 
-    def _request(self, message: Message, emit: Emit) -> Call:
+    def _request(self, message: Message, emit: Emit) -> McpCall:
         number = number_of(message)
-        call = Call(self, number, message["method"], message.get("params"), emit)
+        call = McpCall(self, number, message["method"], message.get("params"), emit)
         envelope = envelope_of(message)
         if envelope is not None:
-            call.opened(envelope)
+            call.read_envelope(envelope)
         self._calls[number] = call
         return call
 
-    def ended(self, call: Call) -> None:
+    def remove_call(self, call: McpCall) -> None:
         if self._calls.get(call.number) is call:
             del self._calls[call.number]
 
@@ -84,7 +84,7 @@ class Connection:
             return
         call, stream = self._calls.get(number), self._streams.pop(number, None)
         if call is not None:
-            call.call_off()
+            call.cancel()
             for question in tuple(self._questions.values()):
                 if question.call is call:
                     question.over.set()
@@ -96,7 +96,7 @@ class Connection:
         for question in tuple(self._questions.values()):
             question.over.set()
 
-    def leave(self, call: Call) -> None:
+    def leave(self, call: McpCall) -> None:
         """Whoever sent this request is gone: what it asks, now or later, nobody will answer. It is not called off."""
         call.left = True
         for question in tuple(self._questions.values()):
@@ -112,13 +112,13 @@ class Connection:
         """The client is gone: nobody is told anything, and nobody answers."""
         self.closed = True
         self.hang_up()
-        for follower in (self.follower, *self._streams.values()):
+        for follower in (self.subscriber, *self._streams.values()):
             if follower is not None:
                 follower.close()
 
     # Who is calling
 
-    def context(self, call: Call) -> ToolContext:
+    def context(self, call: McpCall) -> ToolContext:
         """Where this caller's tools work: its own, as long as the connection lasts."""
         if self._context is None or self._context.author != call.client.author:
             self._context = self.endpoint.context_of(call.client, shared=call.client.by_request)
@@ -126,13 +126,13 @@ class Connection:
 
     # Being told of changes
 
-    def follow(self) -> Follower:
+    def follow(self) -> Subscriber:
         """What this connection is told about changes, in the handshake's era."""
-        if self.follower is None:
-            self.follower = self.endpoint.following().follower(self._tell)
-        return self.follower
+        if self.subscriber is None:
+            self.subscriber = self.endpoint.resource_watcher().subscribe(self._tell)
+        return self.subscriber
 
-    def stream(self, call: Call, follower: Follower) -> None:
+    def stream(self, call: McpCall, follower: Subscriber) -> None:
         """Keep telling until the request is called off, or the connection ends."""
         self._streams[call.number] = follower
         if call.cancelled.is_set() or self.closed:  # in the meantime
@@ -144,7 +144,7 @@ class Connection:
 
     # Questions
 
-    def question(self, call: Call, parameters: Message) -> Message:
+    def ask_client(self, call: McpCall, parameters: Message) -> Message:
         """Put a question to the client and wait; other callers work on meanwhile. Empty where no answer comes."""
         if self.hung_up or call.left:
             return {}
@@ -155,7 +155,7 @@ class Connection:
             call.emit({"id": number, "method": "elicitation/create", "params": parameters})
             if self.hung_up or call.left:  # in the meantime
                 question.over.set()
-            with released(self.endpoint.guard):  # a person is being asked
+            with release(self.endpoint.guard):  # a person is being asked
                 question.over.wait(PATIENCE_SECONDS)
         finally:
             del self._questions[number]

@@ -7,9 +7,16 @@ may put questions to it. In the second every request says for itself who sends i
 
 from __future__ import annotations
 
-from typing import Any, cast
+import json
+from typing import TYPE_CHECKING, Any, cast
 
 from redraft import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redraft.mcp_server.client import Form
+    from redraft.tools.registry import Tool
 
 Message = dict[str, Any]
 
@@ -37,16 +44,17 @@ CAPABILITIES: Message = {
     "prompts": {},
 }
 INSTRUCTIONS = (
-    "Redraft holds a folder of documents. Read before you edit: every edit names the version it was made for, and a"
-    " stale one is refused with what changed. Every change is a turn that the person can see and undo. Prefer small"
-    " edits (edit_text, replace_lines) to whole-document writes, and `batch` for edits that belong together."
+    "Redraft holds a folder of documents. Read before you edit: every edit names the version it was made for, and lands"
+    " where that text now stands, or is refused with what changed. Every change is a turn that the person can see and"
+    " undo. Prefer small edits (edit_text, replace_lines) to whole-document writes, and `batch` for edits that belong"
+    " together."
 )
 
 # What the envelope's era wants to be told about keeping: nothing may be kept, a document changes at any moment.
 KEPT_BY_NOBODY: Message = {"ttlMs": 0, "cacheScope": "private"}
 
 
-class Fault(Exception):
+class ProtocolError(Exception):
     """A message that cannot be answered as it stands."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -65,20 +73,20 @@ def as_object(value: Any) -> Message:
 
 
 def as_message(value: Any) -> Message:
-    """A message of JSON-RPC; a `Fault` where it is none."""
+    """A message of JSON-RPC; a `ProtocolError` where it is none."""
     if not isinstance(value, dict):
-        raise Fault(INVALID_REQUEST, "A message is one JSON object.")
+        raise ProtocolError(INVALID_REQUEST, "A message is one JSON object.")
     found = cast("Message", value)
     if found.get("jsonrpc", "2.0") != "2.0":
-        raise Fault(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
+        raise ProtocolError(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
     return found
 
 
 def number_of(request: Message) -> str | int:
-    """The id of a request; a `Fault` where it can be none."""
+    """The id of a request; a `ProtocolError` where it can be none."""
     number = request["id"]
     if not isinstance(number, str | int) or isinstance(number, bool):
-        raise Fault(INVALID_REQUEST, "A request's id is a string or a whole number.")
+        raise ProtocolError(INVALID_REQUEST, "A request's id is a string or a whole number.")
     return number
 
 
@@ -86,3 +94,108 @@ def envelope_of(message: Any) -> Message | None:
     """What a request says about its sender, if it is of the envelope's era."""
     meta = as_object(as_object(as_object(message).get("params")).get("_meta"))
     return meta if VERSION_KEY in meta or CAPABILITIES_KEY in meta else None
+
+
+# Messages as bytes, and bytes as messages.
+#
+# `orjson` does the work once it is loaded. That takes as long as a third of the whole start, so the handshake and the
+# list of tools go without it, and it is fetched when they are out. What it will not take (half of a surrogate pair,
+# which models do send) the standard library reads, so that the call gets an answer in words and not silence.
+
+
+# A document may have 64 MB, and its text grows when it is written as a JSON string.
+MAX_MESSAGE = 128 * 1024 * 1024
+
+
+class _Fast:
+    """The functions of `orjson`, once it is there."""
+
+    loads: Callable[[bytes], Any] | None = None
+    dumps: Callable[[Any], bytes] | None = None
+
+
+def load_orjson() -> None:
+    """Load the faster encoder."""
+    import orjson
+
+    _Fast.loads, _Fast.dumps = orjson.loads, orjson.dumps
+
+
+def decode(data: bytes) -> Any:
+    try:
+        if _Fast.loads is not None:
+            return _Fast.loads(data)
+    except ValueError:
+        pass
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise ProtocolError(PARSE_ERROR, "This is not JSON in UTF-8.") from None
+
+
+def encode(message: Message) -> bytes:
+    """One message, without a line break in it."""
+    whole = {"jsonrpc": "2.0", **message}
+    try:
+        if _Fast.dumps is not None:
+            return _Fast.dumps(whole)
+    except TypeError:
+        pass
+    return json.dumps(whole, separators=(",", ":")).encode()
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as the text of an answer."""
+    try:
+        if _Fast.dumps is not None:
+            return _Fast.dumps(value).decode()
+    except TypeError:
+        pass
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# A tool as the protocol lists it, and its answer as the protocol carries it: the document's text once.
+#
+# An answer has two places in a result: `content`, which every client reads, and `structuredContent`, which some
+# prefer. A client that is known to read the one is sent just that one; a client that we do not know is sent both,
+# since leaving one out would leave some of them with nothing. See docs/decisions/0007.
+
+
+ELSEWHERE = "The answer is the structured content."
+
+
+def describe_tool(tool: Tool, form: Form) -> Message:
+    """A tool as it is listed. A client that gets no structured answers is not promised any."""
+    listed: Message = {
+        "name": tool.name,
+        "title": tool.name.replace("_", " ").capitalize(),
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "annotations": {
+            "readOnlyHint": tool.risk == "read",
+            "destructiveHint": tool.risk == "destroy",
+            "idempotentHint": tool.idempotent,
+            "openWorldHint": False,
+        },
+        # Some clients put tools off until the model has searched for them; these are what it is here for.
+        "_meta": {"anthropic/alwaysLoad": True},
+    }
+    return listed if form == "text" else {**listed, "outputSchema": tool.output_schema}
+
+
+def tool_result(answer: dict[str, Any], form: Form) -> Message:
+    """The result of a call that was done."""
+    if form == "structured":
+        return {"content": [_text(ELSEWHERE)], "structuredContent": answer, "isError": False}
+    result: Message = {"content": [_text(as_text(answer))], "isError": False}
+    return result if form == "text" else {**result, "structuredContent": answer}
+
+
+def tool_error(told: dict[str, Any]) -> Message:
+    """The result of a call that was refused: the model reads it and knows what to do next. Every client reads it in
+    the content, and no output schema promises its shape."""
+    return {"content": [_text(as_text(told))], "isError": True}
+
+
+def _text(text: str) -> Message:
+    return {"type": "text", "text": text}

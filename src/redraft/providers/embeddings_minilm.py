@@ -13,7 +13,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from redraft.providers.embeddings import file_of
-from redraft.providers.embeddings_wordllama import unit
+from redraft.providers.embeddings_wordllama import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class MiniLM:
         for at, text in enumerate(texts):
             if text.strip():
                 rows[at] = self._hidden(text).mean(axis=0)
-        return unit(rows)
+        return normalize(rows)
 
     def _hidden(self, text: str) -> Vectors:
         tokens = np.array([self._tokenizer.encode(text[:_CHARACTERS]).ids], np.int64)

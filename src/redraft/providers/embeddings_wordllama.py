@@ -47,10 +47,10 @@ class WordLlama:
             tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
             for start in range(0, len(tokens), _TOKENS):
                 rows[at] += self._weights[tokens[start : start + _TOKENS]].sum(axis=0, dtype=np.float32)
-        return unit(rows)
+        return normalize(rows)
 
 
-def unit(rows: Vectors) -> Vectors:
+def normalize(rows: Vectors) -> Vectors:
     """Every row at length 1; one of zeros stays."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1).astype(np.float32)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from redraft.config import ModelEntry
 from redraft.errors import Refused
-from redraft.providers.command import CLAUDE, Command, CommandProvider
+from redraft.providers.adapters.command import CLAUDE, CommandProvider, CommandSpec
+from redraft.providers.adapters.local import LocalProvider
+from redraft.providers.adapters.prompted_tools import PromptedTools
+from redraft.providers.adapters.remote import Address, RemoteLimits, RemoteProvider, RetryPolicy
+from redraft.providers.adapters.scripted import ScriptedProvider, read_script
 from redraft.providers.contract import Provider, ProviderError
-from redraft.providers.local import LocalProvider
-from redraft.providers.protocol import SpokenTools
-from redraft.providers.remote import Address, RemoteLimits, RemoteProvider
-from redraft.providers.retrying import RetryPolicy
-from redraft.providers.scripted import ScriptedProvider, read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +28,8 @@ KEY_VARIABLES: dict[str, tuple[str, ...]] = {
     "openai_responses": ("OPENAI_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
+# The assistant that needs no model, and is always there.
+OFFLINE = "offline"
 # What a key alone gives, in the order in which they are preferred.
 FROM_KEYS: dict[str, ModelEntry] = {
     "anthropic": ModelEntry(kind="anthropic", model="claude-sonnet-5-5"),
@@ -53,20 +54,20 @@ def make_provider(name: str, models: Mapping[str, ModelEntry], environ: Mapping[
 
     `provider:model` (`anthropic:claude-haiku-5-5`) names one that is in no settings.
     """
-    entry = known_models(models, environ).get(name) or _spelt(name)
+    entry = known_models(models, environ).get(name) or _parse_name(name)
     if entry is None:
-        names = ", ".join(known_models(models, environ)) or "none"
+        names = ", ".join(dict.fromkeys((*known_models(models, environ), OFFLINE)))
         raise Refused(f"There is no model {name!r}; known are: {names}.", code="model_unavailable", model=name)
     provider = _MAKERS[entry.kind](entry, environ)
-    return provider if provider.supports_native_tools else SpokenTools(provider)
+    return provider if provider.supports_native_tools else PromptedTools(provider)
 
 
-def _spelt(name: str) -> ModelEntry | None:
+def _parse_name(name: str) -> ModelEntry | None:
     kind, colon, model = name.partition(":")
     return ModelEntry(kind=kind, model=model) if colon and model and kind in KEY_VARIABLES else None
 
 
-def _remote(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+def _make_remote_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     return RemoteProvider(
         Address(entry.kind, entry.model, _key(entry, environ), entry.base_url),
         limits=RemoteLimits(entry.timeout_seconds, entry.output_tokens, entry.context_tokens or None),
@@ -87,7 +88,7 @@ def _key(entry: ModelEntry, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def _local(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+def _make_local_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     return LocalProvider(
         entry.file,
         context_tokens=entry.context_tokens or 8192,
@@ -96,8 +97,8 @@ def _local(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     )
 
 
-def _claude(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
-    command = Command(
+def _make_claude_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    command = CommandSpec(
         argv=entry.command or CLAUDE,
         form="claude",
         model=entry.model,
@@ -107,8 +108,8 @@ def _claude(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     return CommandProvider(command, environ, name="claude", context_tokens=entry.context_tokens or None)
 
 
-def _command(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
-    command = Command(
+def _make_command_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+    command = CommandSpec(
         argv=entry.command,
         form="text",
         model=entry.model,
@@ -118,7 +119,7 @@ def _command(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     return CommandProvider(command, environ, context_tokens=entry.context_tokens or None)
 
 
-def _scripted(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
+def _make_scripted_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
     try:
         with open(entry.file, encoding="utf-8") as file:
             script = file.read(MAX_SCRIPT_BYTES)
@@ -130,13 +131,13 @@ def _scripted(entry: ModelEntry, environ: Mapping[str, str]) -> Provider:
 
 
 _MAKERS: dict[str, Callable[[ModelEntry, Mapping[str, str]], Provider]] = {
-    "anthropic": _remote,
-    "openai": _remote,
-    "openai_responses": _remote,
-    "google": _remote,
-    "compatible": _remote,
-    "local": _local,
-    "claude": _claude,
-    "command": _command,
-    "scripted": _scripted,
+    "anthropic": _make_remote_provider,
+    "openai": _make_remote_provider,
+    "openai_responses": _make_remote_provider,
+    "google": _make_remote_provider,
+    "compatible": _make_remote_provider,
+    "local": _make_local_provider,
+    "claude": _make_claude_provider,
+    "command": _make_command_provider,
+    "scripted": _make_scripted_provider,
 }

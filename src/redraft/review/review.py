@@ -1,54 +1,120 @@
-"""A review: one document as the person accepted it, as agents made it, and as it is being worked on.
+"""A review: a document as runs of characters, each of which knows who put it in and who took it out.
 
-The value is a row of parts, each holding its stretch of the three texts; joined, they give base, proposed and working.
-The cuts between the parts are kept rather than derived anew after every act, because a diff may align equal lines
-differently once one of its hunks is gone: kept cuts are why decisions commute and hunk ids stay. What is shown (hunks,
-authors, the text to save) is derived. Nothing here knows a file, a clock, or who is asking. See `acts` for what changes
-a review.
+What a person has accepted, what agents propose and what the person sees are three readings of the same runs, so nothing
+ever has to be guessed from equal words: taking an agent's edit back removes exactly the characters it put in and brings
+back exactly those it took out, whoever typed between them since.
+
+Runs that belong to one edit, with whatever was typed inside it, form a part; a part that differs from what the person
+accepted is a hunk.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redraft.errors import Refused
-from redraft.review.parting import take_back
-from redraft.text.guard import is_oversized
+from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, number_of, rewrite, suggestion_of, turn_of
+from redraft.text.diff.hunk_limits import is_oversized
+from redraft.text.diff.word_diff import MAX_WORD, word_around, word_edits
+from redraft.text.diff.word_runs import widen_edits
+from redraft.text.edits import Change
 from redraft.text.lines import count_breaks
-from redraft.text.threeway import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HunkAuthor = Literal["none", "agent", "user", "mixed"]
+# The turn of a proposal whose own is not known any more.
+EARLIER = "earlier"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
-    """One stretch of the three texts. `turn` is the token of the agent's turn that last touched it."""
+    """One stretch of a review: text in which nothing is pending, one edit of an agent's, or what the person typed."""
 
-    base: str
-    proposed: str
-    working: str
+    runs: tuple[Run, ...]
     id: str = ""
-    conflict: bool = False
-    turn: str = ""
 
-    @property
+    @cached_property
+    def base(self) -> str:
+        """What a reject brings back: the saved text. Where an agent takes out what the person typed, that typing, and
+        not what it stands for."""
+        return "".join([run.text for run in self.runs if self.has_in_base(run)])
+
+    def has_in_base(self, run: Run) -> bool:
+        """Whether `base` has a run of this part."""
+        if self._takes_out_typing:
+            return (not run.by and USER not in run.gone) or (run.by == USER and run.taken_out_by_agent)
+        return not run.by
+
+    @cached_property
+    def proposed(self) -> str:
+        hidden = USER if self._takes_out_typing else None
+        return "".join([run.text for run in self.runs if run.in_proposed and (run.by or hidden not in run.gone)])
+
+    @cached_property
+    def _takes_out_typing(self) -> bool:
+        return any(run.by == USER and run.taken_out_by_agent for run in self.runs)
+
+    @cached_property
+    def working(self) -> str:
+        return "".join([run.text for run in self.runs if run.in_working])
+
+    @cached_property
+    def saved(self) -> str:
+        """What the disk holds of it."""
+        return "".join([run.text for run in self.runs if not run.by])
+
+    @cached_property
+    def own(self) -> str:
+        """What saving would write: agents' edits taken back, the person's kept."""
+        return "".join([run.text for run in self.runs if run.in_own])
+
+    @cached_property
     def same(self) -> bool:
-        return self.base == self.proposed == self.working and not self.conflict
+        return all(run.plain for run in self.runs)
+
+    @cached_property
+    def conflict(self) -> bool:
+        return any(run.clash for run in self.runs)
+
+    @cached_property
+    def overwrites(self) -> bool:
+        """Whether saving it would write over what another program wrote there meanwhile, or bring back what that took
+        out."""
+        return any(run.overwritten or (run.forgotten and not self.saved) for run in self.runs)
+
+    @cached_property
+    def beside(self) -> bool:
+        """Whether what the person typed and what another program wrote meanwhile stand side by side, undecided."""
+        typed = any(run.clash and run.by == USER and not run.gone for run in self.runs)
+        return typed and not self.marks and any(run.clash and not run.by and not run.gone for run in self.runs)
 
     @property
+    def unsaveable(self) -> bool:
+        """Whether it cannot be saved before the person has chosen between their words and another program's."""
+        return self.overwrites or self.beside
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a person has to choose before it can be accepted: between an agent's words and somebody else's, or
+        between their own and another program's."""
+        return self.conflict and (bool(self.marks) or self.unsaveable)
+
+    @cached_property
     def is_hunk(self) -> bool:
-        return self.working != self.base or self.conflict
+        return not self.same and (self.conflict or self.working != self.base)
 
-    @property
+    @cached_property
     def author(self) -> HunkAuthor:
-        if self.conflict and self.proposed != self.base:
+        if self.same:
+            return "none"
+        if self.conflict and self.marks:
             return "mixed"
         if self.working == self.base:
             return "none"
@@ -56,13 +122,48 @@ class Part:
             return "agent"
         return "user" if self.proposed == self.base else "mixed"
 
-    def persons_own(self) -> tuple[str, bool]:
-        """This stretch with the agent's part taken back, and whether the two could not be parted."""
-        if self.author == "agent":
-            return self.base, False
-        if self.author != "mixed" or self.conflict:
-            return self.working, False
-        return take_back(self.base, self.proposed, self.working)
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """The agents' edits in it, the newest last."""
+        found = {mark for run in self.runs for mark in run.marks}
+        return tuple(sorted(found, key=lambda mark: (number_of(mark), mark)))
+
+    @cached_property
+    def turns(self) -> tuple[str, ...]:
+        """The agents' turns that have a say in it, the newest last."""
+        return tuple(dict.fromkeys(turn_of(mark) for mark in self.marks))
+
+    @property
+    def turn(self) -> str:
+        return self.turns[-1] if self.turns else ""
+
+    def entangled_turns(self, turn: str) -> EntangledTurns:
+        """Which other turns changed the very words that a turn did: those before it, and those after it. Neither can be
+        taken without the one, nor the one be taken back without the other. Words beside each other are not the same."""
+        earlier, later = set[str](), set[str]()
+        for words in self._changed_words():
+            marks = [mark for run in words for mark in run.marks]
+            mine = [number_of(mark) for mark in marks if turn_of(mark) == turn]
+            for mark in marks if mine else ():
+                if turn_of(mark) != turn:
+                    (later if number_of(mark) > min(mine) else earlier).add(turn_of(mark))
+        return EntangledTurns(earlier, later)
+
+    def _changed_words(self) -> Iterator[tuple[Run, ...]]:
+        """Each run that somebody changed, and each two of them that meet within a word."""
+        for run in self.runs:
+            if not run.plain:
+                yield (run,)
+        for first, second in pairwise(self.runs):
+            if not (first.plain or second.plain) and first.text[-1:].isalnum() and second.text[:1].isalnum():
+                yield (first, second)
+
+
+class EntangledTurns(NamedTuple):
+    """Turns that changed the same words as another, by whether they did so before or after it."""
+
+    earlier: set[str]
+    later: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +173,10 @@ class ReviewHunk:
     id: str
     author: HunkAuthor
     conflict: bool
-    turn: str
+    unsettled: bool
+    beside: bool
+    turns: tuple[str, ...]
+    suggestion: str
     base: str
     proposed: str
     working: str
@@ -81,6 +185,11 @@ class ReviewHunk:
     working_at: int
     working_line: int
     working_column: int
+
+    @property
+    def turn(self) -> str:
+        """The newest of the agents' turns that have a say in it."""
+        return self.turns[-1] if self.turns else ""
 
     @property
     def oversized(self) -> bool:
@@ -105,64 +214,67 @@ class ReviewHunk:
 
 @dataclass(frozen=True)
 class Review:
-    """The parts of one document, in order."""
+    """The parts of one document, in order. Made by the acts, which keep it tidy."""
 
     parts: tuple[Part, ...]
 
     @staticmethod
     def of(text: str) -> Review:
         """A review in which nothing is pending."""
-        return Review((Part(text, text, text),) if text else ())
+        return Review((Part((Run(text),)),) if text else ())
+
+    @staticmethod
+    def of_runs(runs: Iterable[Run]) -> Review:
+        return Review(join_parts(group_runs(runs)))
 
     @staticmethod
     def between(base: str, proposed: str, working: str, turn: str = "") -> Review:
-        return Review(tidy(cut_parts(base, proposed, working, turn)))
+        """A review with these three readings, for what was kept before runs were: words are matched by comparing."""
+        edits = Change.between(base, proposed).edits
+        runs = rewrite([Run(base)], agent_run_edits(edits, widen_edits(edits, base), turn or EARLIER, 1))
+        typed = [RunEdit(edit.at, edit.end, edit.new) for edit in word_edits(proposed, working)]
+        return Review.of_runs(rewrite(runs, typed))
 
-    def recut(self, base: str, proposed: str, working: str, *others: Review) -> list[Part]:
-        """The parts of other texts for the same review. A hunk that is still there, here or in one of the `others`,
-        keeps its id; one that changed keeps the turn of the agent's hunk nearest to it, so that no pending hunk is ever
-        without one, and its mark, without which a proposal that stands beside the text would be out of sight."""
-        known: dict[tuple[str, str, str], Part] = {}
-        agents: list[tuple[int, Part]] = []
-        for review in (self, *others):
-            for end, part in zip(accumulate(len(part.proposed) for part in review.parts), review.parts, strict=True):
-                if not part.same:
-                    known.setdefault((part.base, part.proposed, part.working), part)
-                if part.turn:
-                    agents.append((end, part))
-        parts: list[Part] = []
-        at = 0
-        for part in cut_parts(base, proposed, working):
-            at += len(part.proposed)
-            if part.proposed != part.base and agents:
-                _, like = min(agents, key=lambda agent: abs(agent[0] - at))
-                conflict = like.conflict and part.working != part.proposed
-                part = replace(part, turn=like.turn, conflict=conflict)  # noqa: PLW2901
-            # Each known part is handed out once: two equal changes are still two hunks.
-            parts.append(known.pop((part.base, part.proposed, part.working), part))
-        return parts
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        return tuple(run for part in self.parts for run in part.runs)
 
     @cached_property
     def base(self) -> str:
-        return "".join(part.base for part in self.parts)
+        return "".join([part.base for part in self.parts])
 
     @cached_property
     def proposed(self) -> str:
-        return "".join(part.proposed for part in self.parts)
+        return "".join([part.proposed for part in self.parts])
 
     @cached_property
     def working(self) -> str:
-        return "".join(part.working for part in self.parts)
+        return "".join([part.working for part in self.parts])
+
+    @cached_property
+    def saved(self) -> str:
+        """What the disk holds."""
+        return "".join([part.saved for part in self.parts])
 
     @cached_property
     def to_save(self) -> str:
-        """What saving now would write: base and the person's own edits; an agent's pending hunks wait."""
-        return "".join(part.persons_own()[0] for part in self.parts)
+        """What saving now would write: what the person accepted or typed; an agent's pending edits wait."""
+        return "".join([part.own for part in self.parts])
 
     @property
     def pending(self) -> bool:
         """Whether there is anything of an agent's left to decide."""
         return any(part.is_hunk and part.author in ("agent", "mixed") for part in self.parts)
+
+    @property
+    def unsaveable(self) -> bool:
+        """Whether it cannot be saved before the person has chosen between their words and another program's."""
+        return any(part.unsaveable for part in self.parts)
+
+    @cached_property
+    def turns(self) -> frozenset[str]:
+        """The agents' turns that still have a say, also where no hunk shows it."""
+        return frozenset(turn for part in self.parts for turn in part.turns)
 
     @cached_property
     def hunks(self) -> tuple[ReviewHunk, ...]:
@@ -176,7 +288,10 @@ class Review:
                     part.id,
                     part.author,
                     part.conflict,
-                    part.turn,
+                    part.unsettled,
+                    part.beside,
+                    part.turns,
+                    suggestion_of(part.marks[-1]) if part.marks else "",
                     part.base,
                     part.proposed,
                     part.working,
@@ -194,7 +309,7 @@ class Review:
                 line_at = working_at + max(part.working.rfind("\n"), part.working.rfind("\r")) + 1
             working_at += len(part.working)
 
-    def chosen(self, ids: Iterable[str]) -> set[str]:
+    def require_hunks(self, ids: Iterable[str]) -> set[str]:
         """The ids, all of which must name a hunk that is there."""
         wanted = set(ids)
         missing = wanted - {part.id for part in self.parts if part.is_hunk}
@@ -203,31 +318,28 @@ class Review:
             raise Refused(f"No such hunk in this review: {names}.", code="hunk_not_found", hunk_ids=sorted(missing))
         return wanted
 
+    @cached_property
+    def text(self) -> str:
+        """Every character of the review, whoever put it in or took it out. With `cuts`, all there is to a review."""
+        return "".join([run.text for part in self.parts for run in part.runs])
+
     def cuts(self) -> list[list[Any]]:
-        """The lengths and marks of the parts: with the three texts, all there is to a review."""
+        """Per part its id and its runs, each by its length in `text` and its marks."""
         return [
-            [len(part.base), len(part.proposed), len(part.working), part.id, int(part.conflict), part.turn]
+            [part.id, [[len(run.text), run.by, list(run.gone), int(run.clash)] for run in part.runs]]
             for part in self.parts
         ]
 
     @staticmethod
-    def from_cuts(base: str, proposed: str, working: str, cuts: Iterable[list[Any]]) -> Review:
+    def from_cuts(text: str, cuts: Iterable[list[Any]]) -> Review:
         parts: list[Part] = []
-        b = p = w = 0
-        for base_length, proposed_length, working_length, name, conflict, turn in cuts:
-            parts.append(
-                Part(
-                    base[b : b + base_length],
-                    proposed[p : p + proposed_length],
-                    working[w : w + working_length],
-                    name,
-                    bool(conflict),
-                    turn,
-                )
-            )
-            b, p, w = b + base_length, p + proposed_length, w + working_length
-        if (b, p, w) != (len(base), len(proposed), len(working)):
-            return Review.between(base, proposed, working)
+        at = 0
+        for name, rows in cuts:
+            runs: list[Run] = []
+            for length, by, gone, clash in rows:
+                runs.append(Run(text[at : at + length], by, tuple(gone), bool(clash)))
+                at += length
+            parts.append(Part(tuple(runs), name))
         return Review(tuple(parts))
 
 
@@ -236,41 +348,138 @@ def _tears_a_break(text: str, at: int) -> bool:
     return at > 0 and text.startswith("\r\n", at - 1)
 
 
-def cut_parts(base: str, proposed: str, working: str, turn: str = "") -> list[Part]:
-    return [
-        Part(chunk.base, chunk.proposed, chunk.working, turn="" if chunk.base == chunk.proposed else turn)
-        for chunk in cut(base, proposed, working)
-    ]
+# How runs form parts
 
 
-def tidy(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join neighbours in which nothing differs, drop empty parts, and give every other part an id of its own.
+def group_runs(runs: Iterable[Run]) -> list[Part]:
+    """The parts that runs form. An edit of an agent's is one part with everything inside it; edits that share
+    characters are one; what the person typed elsewhere is a part of its own."""
+    listed = [run for run in runs if run.text]
+    ends: dict[str, int] = {}
+    for index, run in enumerate(listed):
+        for mark in run.marks:
+            ends[mark] = index
+    parts: list[Part] = []
+    index = 0
+    while index < len(listed):
+        start = last = index
+        if listed[index].marks:
+            while index <= last:
+                last = max([last, *(ends[mark] for mark in listed[index].marks)])
+                index += 1
+        elif listed[index].plain:
+            while index < len(listed) and listed[index].plain:
+                index += 1
+        else:
+            while index < len(listed) and not listed[index].plain and not listed[index].marks:
+                index += 1
+        parts.append(Part(tuple(listed[start:index])))
+    return _with_words([_settle(part) for part in _with_conflicts(parts)])
 
-    A part in which no agent has a say belongs to no turn: who refuses the turn must not refuse the person's own words.
-    """
+
+def _with_conflicts(parts: list[Part]) -> list[Part]:
+    """The parts, with what the person changed right beside a conflict as one with it: it is about the same words."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if before is not None and _is_about_conflict(before, part):
+            joined[-1] = Part((*before.runs, *part.runs))
+        else:
+            joined.append(part)
+    return joined
+
+
+def _is_about_conflict(part: Part, behind: Part) -> bool:
+    if part.same or behind.same or (part.marks and behind.marks):
+        return False
+    return part.conflict or behind.conflict
+
+
+def _with_words(parts: list[Part]) -> list[Part]:
+    """The parts, an agent's edit within a word with the rest of that word: words are what a person decides about. Not
+    where another change stands in the same word."""
+    framed = list(parts)
+    for index, part in enumerate(parts):
+        if not part.marks or part.conflict:
+            continue
+        runs = part.runs
+        before = framed[index - 1].saved if index and parts[index - 1].same else ""
+        behind = parts[index + 1].saved if index + 1 < len(parts) and parts[index + 1].same else ""
+        lead, tail = _rest_of_words(before, part, behind)
+        if lead and (lead < len(before) or index == 1):
+            framed[index - 1] = Part((Run(before[:-lead]),))
+            runs = (Run(before[-lead:]), *runs)
+        if tail and (tail < len(behind) or index + 2 == len(parts)):
+            framed[index + 1] = Part((Run(behind[tail:]),))
+            runs = (*runs, Run(behind[:tail]))
+        framed[index] = Part(runs, part.id)
+    return [part for part in framed if part.runs and any(run.text for run in part.runs)]
+
+
+def _rest_of_words(before: str, part: Part, behind: str) -> tuple[int, int]:
+    """How much of the words in which a part begins and ends stands before and behind it."""
+    before, behind = before[-MAX_WORD:], behind[:MAX_WORD]
+    lead = tail = 0
+    for text in {part.base, part.working} - {""}:
+        whole = before + text + behind
+        lead = max(lead, len(before) - word_around(whole, len(before))[0])
+        tail = max(tail, word_around(whole, len(before + text))[1] - len(before + text))
+    return lead, tail
+
+
+def _settle(part: Part) -> Part:
+    """The part with runs of one fate joined; plain text where nothing is left to decide. An agent's words that another
+    agent took out are kept, though nobody sees them: who takes that back wants them."""
+    part = Part(tuple(join_runs(part.runs)))
+    if all(run.forgotten for run in part.runs):
+        return Part(())
+    kept = part.conflict or any(run.is_agents and run.gone for run in part.runs)
+    if not kept and part.saved == part.base == part.proposed == part.working == part.own:
+        return Part((Run(part.base),))
+    if not part.conflict and part.working == part.base == part.saved != part.own:
+        return Part((Run(part.base),))  # the person typed the old words again: the agent's edit is refused by that
+    return part
+
+
+def join_runs(runs: Iterable[Run]) -> Iterator[Run]:
+    """The runs, neighbours of one fate as one."""
+    for (by, gone, clash), alike in groupby(runs, lambda run: run[1:]):
+        yield Run("".join([run.text for run in alike]), by, gone, clash)
+
+
+def join_parts(parts: Iterable[Part], known: Iterable[Part] = ()) -> tuple[Part, ...]:
+    """Join neighbours in which nothing is pending, and give every other part an id of its own. A part that holds an
+    edit of one of the `known` ones goes by its id; what is new is named by its content, so that the same change gets
+    the same id when it is proposed again."""
     tidied: list[Part] = []
-    used = set[str]()
-    listed = [replace(part, turn="") if part.turn and part.proposed == part.base else part for part in parts]
-    used.update(part.id for part in listed if part.id)
-    for part in listed:
-        if not part.same:
-            tidied.append(part if part.id else replace(part, id=fresh_id(part, used)))
-        elif part.base:
-            if tidied and tidied[-1].same:
-                text = tidied.pop().base + part.base
-                tidied.append(Part(text, text, text))
-            else:
-                tidied.append(Part(part.base, part.base, part.base))
+    listed = list(parts)
+    names = {mark: part.id for part in known for mark in part.marks}
+    used = {part.id for part in listed if part.id}
+    equal = Counter[bytes]()  # how many of the same content have a name already
+    for same, alike in groupby(listed, lambda part: part.same):
+        if same:
+            tidied += _join_same([part for part in alike if part.saved])
+            continue
+        for part in alike:
+            tidied.append(part if part.id else Part(part.runs, _name(part, names, used, equal)))
     return tuple(tidied)
 
 
-def fresh_id(part: Part, used: set[str]) -> str:
-    """Named by content, so that the same change gets the same id when it is proposed again."""
+def _join_same(parts: list[Part]) -> list[Part]:
+    """Neighbours in which nothing is pending, as one. A part that stands alone stays the same, with what it knows."""
+    return parts if len(parts) < 2 else [Part((Run("".join([part.saved for part in parts])),))]
+
+
+def _name(part: Part, names: dict[str, str], used: set[str], equal: Counter[bytes]) -> str:
+    for mark in part.marks:
+        name = names.get(mark, "")
+        if name and name not in used:
+            used.add(name)
+            return name
     content = f"{part.base}\0{part.proposed}\0{part.working}".encode()
-    number = 0
     while True:
-        name = "h_" + hashlib.sha256(content + number.to_bytes(4, "big")).hexdigest()[:10]
+        name = "h_" + hashlib.sha256(content + equal[content].to_bytes(4, "big")).hexdigest()[:10]
+        equal[content] += 1
         if name not in used:
             used.add(name)
             return name
-        number += 1

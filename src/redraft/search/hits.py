@@ -1,6 +1,6 @@
 """From a file's bytes to the lines that match, as ripgrep would show them: one hit a line, at its first match.
 
-A line ends at "\\r\\n", "\\n" or "\\r", as everywhere in the program. Whether anything matches is asked before bytes
+A line ends at "\r\n", "\n" or "\r", as everywhere in the program. Whether anything matches is asked before bytes
 are decoded, because nearly all files of a search match nothing; several small files are asked about in one go, since
 a call of the engine costs more than a page of text.
 """
@@ -13,14 +13,19 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.workspace.reading import shown
+from redraft.workspace.folder.scan import showable_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from redraft.search.index_database import IndexRow
     from redraft.search.pattern import Pattern
+    from redraft.search.ripgrep import Ripgrep
+    from redraft.workspace.folder.scan import FileMark, FolderReader
 
     Files = Sequence[tuple[str, bytes]]
+    Texts = Callable[[Sequence[int]], Mapping[int, "LinedText"]]
+    Place = tuple[str, IndexRow | None]
 
 
 class Hit(NamedTuple):
@@ -34,7 +39,7 @@ class Hit(NamedTuple):
     after: tuple[str, ...] = ()
 
 
-class Lined:
+class LinedText:
     """Flat bytes, and where their lines start: found out when the first is asked for, and then remembered."""
 
     __slots__ = ("_starts", "data")
@@ -55,13 +60,13 @@ class Lined:
         return tuple(str(self.data[self.starts[first] : self.starts[last] - 1], "utf-8").split("\n"))
 
 
-def flat(data: bytes) -> bytes:
+def flatten(data: bytes) -> bytes:
     """The bytes with every line ended by "\\n"."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 @lru_cache(maxsize=1 << 16)
-def order(path: str) -> str:
+def path_order(path: str) -> str:
     """By which hits are sorted: of a folder first its files, then its folders, each by name."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}\0{name}".replace("/", "\1")  # neither sign is in any name
@@ -71,26 +76,26 @@ def find_hits(portions: Iterable[Files], pattern: Pattern, limit: int, context: 
     """The matching lines of these files, in their order, up to a number of them."""
     hits: list[Hit] = []
     for portion in portions if limit > 0 else ():
-        for path, data in matching(portion, pattern):
-            if pattern.find(data, 0) is not None and shown(path, data) is not None:
-                hits_in(path, data, pattern, hits, limit, context)
+        for path, data in find_matching(portion, pattern):
+            if pattern.find(data, 0) is not None and showable_text(path, data) is not None:
+                collect_hits(path, data, pattern, hits, limit, context)
                 if len(hits) >= limit:
                     return hits
     return hits
 
 
-def hits_in(path: str, data: bytes, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
+def collect_hits(path: str, data: bytes, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
     """Add the matching lines of one file, until there are `limit` hits. The bytes are flat, and UTF-8."""
-    hits_among([(path, Lined(data))], pattern, hits, limit, context)
+    collect_hits_among([(path, LinedText(data))], pattern, hits, limit, context)
 
 
-def hits_among(
-    files: Sequence[tuple[str, Lined]], pattern: Pattern, hits: list[Hit], limit: int, context: int = 0
+def collect_hits_among(
+    files: Sequence[tuple[str, LinedText]], pattern: Pattern, hits: list[Hit], limit: int, context: int = 0
 ) -> None:
-    """As `hits_in` for each of these files in turn. They are searched in one go: no match reaches over a line."""
-    joined, begins = _joined([lined.data for _, lined in files])
+    """As `collect_hits` for each of these files in turn. They are searched in one go: no match reaches over a line."""
+    joined, begins = _join([lined.data for _, lined in files])
     following = pattern.on(joined)
-    path, lined, data, starts = "", Lined(b""), b"", array("Q")
+    path, lined, data, starts = "", LinedText(b""), b"", array("Q")
     at = begin = stop = 0
     while len(hits) < limit and at < begins[-1] and (found := following(at)) is not None:
         if found[0] >= stop:
@@ -112,12 +117,12 @@ def hits_among(
         at = begin + end + 1
 
 
-def _joined(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
+def _join(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
     """The texts one after another, a line break between them; and where each starts, and would start after them."""
     return b"\n".join(texts), [0, *accumulate([len(data) + 1 for data in texts])]
 
 
-def _around(lined: Lined, number: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _around(lined: LinedText, number: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The lines above and below one; the place after a final newline is no line."""
     last = len(lined.starts) - 1 - lined.data.endswith(b"\n")
     first, end = max(0, number - count), min(last, number + 1 + count)
@@ -125,20 +130,20 @@ def _around(lined: Lined, number: int, count: int) -> tuple[tuple[str, ...], tup
     return before, lined.lines(number + 1, end) if number + 1 < end else ()
 
 
-def matching(files: Files, pattern: Pattern) -> Files:
+def find_matching(files: Files, pattern: Pattern) -> Files:
     """Of these files, in their order, those in which the pattern matches (and perhaps some more), made flat."""
     sieve = pattern.sieve
     if sieve is None or sieve.folding:
-        return _together([(path, flat(data)) for path, data in files], pattern)
+        return _find_matching_joined([(path, flatten(data)) for path, data in files], pattern)
     if len(sieve.clauses) > 1 or len(sieve.clauses[0]) > 1:
-        return [(path, flat(data)) for path, data in files if sieve.holds(data)]
+        return [(path, flatten(data)) for path, data in files if sieve.holds(data)]
     [[word]] = sieve.clauses
-    return [(path, flat(data)) for path, data in files if word in data]
+    return [(path, flatten(data)) for path, data in files if word in data]
 
 
-def _together(files: Files, pattern: Pattern) -> Files:
+def _find_matching_joined(files: Files, pattern: Pattern) -> Files:
     """All in one go. A match cannot cross a line, so none arises from putting one file after another."""
-    joined, starts = _joined([data for _, data in files])
+    joined, starts = _join([data for _, data in files])
     following = pattern.scan(joined)
     found: list[tuple[str, bytes]] = []
     at = 0
@@ -147,3 +152,115 @@ def _together(files: Files, pattern: Pattern) -> Files:
         found.append(files[number])
         at = starts[number + 1]
     return found
+
+
+# Where a search gets the contents of files from: the texts that the index keeps, and for the rest the files.
+#
+# A kept text is only ever a guess at what a file holds. Before a line of it is shown, the file's mark is looked at
+# once more, and if it is not the one that proves the text, the file is read. The texts of many files are searched in
+# one go, because to begin anew with each costs more than to search it.
+#
+# Where there is no index, everything is read. In a large folder ripgrep may rule files out beforehand (see
+# `ripgrep`); what it leaves is read like anything else.
+
+
+# The first texts may be all that is wanted, so few are fetched at first; and what is joined should fit into a cache.
+_FIRST_PORTION, _LARGEST_PORTION = 50, 100
+# So many files are read before anybody else is asked: it takes as long as to start a program. To ask costs about half
+# of reading everything, so there is nothing to gain where more than a part of the files has to be read all the same.
+_FIRST_FILES, _FEW = 200, 0.4
+
+
+def find_in_all(
+    reader: FolderReader,
+    ripgrep: Ripgrep,
+    wanted: Callable[[str], bool] | None,
+    pattern: Pattern,
+    limit: int,
+    context: int,
+) -> list[Hit]:
+    """The matching lines of all files that are wanted, in order, up to a number of them, where nothing is kept.
+
+    The first files tell whether it is worth while to ask ripgrep about the others: not where there are no others, where
+    they hold enough by themselves, where many files match, or where few of them are wanted.
+    """
+    looked = 0
+
+    def counting(path: str) -> bool:
+        nonlocal looked
+        looked += 1
+        return wanted is None or wanted(path)
+
+    portions = reader.read_all(None if wanted is None else counting)
+    first: list[Files] = []
+    read: set[str] = set()
+    while len(read) < _FIRST_FILES and (portion := next(portions, None)) is not None:
+        first.append(portion)
+        read.update(path for path, _ in portion)
+    hits = find_hits(first, pattern, limit, context)
+    rare = len({hit.path for hit in hits}) <= len(read) * _FEW and looked * _FEW <= len(read)
+    paths = None
+    if rare and len(hits) < limit and len(read) >= _FIRST_FILES:
+        paths = ripgrep.may_match(reader, pattern)
+    if paths is None:
+        return hits + find_hits(portions, pattern, limit - len(hits), context)
+    portions.close()
+    others = sorted((path for path in paths if path not in read and (wanted is None or wanted(path))), key=path_order)
+    return hits + find_hits(_read_in_portions(reader, others), pattern, limit - len(hits), context)
+
+
+def _read_in_portions(reader: FolderReader, paths: Sequence[str]) -> Iterator[Files]:
+    for start in range(0, len(paths), _FIRST_PORTION):
+        yield [*reader.read_many(paths[start : start + _FIRST_PORTION])]
+
+
+def find_in_places(
+    reader: FolderReader, places: Sequence[Place], texts: Texts, pattern: Pattern, limit: int, context: int
+) -> list[Hit]:
+    """The matching lines of these files, in this order, up to a number of them. `texts` gives what is kept of them."""
+    hits: list[Hit] = []
+    with reader.compare_marks() as has_mark:
+        for portion in _portions(places):
+            found, unread = _search_kept(portion, texts, has_mark, pattern, limit - len(hits), context)
+            if unread:
+                found += find_hits([[*reader.read_many(unread)]], pattern, limit - len(hits), context)
+                turn = {path: at for at, (path, _) in enumerate(portion)}
+                found.sort(key=lambda hit: turn[hit.path])
+            hits += found[: limit - len(hits)]
+            if len(hits) >= limit:
+                break
+    return hits
+
+
+def _search_kept(
+    portion: Sequence[Place],
+    texts: Texts,
+    has_mark: Callable[[str, FileMark], bool],
+    pattern: Pattern,
+    limit: int,
+    context: int,
+) -> tuple[list[Hit], list[str]]:
+    """What the kept texts show, all of it proven, and the files that are to be read.
+
+    A text that turns out unproven may have used up the limit, so the others are searched again without it.
+    """
+    known = {path: row for path, row in portion if row is not None}
+    kept = texts([row.number for row in known.values()])
+    if len(kept) < len(known):
+        known = {path: row for path, row in known.items() if row.number in kept}
+    while True:
+        hits: list[Hit] = []
+        collect_hits_among([(path, kept[row.number]) for path, row in known.items()], pattern, hits, limit, context)
+        unproven = [path for path in dict.fromkeys([hit.path for hit in hits]) if not has_mark(path, known[path].mark)]
+        if not unproven:
+            return hits, [path for path, _ in portion if path not in known] if len(known) < len(portion) else []
+        for path in unproven:
+            del known[path]
+
+
+def _portions(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
+    size, start = _FIRST_PORTION, 0
+    while start < len(places):
+        yield places[start : start + size]
+        start += size
+        size = min(2 * size, _LARGEST_PORTION)

@@ -2,8 +2,8 @@
 
 RE2 matches in time linear in the text, whatever the pattern; look-around and back-references cannot be had that way
 and are refused by name. A pattern means here what it means to ripgrep: `\\w`, `\\d` and `\\s` know all of Unicode, `^`
-and `$` stand at every line, letter case is folded one character at a time. Where RE2 cannot follow: `\\b` in the midst
-of a pattern, `\\B`, and `\\W` inside a class know ASCII only (see `boundaries` for `\\b` at its ends).
+and `$` stand at every line, letter case is folded one character at a time. Where RE2 cannot follow: `\b` in the midst
+of a pattern, `\\B`, and `\\W` inside a class know ASCII only (see `regex_syntax` for `\b` at its ends).
 
 Nothing here reads a document; offsets are bytes of UTF-8, for the callers to turn into code points.
 """
@@ -17,23 +17,219 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
-from redraft.search.boundaries import Framed, without_edges
-from redraft.search.finders import (
-    Sieve,
-    by_engine,
-    each_line,
-    exact,
-    folded,
-    framed,
-    odd_signs,
-    sieved,
-    unless_odd,
-    whole,
-)
-from redraft.search.required import required
+from redraft.search.regex_syntax import BoundedPattern, required_words, strip_boundaries
 
 if TYPE_CHECKING:
-    from redraft.search.finders import Finder
+    from collections.abc import Callable, Iterable, Sequence
+
+    Span = tuple[int, int]
+    Next = Callable[[int], Span | None]
+    Finder = Callable[[bytes], Next]
+
+# Ways to find matches in bytes, each as quick as its kind of query allows and all with the engine's answers.
+#
+# A finder is put on one text and then asked, for places that never go back, for the first match at or after them.
+# Literal words are found by what Python has for bytes, some times faster than by the engine; where that could differ
+# from what the engine finds, the engine is asked. Every finder takes time linear in the bytes.
+
+
+# Beyond ASCII, these two alone differ from an ASCII letter by nothing but case: the Kelvin sign and the long s.
+_ODD = ("\u212a".encode(), "\u017f".encode())
+# In so few bytes one slow look costs less than two.
+_SHORT = 200
+_ASCII_WORD = bytes(code == 95 or chr(code).isalnum() for code in range(128))
+
+
+def exact_finder(needle: bytes) -> Finder:
+    """Just these bytes."""
+    length = len(needle)
+
+    def on(data: bytes) -> Next:
+        def following(start: int) -> Span | None:
+            at = data.find(needle, start)
+            return None if at < 0 else (at, at + length)
+
+        return following
+
+    return on
+
+
+def folded_finder(needle: str, engine: Finder) -> Finder:
+    """ASCII words, whatever their case."""
+    find = exact_finder(needle.lower().encode())
+    return ascii_finder(lambda data: find(data.lower()), engine, odd_signs([needle]))
+
+
+def ascii_finder(quick: Finder, engine: Finder, odd: Sequence[bytes]) -> Finder:
+    """What is quick where a text has none of the odd signs, and the engine where it has one."""
+
+    def on(data: bytes) -> Next:
+        return engine(data) if has_any(data, odd) else quick(data)
+
+    return on
+
+
+def odd_signs(words: Iterable[str]) -> Sequence[bytes]:
+    """The signs beyond ASCII that these ASCII words may match when case does not count."""
+    letters = "".join(words).lower()
+    return [sign for sign, letter in zip(_ODD, "ks", strict=True) if letter in letters]
+
+
+def has_any(data: bytes, odd: Sequence[bytes]) -> bool:
+    return bool(odd) and not data.isascii() and any(sign in data for sign in odd)
+
+
+def whole_word_finder(inner: Finder, is_word: Callable[[str], bool]) -> Finder:
+    """The matches of a literal that stand alone: no word goes on before them or after them."""
+
+    def on(data: bytes) -> Next:
+        find = inner(data)
+
+        def following(start: int) -> Span | None:
+            found = find(start)
+            while found is not None:
+                if not _is_word_before(data, found[0], is_word) and not _is_word_after(data, found[1], is_word):
+                    return found
+                found = find(found[0] + 1)
+            return None
+
+        return following
+
+    return on
+
+
+def _is_word_before(data: bytes, at: int, is_word: Callable[[str], bool]) -> bool:
+    if not at:
+        return False
+    if data[at - 1] < 128:
+        return bool(_ASCII_WORD[data[at - 1]])
+    start = at - 1
+    while start > max(0, at - 4) and data[start] & 0xC0 == 0x80:
+        start -= 1
+    return is_word(str(data[start:at], "utf-8", "replace")[-1])
+
+
+def _is_word_after(data: bytes, at: int, is_word: Callable[[str], bool]) -> bool:
+    if at >= len(data):
+        return False
+    if data[at] < 128:
+        return bool(_ASCII_WORD[data[at]])
+    return is_word(str(data[at : at + 4], "utf-8", "replace")[0])
+
+
+def engine_finder(compiled: Any) -> Finder:
+    """What a compiled pattern matches."""
+
+    def on(data: bytes) -> Next:
+        def following(start: int) -> Span | None:
+            found = compiled.search(data, start)
+            return None if found is None else found.span()
+
+        return following
+
+    return on
+
+
+def group_finder(compiled: Any, capturing: Any) -> Finder:
+    """The first group of a pattern. Where it lies is asked of much slower machinery, so only where there is a match."""
+
+    def on(data: bytes) -> Next:
+        def following(start: int) -> Span | None:
+            if len(data) < _SHORT:
+                found = capturing.search(data, start)
+                return None if found is None else found.span(1)
+            found = compiled.search(data, start)
+            return None if found is None else capturing.match(data, found.start()).span(1)
+
+        return following
+
+    return on
+
+
+class RequiredWords:
+    """What bytes must hold to match, asked without the engine: of every clause at least one word.
+
+    Where case is `folding`, the words are ASCII and in lower case, and it is no use to ask about bytes that have one of
+    the `odd` signs.
+    """
+
+    def __init__(self, clauses: Sequence[Sequence[str]], *, folding: bool) -> None:
+        self.folding = folding
+        self.clauses = [[(word.lower() if folding else word).encode() for word in clause] for clause in clauses]
+        self.odd = odd_signs(word for clause in clauses for word in clause) if folding else ()
+
+    def holds(self, data: bytes) -> bool:
+        for words in self.clauses:
+            for word in words:
+                if word in data:
+                    break
+            else:
+                return False
+        return True
+
+
+def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
+    """What the engine finds in the lines that pass; every match lies within a line."""
+
+    def on(data: bytes) -> Next:
+        if has_any(data, sieve.odd):
+            return engine(data)
+        low = data.lower() if sieve.folding else data
+        nearest = _nearest_finder(low, sieve.clauses[0])
+        others = len(sieve.clauses) > 1
+
+        def following(start: int) -> Span | None:
+            while (at := nearest(start)) >= 0:
+                line = data.rfind(b"\n", 0, at) + 1
+                end = data.find(b"\n", at)
+                end = len(data) if end < 0 else end
+                if not others or sieve.holds(low[line:end]):
+                    found = engine(data[line:end])(max(0, start - line))
+                    if found is not None:
+                        return line + found[0], line + found[1]
+                start = end + 1
+            return None
+
+        return following
+
+    return on
+
+
+def line_finder(engine: Finder) -> Finder:
+    """What the engine finds when every line is a text by itself."""
+
+    def on(data: bytes) -> Next:
+        def following(start: int) -> Span | None:
+            while start <= len(data):
+                line = data.rfind(b"\n", 0, start) + 1
+                end = data.find(b"\n", start)
+                end = len(data) if end < 0 else end
+                found = engine(data[line:end])(start - line)
+                if found is not None:
+                    return line + found[0], line + found[1]
+                start = end + 1
+            return None
+
+        return following
+
+    return on
+
+
+def _nearest_finder(data: bytes, needles: Sequence[bytes]) -> Callable[[int], int]:
+    """The first place at or after another where one of the needles stands, or -1; each is looked for only once."""
+    if len(needles) == 1:
+        [needle] = needles
+        return lambda start: data.find(needle, start)
+    places = {needle: data.find(needle) for needle in needles}
+
+    def nearest(start: int) -> int:
+        for needle, at in places.items():
+            if 0 <= at < start:
+                places[needle] = data.find(needle, start)
+        return min((at for at in places.values() if at >= 0), default=-1)
+
+    return nearest
+
 
 LONGEST_QUERY = 10_000
 # A longer word that is found, but not alone, would be compared again at each place after it.
@@ -59,7 +255,7 @@ _INSIDE = {"w": WORD, "s": SPACE, "S": _NOT_SPACE, "d": r"\p{Nd}", "D": r"\P{Nd}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A query that compiled. `on` puts it on a text, there to be asked for the next match (see `finders`).
+    """A query that compiled. `on` puts it on a text, there to be asked for the next match (a `Finder`).
 
     `folding`: letter case does not count, at least in a part of it. `sieve` knows what any text that matches must hold;
     None where nothing can be said that bytes could tell. `scan` finds the same as `on`, and is quicker where there is
@@ -70,7 +266,7 @@ class Pattern:
     regex: bool
     folding: bool
     by_line: bool
-    sieve: Sieve | None
+    sieve: RequiredWords | None
     on: Finder
     scan: Finder
 
@@ -88,59 +284,61 @@ def compile_query(
     folding = not case_sensitive or (regex and "(?" in query)
     sieve = _sieve(query, regex=regex, folding=folding)
     if not regex:
-        find, scan = _of_literal(query, case_sensitive, whole_word, by_line)
+        find, scan = _literal_finders(query, case_sensitive, whole_word, by_line)
         return Pattern(query, regex, folding, by_line, sieve, find, scan)
-    find = scan = _of_regex(query, case_sensitive, whole_word, by_line)
+    find = scan = _regex_finder(query, case_sensitive, whole_word, by_line)
     ends = by_line and _WHOLE_TEXT.search(query) is not None
     if by_line and sieve is not None:
-        find = sieved(scan, sieve)
+        find = sieved_finder(scan, sieve)
     elif ends:
-        find = each_line(scan)
+        find = line_finder(scan)
     scan = find if ends else scan
     return Pattern(query, regex, folding, by_line, sieve, find, scan)
 
 
-def _sieve(query: str, *, regex: bool, folding: bool) -> Sieve | None:
+def _sieve(query: str, *, regex: bool, folding: bool) -> RequiredWords | None:
     """The clauses that say most, and first the one that says most of all."""
     clauses = [
         sorted(clause)
-        for clause in required(query, regex=regex)
+        for clause in required_words(query, regex=regex)
         if len(clause) <= _MOST_WORDS and not (folding and not all(word.isascii() for word in clause))
     ]
     clauses.sort(key=lambda clause: (len(clause), -min(map(len, clause))))
-    return Sieve(clauses[:_MOST_CLAUSES], folding=folding) if clauses else None
+    return RequiredWords(clauses[:_MOST_CLAUSES], folding=folding) if clauses else None
 
 
-def _of_literal(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> tuple[Finder, Finder]:
+def _literal_finders(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> tuple[Finder, Finder]:
     if whole_word and len(query) > _LONGEST_RETRIED:
-        find = _of_framed(Framed(_engine().escape(query), before=True, after=True), query, case_sensitive, by_line)
+        find = _bounded_finder(
+            BoundedPattern(_engine().escape(query), before=True, after=True), query, case_sensitive, by_line
+        )
         return find, find
     if case_sensitive:
-        find = scan = exact(query.encode())
+        find = scan = exact_finder(query.encode())
     else:
         re2 = _engine()
-        scan = by_engine(_compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line))
+        scan = engine_finder(_compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line))
         if query.isascii():
             # For bytes the engine has a quick way to the first letter, unless one beyond ASCII equals it.
-            quick = by_engine(
+            quick = engine_finder(
                 _compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line, bytewise=True)
             )
-            find = folded(query, scan)
-            scan = unless_odd(quick, scan, odd_signs([query]))
+            find = folded_finder(query, scan)
+            scan = ascii_finder(quick, scan, odd_signs([query]))
         else:
             find = scan
-    return (whole(find, _is_word), whole(scan, _is_word)) if whole_word else (find, scan)
+    return (whole_word_finder(find, _is_word), whole_word_finder(scan, _is_word)) if whole_word else (find, scan)
 
 
-def _of_regex(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> Finder:
+def _regex_finder(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> Finder:
     # By itself first: the engine's complaint is about what was asked, and a stray parenthesis is not closed below.
     _compile(_engine(), query, query, case_sensitive=case_sensitive, by_line=by_line)
-    edges = without_edges(query)
-    edges = Framed(_to_unicode(edges.pattern), edges.before or whole_word, edges.after or whole_word)
-    return _of_framed(edges, query, case_sensitive, by_line)
+    edges = strip_boundaries(query)
+    edges = BoundedPattern(_to_unicode(edges.pattern), edges.before or whole_word, edges.after or whole_word)
+    return _bounded_finder(edges, query, case_sensitive, by_line)
 
 
-def _of_framed(edges: Framed, query: str, case_sensitive: bool, by_line: bool) -> Finder:
+def _bounded_finder(edges: BoundedPattern, query: str, case_sensitive: bool, by_line: bool) -> Finder:
     # What stands around a word is consumed, since there is no look-around; group 1 is the match itself.
     before = rf"(?:^|[^{WORD}])" if edges.before else ""
     after = rf"(?:$|[^{WORD}])" if edges.after else ""
@@ -148,9 +346,9 @@ def _of_framed(edges: Framed, query: str, case_sensitive: bool, by_line: bool) -
     re2 = _engine()
     compiled = _compile(re2, source, query, case_sensitive=case_sensitive, by_line=by_line)
     if not before and not after:
-        return by_engine(compiled)
+        return engine_finder(compiled)
     capturing = _compile(re2, source, query, case_sensitive=case_sensitive, by_line=by_line, capture=True)
-    return framed(compiled, capturing)
+    return group_finder(compiled, capturing)
 
 
 @lru_cache(maxsize=1024)
@@ -200,15 +398,15 @@ def _compile(
     try:
         return re2.compile(source.encode() if bytewise else source, options=options)
     except re2.error as error:
-        raise Refused(_why(query, _said(error)), code="invalid_regex", pattern=query[:200]) from None
+        raise Refused(_explain_error(query, _error_text(error)), code="invalid_regex", pattern=query[:200]) from None
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     first = error.args[0] if error.args else ""
     return first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
 
 
-def _why(query: str, said: str) -> str:
+def _explain_error(query: str, said: str) -> str:
     """The engine's complaint, or a plainer sentence where it leaves out on purpose what other engines have."""
     if any(mark in query for mark in ("(?=", "(?!", "(?<=", "(?<!")) and "perl operator" in said:
         return "Look-ahead and look-behind are not supported: every pattern must match in linear time."

@@ -2,8 +2,8 @@
 
 It reads with as many threads as the machine has, which Python cannot. Its answer is never shown: whoever asks reads the
 files that it names, by our own rules, and looks for matches there. It is asked for nothing but the words that a match
-must hold (see `required`), in their order on one line, so that it does not matter where its patterns and ours differ:
-it may name too many files and never too few. It can read beneath the folder only (see `confined`).
+must hold (see `regex_syntax`), in their order on one line, so that it does not matter where its patterns and ours
+differ: it may name too many files and never too few. It can read beneath the folder only (see `start_in_sandbox`).
 
 The program is the one installed beside this interpreter, never one that happens to be on the path. Where there is none,
 where it cannot be confined, or after it has failed once, there is no answer.
@@ -13,17 +13,87 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from redraft.search.confined import start
-from redraft.search.required import required
-from redraft.workspace.reading import may_be_read, opened
+from redraft.search.regex_syntax import required_words
+from redraft.workspace.folder.scan import can_be_searched
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from redraft.search.pattern import Pattern
-    from redraft.workspace.engine import Engine
+    from redraft.workspace.folder.scan import FolderReader
+
+# Starting a program that can read beneath one folder and reach nothing else on the disk: Landlock holds it to that.
+#
+# Our own reading follows no link at any level (see `files.root`); another program's does, where somebody swaps one in
+# at the right moment. Confined, it meets a refusal instead, because the kernel judges what a path leads to and not
+# its name. A thread that confines itself stays so for good, and its children with it; so one is made for each start
+# and ends with it. Where the kernel cannot do this, nothing is started.
+
+
+# The same numbers on every machine that Linux runs on (the kernel's landlock.h and prctl.h).
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _PATH_BENEATH = 444, 445, 446, 1
+_NO_NEW_PRIVILEGES = 38
+_EXECUTE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
+# All that the first version of Landlock can forbid: to execute, to write, read and list, to remove and make.
+_EVERYTHING = (1 << 13) - 1
+
+
+def start_in_sandbox(program: str, arguments: Sequence[str], folder: int) -> subprocess.Popen[bytes] | None:
+    """Start a program in the folder that `folder` is open on, with no environment and nothing to read from.
+
+    Gives the process, whose output is a pipe; None where it cannot be confined, or cannot be started.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+
+    def confine_and_start() -> None:
+        with suppress(OSError), open(os.devnull, "r+b", buffering=0) as nothing, open(program, "rb") as executable:
+            _confine((folder, _READ_FILE | _READ_FOLDER), (executable.fileno(), _READ_FILE | _EXECUTE))
+            process = subprocess.Popen(  # noqa: S603 - the caller's own program, and no shell
+                [program, *arguments],
+                cwd=f"/proc/self/fd/{folder}",
+                env={},
+                stdin=nothing,
+                stdout=subprocess.PIPE,
+                stderr=nothing,
+            )
+            started.append(process)
+
+    thread = threading.Thread(target=confine_and_start, name="redraft-confined")
+    thread.start()
+    thread.join()
+    return started[0] if started else None
+
+
+def _confine(*allowed: tuple[int, int]) -> None:
+    """Forbid this thread all of the disk but what lies beneath these descriptors; OSError where that cannot be."""
+    if not sys.platform.startswith("linux"):
+        raise OSError
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+
+    def done(result: int) -> int:
+        if result < 0:
+            raise OSError(ctypes.get_errno(), "cannot be confined")
+        return result
+
+    handled = struct.pack("=Q", _EVERYTHING)
+    rules = done(library.syscall(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0))
+    try:
+        for fd, rights in allowed:
+            done(library.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, fd), 0))
+        done(library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+        done(library.syscall(_RESTRICT_SELF, rules, 0))
+    finally:
+        os.close(rules)
+
 
 # Hidden files stay out, as they do for us, and so does what has a NUL in it; ignore files do not count.
 _FLAGS = (
@@ -43,20 +113,20 @@ class Ripgrep:
     def __init__(self, program: str | None = None) -> None:
         self.program: str | None = program or os.path.join(os.path.dirname(sys.executable), "rg")
 
-    def may_match(self, engine: Engine, pattern: Pattern) -> list[str] | None:
+    def may_match(self, reader: FolderReader, pattern: Pattern) -> list[str] | None:
         """The paths of all files that may match, in no order; None where it cannot be said."""
-        words = expression(pattern)
+        words = required_expression(pattern)
         if words is None or self.program is None:
             return None
         case = "--ignore-case" if pattern.folding else "--case-sensitive"
-        with opened(engine) as folder:
-            process = start(self.program, [*_FLAGS, case, f"--regexp={words}", "./"], folder)
+        with reader.open_folder() as folder:
+            process = start_in_sandbox(self.program, [*_FLAGS, case, f"--regexp={words}", "./"], folder)
         output = None if process is None else _output_of(process)
         if output is None:
             self.program = None
             return None
         paths = (os.fsdecode(path[2:]) for path in output.split(b"\0")[:-1])
-        return [path for path in paths if may_be_read(path)]
+        return [path for path in paths if can_be_searched(path)]
 
 
 def _output_of(process: subprocess.Popen[bytes]) -> bytes | None:
@@ -69,7 +139,7 @@ def _output_of(process: subprocess.Popen[bytes]) -> bytes | None:
     return output if process.returncode in (0, 1) else None  # found, or found nothing
 
 
-def expression(pattern: Pattern) -> str | None:
+def required_expression(pattern: Pattern) -> str | None:
     """What each line with a match must hold, for ripgrep to look for; None where that is next to nothing.
 
     Where letter case is folded only ASCII counts: what else is equal is up to each engine's tables.
@@ -78,7 +148,7 @@ def expression(pattern: Pattern) -> str | None:
         return None
     clauses = [
         sorted({_longest_ascii(word) if pattern.folding else word for word in clause})
-        for clause in required(pattern.query, regex=pattern.regex)
+        for clause in required_words(pattern.query, regex=pattern.regex)
     ]
     telling = [clause for clause in clauses if all(clause)]
     if not any(min(map(len, clause)) > _SHORT for clause in telling):

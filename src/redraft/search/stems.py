@@ -72,7 +72,7 @@ def terms(text: str) -> Iterator[str]:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """A word without its ending; what is left need not be a word, only the same for its relatives."""
-    word = _without_plural(_BASE.get(word, word))
+    word = _strip_plural(_BASE.get(word, word))
     for ending, instead in _ENDINGS:
         rest = word[: -len(ending)]
         if word.endswith(ending) and len(rest) >= _SHORTEST_STEM and _VOWEL.search(rest):
@@ -85,7 +85,7 @@ def stem(word: str) -> str:
     return word[:-1] + "i" if len(word) > 2 and word.endswith("y") else word
 
 
-def _without_plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if len(word) <= _SHORTEST_STEM or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):

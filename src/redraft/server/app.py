@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs
 
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.routing import WebSocketRoute
 
 from redraft import __version__
+from redraft.config import MODE_WIDTH, PROFILES
 from redraft.errors import RedraftError, Refused
-from redraft.server.bodies import Bodies
-from redraft.server.gate import Gate
-from redraft.server.live.socket import live as live_socket
-from redraft.server.mcp_mount import MCP_PATH, McpMount
+from redraft.mcp_server.client import FORMS, Form
+from redraft.mcp_server.transports.streamable_http import asgi_app
+from redraft.server.auth.callers import OWNER_NAME
+from redraft.server.auth.gate import Gate
+from redraft.server.idempotency import RequestBodies
+from redraft.server.live.connection import serve_live
 from redraft.server.pages import ROUTES, plain_page
-from redraft.server.replies import JSON, failure, status_of
+from redraft.server.replies import JSON, failure, refuse, status_of
 from redraft.server.routes import (
     about,
     agent,
@@ -37,18 +42,81 @@ from redraft.server.routes import (
     macros,
     review,
     rich,
-    searching,
+    search,
+    secrets,
     settings,
     tabs,
     tools,
     turns,
 )
-from redraft.server.routes.answering import ErrorShape, allowed
+from redraft.server.routes.responses import ErrorShape, check_allowed, describe_answers
 
 if TYPE_CHECKING:
-    from redraft.server.keys import Keys
+    from redraft.mcp_server.transports.streamable_http import McpApp
+    from redraft.server.auth.callers import Caller
+    from redraft.server.auth.keys import Keys
+    from redraft.server.folder_state import FolderState
     from redraft.server.replies import Application, Receive, Scope, Send
-    from redraft.server.served import Served
+
+# MCP at `/mcp`, for callers with a token of an editor's: who they are is in their turns and in the log.
+#
+# A client may ask for less than there is, in the address: `?profile=` for the tools of one set, `?answers=` for how
+# answers are written, `?mode=` for a narrower mode than the workspace's; never for more.
+
+
+MCP_PATH = "/mcp"
+CHOICES = {"profile": PROFILES, "answers": FORMS, "mode": tuple(MODE_WIDTH)}
+
+
+class McpOptions(NamedTuple):
+    """What a client asks for."""
+
+    profile: str = "all"
+    answers: Form | None = None
+    mode: str | None = None
+
+
+def parse_mcp_options(query: bytes) -> McpOptions:
+    """The wish in an address; `Refused` where it is not understood: a misspelt limit is no limit."""
+    given = parse_qs(query.decode("latin-1"), keep_blank_values=True)
+    for name, values in given.items():
+        if name not in CHOICES:
+            raise Refused(f"{name!a} cannot be asked for here.", field="query")
+        if len(values) != 1 or values[0] not in CHOICES[name]:
+            raise Refused(f"{name} is one of {', '.join(CHOICES[name])}.", field=name)
+    chosen: dict[str, Any] = {name: values[0] for name, values in given.items()}
+    return McpOptions(**chosen)
+
+
+class McpMount:
+    """An application for each wish and each user, made when it is first asked for."""
+
+    def __init__(self, served: FolderState) -> None:
+        self._served = served
+        self._apps: dict[tuple[McpOptions, str], McpApp] = {}
+
+    def close(self) -> None:
+        for app in self._apps.values():
+            app.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller = scope["state"]["caller"]
+        try:
+            if caller.by_cookie or not caller.may("editor"):
+                raise Refused("MCP takes a token of an editor.", code="not_allowed")
+            app = self._app(parse_mcp_options(scope["query_string"]), "" if caller.name == OWNER_NAME else caller.name)
+        except RedraftError as error:
+            await refuse(send, error)
+            return
+        await app(scope, receive, send)
+
+    def _app(self, wish: McpOptions, user: str) -> McpApp:
+        if (wish, user) not in self._apps:
+            tools = self._served.tools.profile(wish.profile)
+            endpoint = self._served.endpoint.narrow(tools, form=wish.answers, most=wish.mode)
+            self._apps[wish, user] = asgi_app(endpoint, user)
+        return self._apps[wish, user]
+
 
 LOG = logging.getLogger("redraft.server")
 # They are asked in this order, one after the other: those that agents and editors call all the time come first.
@@ -56,7 +124,8 @@ ROUTERS = (
     tools.router,
     tabs.router,
     documents.router,
-    searching.router,
+    secrets.router,
+    search.router,
     about.router,
     settings.router,
     review.router,
@@ -74,7 +143,7 @@ ROUTERS = (
 )
 
 
-def described() -> FastAPI:
+def build_app() -> FastAPI:
     """The routes and how they are described."""
     app = FastAPI(
         title="Redraft",
@@ -84,34 +153,37 @@ def described() -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(allowed)],
+        dependencies=[Depends(check_allowed)],
         generate_unique_id_function=lambda route: route.name,
         separate_input_output_schemas=False,
     )
     for router in ROUTERS:
         app.include_router(router)
     # Without the dependencies of the routes, which are for requests: the gate has judged the caller, the room the role.
-    app.router.routes.append(WebSocketRoute("/api/live/{path:path}", live_socket))
+    app.router.routes.append(WebSocketRoute("/api/live/{path:path}", serve_live))
     app.router.routes.extend(ROUTES)
-    app.add_exception_handler(RedraftError, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _unrouted)
-    app.add_exception_handler(Exception, _mistaken)
+    app.add_exception_handler(RedraftError, _handle_refusal)
+    app.add_exception_handler(RequestValidationError, _handle_invalid)
+    app.add_exception_handler(HTTPException, _handle_unrouted)
+    app.add_exception_handler(Exception, _handle_mistake)
     return app
 
 
 def description() -> dict[str, Any]:
     """The API, as OpenAPI describes one."""
-    found = described().openapi()
+    for route in (route for router in ROUTERS for route in router.routes):
+        if isinstance(route, APIRoute):
+            describe_answers(route)
+    found = build_app().openapi()
     found["components"]["schemas"][ErrorShape.__name__] = TypeAdapter(ErrorShape).json_schema()
     return found
 
 
-async def _refused(_: Request, error: Any) -> Response:
+async def _handle_refusal(_: Request, error: Any) -> Response:
     return Response(failure(error), status_of(error), media_type=JSON)
 
 
-async def _invalid(_: Request, error: Any) -> Response:
+async def _handle_invalid(_: Request, error: Any) -> Response:
     """What was sent is not as it should be; it is not quoted, for it may be anything."""
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")[:200]
@@ -119,7 +191,7 @@ async def _invalid(_: Request, error: Any) -> Response:
     return Response(failure(Refused(message, field=where or "body")), 422, media_type=JSON)
 
 
-async def _unrouted(_: Request, error: Any) -> Response:
+async def _handle_unrouted(_: Request, error: Any) -> Response:
     """No route, another method, or a body that is no JSON."""
     status: int = 422 if error.status_code == 400 else error.status_code
     code = "not_found" if status == 404 else "invalid_argument"
@@ -127,7 +199,7 @@ async def _unrouted(_: Request, error: Any) -> Response:
     return Response(failure(known), status, headers=error.headers, media_type=JSON)
 
 
-async def _mistaken(request: Request, error: Any) -> Response:
+async def _handle_mistake(request: Request, error: Any) -> Response:
     """A mistake of ours: the log says what, the client only that."""
     number: str = request.scope.get("state", {}).get("request", "")
     LOG.error("mistake", exc_info=error, extra={"request": number})
@@ -136,13 +208,13 @@ async def _mistaken(request: Request, error: Any) -> Response:
     )
 
 
-class Front:
+class GatedApp:
     """Everything behind the gate: MCP, which has rules of its own, and the rest."""
 
-    def __init__(self, served: Served, app: FastAPI) -> None:
+    def __init__(self, served: FolderState, app: FastAPI) -> None:
         self.mcp = McpMount(served)
         self._app = app
-        self._bodies = Bodies(app, served.answers, served.aside)
+        self._bodies = RequestBodies(app, served.answers, served.run_aside)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == MCP_PATH:
@@ -153,12 +225,14 @@ class Front:
             await self._app(scope, receive, send)
 
 
-def application(served: Served, keys: Keys, origins: dict[str, str], *, team: bool, secure: bool) -> tuple[Gate, Front]:
+def build_application(
+    served: FolderState, keys: Keys, origins: dict[str, str], *, team: bool, secure: bool
+) -> tuple[Gate, GatedApp]:
     """The whole, to be served: nothing of it is reached but through the gate."""
-    app = described()
+    app = build_app()
     app.state.served = served
     app.state.keys = keys
     app.state.description = cache(description)
-    front = Front(served, app)
+    front = GatedApp(served, app)
     inner: Application = front
     return Gate(inner, keys, origins, page=plain_page("team.html" if team else "enter.html"), secure=secure), front

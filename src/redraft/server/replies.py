@@ -52,7 +52,7 @@ def policy_of(page: bytes) -> str:
     return f"default-src 'none'; style-src {allowed}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 
-def encoded(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """A JSON value; half of a surrogate pair, which a client may have sent, is written as an escape."""
     try:
         return orjson.dumps(value)
@@ -65,7 +65,7 @@ def status_of(error: RedraftError) -> int:
 
 
 def failure(error: RedraftError) -> bytes:
-    return encoded(error.as_dict())
+    return encode_json(error.as_dict())
 
 
 async def reply(send: Send, status: int, body: bytes, kind: str = JSON, headers: RawHeaders = ()) -> None:
@@ -79,7 +79,7 @@ async def refuse(send: Send, error: RedraftError, status: int | None = None, hea
     await reply(send, status or status_of(error), failure(error), headers=headers)
 
 
-def guarded(send: Send, extra: RawHeaders = ()) -> Send:
+def add_security_headers(send: Send, extra: RawHeaders = ()) -> Send:
     """`send`, with the headers that every answer has; what an answer says of its own keeping stands."""
 
     async def sending(message: Message) -> None:

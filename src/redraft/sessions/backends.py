@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from redraft.errors import RedraftError, Refused
-from redraft.providers.failures import ProviderError
-from redraft.providers.guarding import check_command
-from redraft.providers.programs import Bounds, Ended, TooMuchOutput, run_program
-from redraft.sessions.config import DEFAULT_AGENT
+from redraft.providers.child_process import ProcessOptions, ProgramResult, TooMuchOutput, run_program
+from redraft.providers.errors import ProviderError
+from redraft.providers.network_guard import check_command
+from redraft.sessions.agent_config import DEFAULT_AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from redraft.sessions.config import AgentDocConfig
+    from redraft.sessions.agent_config import AgentDocConfig
 
 CLAUDE_ARGS = ("-p", "--output-format", "json", "--permission-mode", "acceptEdits")
 NOTHING_TO_CONTINUE = "No conversation found"
@@ -43,7 +43,7 @@ repeat the person's text, and do not write a heading "## User"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class BackendReply:
     """What an agent answered, and the session by which it can be spoken to again."""
 
     text: str
@@ -53,11 +53,11 @@ class Reply:
 class Backend(Protocol):
     """Whoever answers."""
 
-    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> Reply: ...
+    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> BackendReply: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramBackend:
     """A backend that is a program. One that speaks as `claude` does gets its flags; others get only their own."""
 
     command: str
@@ -67,14 +67,14 @@ class Program:
     environ: Mapping[str, str]
     seconds: float = SECONDS
 
-    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> Reply:
+    def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> BackendReply:
         words = self.words(session, fork=fork, model=model)
         ended = self._run(words, prompt if self.like_claude else f"{INSTRUCTIONS}\n\n{prompt}")
         if ended.status and "--continue" in words and NOTHING_TO_CONTINUE in ended.complaint:
             # The first conversation in a folder has nothing to fork from.
             ended = self._run(self.words(None, fork=False, model=model), prompt)
         if ended.status:
-            raise self._failed(f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}")
+            raise self._failure(f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}")
         return self._reply(ended.output.decode("utf-8", "replace"))
 
     def words(self, session: str | None, *, fork: bool, model: str | None) -> list[str]:
@@ -83,43 +83,52 @@ class Program:
         if not self.like_claude:
             return words
         if session:
-            words += ["--resume", session]
+            words += ["--resume", _check_value("resume", session)]
         elif fork:
             words += ["--continue", "--fork-session"]
         if model:
-            words += ["--model", model]
+            words += ["--model", _check_value("model", model)]
         return [*words, "--append-system-prompt", INSTRUCTIONS]
 
-    def _run(self, words: list[str], prompt: str) -> Ended:
+    def _run(self, words: list[str], prompt: str) -> ProgramResult:
         environ = {name: value for name, value in self.environ.items() if name != "CLAUDECODE"}
         try:
             check_command(self.command)
-            return asyncio.run(run_program(words, prompt, Bounds(self.folder, environ, self.seconds, OUTPUT_BYTES)))
+            return asyncio.run(
+                run_program(words, prompt, ProcessOptions(self.folder, environ, self.seconds, OUTPUT_BYTES))
+            )
         except ProviderError as error:
             raise RedraftError(str(error), code="model_unavailable") from error
         except TimeoutError as error:
             raise RedraftError(f"{words[0]} did not answer in time.", code="model_timeout") from error
         except TooMuchOutput as error:
-            raise self._failed(f"wrote more than {OUTPUT_BYTES} bytes.") from error
+            raise self._failure(f"wrote more than {OUTPUT_BYTES} bytes.") from error
         except (OSError, ValueError) as error:
             raise RedraftError(f"{words[0]} cannot be started: {error}.", code="model_unavailable") from error
 
-    def _reply(self, output: str) -> Reply:
-        table = _object(output)
+    def _reply(self, output: str) -> BackendReply:
+        table = _parse_object(output)
         if table is None or "result" not in table:
             if self.like_claude or not output.strip():
-                raise self._failed(f"wrote no answer that can be read: {output[:_MAX_QUOTED]}")
-            return Reply(output.strip())
+                raise self._failure(f"wrote no answer that can be read: {output[:_MAX_QUOTED]}")
+            return BackendReply(output.strip())
         said, session = table.get("result"), table.get("session_id")
         if table.get("is_error") or not isinstance(said, str):
-            raise self._failed(f"reports an error: {str(said)[:_MAX_QUOTED]}")
-        return Reply(said, session if isinstance(session, str) and session else None)
+            raise self._failure(f"reports an error: {str(said)[:_MAX_QUOTED]}")
+        return BackendReply(said, session if isinstance(session, str) and session else None)
 
-    def _failed(self, what: str) -> RedraftError:
+    def _failure(self, what: str) -> RedraftError:
         return RedraftError(f"{self.command} {what} The document is as it was.", code="model_output_invalid")
 
 
-def _object(output: str) -> dict[str, Any] | None:
+def _check_value(name: str, value: str) -> str:
+    """A value that the program cannot take for an option: the document that says it may have come with the folder."""
+    if value.startswith("-"):
+        raise Refused(f"{name} is {value!r}, which begins like an option; nothing was sent.", code="invalid_argument")
+    return value
+
+
+def _parse_object(output: str) -> dict[str, Any] | None:
     import json
 
     try:
@@ -129,7 +138,7 @@ def _object(output: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str]) -> Program:
+def find_backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str]) -> ProgramBackend:
     """The backend of an agent's name, as the config has it."""
     entry = config.agents.get(name)
     if entry is None and name != DEFAULT_AGENT:
@@ -141,4 +150,4 @@ def backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str
     like_claude = DEFAULT_AGENT in (name, os.path.basename(command))
     usual = CLAUDE_ARGS if like_claude else ()
     args = usual if entry is None or entry.args is None else entry.args
-    return Program(command, args, like_claude, folder, environ)
+    return ProgramBackend(command, args, like_claude, folder, environ)

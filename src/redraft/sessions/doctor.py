@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError
 from redraft.formats.components import components
-from redraft.sessions import registry
-from redraft.sessions.doors import FileDoor
-from redraft.sessions.fields import session_fields
+from redraft.sessions.document_store import FileStore
 from redraft.sessions.project import ANSWERS, PATCHES
+from redraft.sessions.session_fields import session_fields
+from redraft.sessions.tmux import registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from redraft.sessions.project import Shelf
-    from redraft.sessions.registry import Entry
+    from redraft.sessions.project import AgentDocFiles
+    from redraft.sessions.tmux.registry import PaneEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +29,29 @@ class Finding:
     advice: str
 
 
-def examine(shelf: Shelf, root: str, live: Collection[str] | None) -> list[Finding]:
+def examine(shelf: AgentDocFiles, root: str, live: Collection[str] | None) -> list[Finding]:
     """All findings; `live` are the panes that live, None where nobody can know."""
-    found = [*_left_over(shelf)]
+    found = [*_undelivered_answers(shelf)]
     try:
         entries = registry.load(shelf)
     except RedraftError as error:
         return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Correct it, or remove it.")]
     for session, entry in entries.items():
-        found += _entry(session, entry, root, live)
+        found += _entry_findings(session, entry, root, live)
     return found
 
 
 def document_findings(file: str, shown: str) -> Iterator[Finding]:
     """What keeps one document from being talked about."""
     try:
-        text = FileDoor(file).read("").text
+        text = FileStore(file).read("").text
         session_fields(text)
         components(text)
     except RedraftError as error:
         yield Finding(shown, error.message, "Correct the document.")
 
 
-def _left_over(shelf: Shelf) -> Iterator[Finding]:
+def _undelivered_answers(shelf: AgentDocFiles) -> Iterator[Finding]:
     for name in shelf.names(ANSWERS):
         place = f".agent-doc/{ANSWERS}/{name}"
         yield Finding(place, "This answer never came into its document.", "Send it to `agent-doc write`, or remove it.")
@@ -60,7 +60,7 @@ def _left_over(shelf: Shelf) -> Iterator[Finding]:
         yield Finding(place, "No editor took this answer.", "Open the document in the editor, or remove it.")
 
 
-def _entry(session: str, entry: Entry, root: str, live: Collection[str] | None) -> Iterator[Finding]:
+def _entry_findings(session: str, entry: PaneEntry, root: str, live: Collection[str] | None) -> Iterator[Finding]:
     file = os.path.join(root, entry.file)
     shown = entry.file or session
     if live is not None and entry.pane not in live:
@@ -70,5 +70,5 @@ def _entry(session: str, entry: Entry, root: str, live: Collection[str] | None) 
         return
     wrong = list(document_findings(file, shown))
     yield from wrong
-    if not wrong and session_fields(FileDoor(file).read("").text).session != session:
+    if not wrong and session_fields(FileStore(file).read("").text).session != session:
         yield Finding(shown, f"It is registered as {session}, and has another id.", "Claim it again.")

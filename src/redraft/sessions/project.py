@@ -14,10 +14,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
 from redraft.errors import Refused
-from redraft.files.faults import told
+from redraft.files.atomic_write import write_file
+from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, parse_path
+from redraft.files.project_links import check_not_secret_link
 from redraft.files.root import Root
-from redraft.files.writing import write_file
+from redraft.files.secret_detection import check_name_not_secret
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -53,7 +55,10 @@ class Project:
         own = os.path.dirname(real)
         beneath = own == here or own.startswith(os.path.join(here, ""))
         root = _nearest(own, AGENT_DOC) or (here if beneath else own)
-        return Project(real, root, _nearest(own, WORKSPACE) or root)
+        project = Project(real, root, _nearest(own, WORKSPACE) or root)
+        check_name_not_secret(project.path)
+        check_not_secret_link(project.file)
+        return project
 
 
 def _nearest(folder: str, name: str) -> str | None:
@@ -68,15 +73,15 @@ def _nearest(folder: str, name: str) -> str | None:
     return None
 
 
-class Shelf:
+class AgentDocFiles:
     """The files in a project's `.agent-doc`. Close it when done; used as a context manager it closes itself."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     @staticmethod
-    def open(folder: str) -> Shelf:
-        return Shelf(Root.open(folder))
+    def open(folder: str) -> AgentDocFiles:
+        return AgentDocFiles(Root.open(folder))
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +109,7 @@ class Shelf:
     def remove(self, name: str) -> bool:
         """Take a file away; False where there is none."""
         try:
-            with self._root.open_parent(_path(name)) as parent, told("remove", name):
+            with self._root.open_parent(_path(name)) as parent, explain_os_errors("remove", name):
                 os.unlink(parent.name, dir_fd=parent.fd)
         except Refused as error:
             if error.code == "not_found":

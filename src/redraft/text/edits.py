@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from redraft.errors import Refused, Stale
-from redraft.text.galloping import common_prefix, common_suffix
+from redraft.text.diff.line_diff import common_prefix, common_suffix
 
 if TYPE_CHECKING:
     from redraft.text.text import Text
@@ -43,10 +43,6 @@ class Span:
     def contains(self, offset: int) -> bool:
         """Whether the code point at `offset` lies in the span."""
         return self.start <= offset < self.end
-
-    def overlaps(self, other: Span) -> bool:
-        """Whether some code point lies in both."""
-        return max(self.start, other.start) < min(self.end, other.end)
 
     def touches(self, other: Span) -> bool:
         """Whether they overlap or meet, so that nothing lies between them."""
@@ -85,7 +81,7 @@ class Edit:
         """The edit that takes this one back, when it is the only one; see `Change.invert` for several."""
         return Edit(self.at, self.new, self.old)
 
-    def moved(self, distance: int) -> Edit:
+    def shift(self, distance: int) -> Edit:
         """The same edit at another place."""
         return Edit(self.at + distance, self.old, self.new)
 
@@ -115,8 +111,11 @@ class Change:
                 raise ValueError(f"the edit at {edit.at} is out of order or overlaps the one at {before.at}")
 
     @classmethod
-    def between(cls, old: str, new: str) -> Change:
-        """The one smallest edit that makes `old` into `new`, none where they are equal; it never parts a "\\r\\n"."""
+    def between(cls, old: str, new: str, *, words: bool = False) -> Change:
+        """The one smallest edit that makes `old` into `new`, none where they are equal; it never parts a "\\r\\n".
+
+        Where it only takes out or puts in, and whole words do the same, it takes those: `two `, not `wo t`. With
+        `words` it never begins or ends inside a word."""
         if old == new:
             return cls()
         start = common_prefix(old, new)
@@ -125,6 +124,14 @@ class Change:
         kept = common_suffix(old, new, min(len(old), len(new)) - start)
         if _parts_crlf(old, len(old) - kept) or _parts_crlf(new, len(new) - kept):
             kept -= 1
+        if start + kept in (len(old), len(new)):
+            shift = _shift_to_word(max(old, new, key=len), start, kept)
+            start, kept = start - shift, kept + shift
+        if words:
+            while parts_word(old, start) or parts_word(new, start):
+                start -= 1
+            while parts_word(old, len(old) - kept) or parts_word(new, len(new) - kept):
+                kept -= 1
         return cls((Edit(start, old[start : len(old) - kept], new[start : len(new) - kept]),))
 
     @property
@@ -155,7 +162,7 @@ class Change:
     def invert(self) -> Change:
         """The change of the changed text that gives back the text."""
         return Change(
-            tuple(edit.inverted.moved(growth) for edit, growth in zip(self.edits, self._growth_before, strict=False))
+            tuple(edit.inverted.shift(growth) for edit, growth in zip(self.edits, self._growth_before, strict=False))
         )
 
     def map(self, offset: int, *, after: bool = True) -> int:
@@ -174,15 +181,6 @@ class Change:
             return edit.at + growth + (len(edit.new) if after else 0)
         return offset + growth
 
-    def map_span(self, span: Span) -> Span:
-        """Where a passage goes.
-
-        What replaces the passage, or a part of it, belongs to it. What is inserted at its edges does not, nor what
-        replaces a passage that reaches beyond it. Where nothing is left, it is an empty span.
-        """
-        end = self.map(span.end, after=False)
-        return Span(min(self.map(span.start, after=True), end), end)
-
     def only(self, indices: Iterable[int]) -> Change:
         """The change with just these edits, counted from 0; IndexError where there is no such edit."""
         chosen = sorted(set(indices))
@@ -196,6 +194,25 @@ class Change:
         Edits of the two that meet become one; where they cancel out, none. `Stale` where `other` cannot follow.
         """
         return Change(tuple(_compose(self.invert().edits, other.edits)))
+
+    def rebase(self, since: Change) -> Change | None:
+        """This change at the places that its passages have after `since`, a change of the same text; None where that
+        changed one of them, put something into it, or put something in just where this does: nobody knows which of the
+        two comes first."""
+        edits: list[Edit] = []
+        for edit in self.edits:
+            passed = bisect_left(since._ends, edit.at)
+            for other in since.edits[passed:]:
+                if not edit.old and other.at == other.end == edit.at and other.new:
+                    return None
+                if other.at >= edit.end and (other.at > edit.at or other.old):
+                    break
+                if (other.at < edit.end and edit.at < other.end) or other.at < edit.at < other.end:
+                    return None
+                if edit.at < other.at < edit.end:
+                    return None
+            edits.append(edit.shift(since.map(edit.at, after=bool(edit.old)) - edit.at))
+        return Change(tuple(edits))
 
     def as_json(self) -> list[dict[str, Any]]:
         return [edit.as_json() for edit in self.edits]
@@ -243,7 +260,7 @@ def _compose(undo: Sequence[Edit], redo: Sequence[Edit]) -> Iterator[Edit]:
                 break
         edit = _join(undo[first_back:back], redo[first_forth:forth])
         if edit.old != edit.new or back == first_back or forth == first_forth:
-            yield edit.moved(growth)
+            yield edit.shift(growth)
         growth += sum(edit.growth for edit in undo[first_back:back])
 
 
@@ -255,7 +272,7 @@ def _join(undo: Sequence[Edit], redo: Sequence[Edit]) -> Edit:
     for edit in edits:
         middle += edit.old[start + len(middle) - edit.at :]
     try:
-        old, new = (Change(tuple(edit.moved(-start) for edit in side)).apply(middle) for side in (undo, redo))
+        old, new = (Change(tuple(edit.shift(-start) for edit in side)).apply(middle) for side in (undo, redo))
     except Stale as error:
         raise Stale("the second change is not one of the text that the first one makes", code="conflict") from error
     return Edit(start, old, new)
@@ -263,6 +280,24 @@ def _join(undo: Sequence[Edit], redo: Sequence[Edit]) -> Edit:
 
 def _parts_crlf(text: str, offset: int) -> bool:
     return offset > 0 and text.startswith("\r\n", offset - 1)
+
+
+def _shift_to_word(text: str, start: int, kept: int) -> int:
+    """How far to the left a passage, up to `kept` characters before the end, begins and ends beside words rather than
+    inside them, where it says the same there; 0 where it does so nowhere."""
+    end = len(text) - kept
+    for shift in range(min(start, end - start) + 1):
+        first, last = start - shift, end - shift
+        if not any(parts_word(text, place) or _parts_crlf(text, place) for place in (first, last)):
+            return shift
+        if not shift < start or text[first - 1] != text[last - 1]:
+            break
+    return 0
+
+
+def parts_word(text: str, offset: int) -> bool:
+    """Whether a place lies inside a word."""
+    return 0 < offset < len(text) and text[offset - 1].isalnum() and text[offset].isalnum()
 
 
 def _stale(edit: Edit) -> Stale:

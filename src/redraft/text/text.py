@@ -13,19 +13,74 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from hashlib import sha256
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
-from redraft.text import pages
-from redraft.text.blocks import Block, cut, recut
+from redraft.text.blocks import Block, cut_blocks, recut_blocks
 from redraft.text.lines import after_break, count_breaks, split_lines
-from redraft.text.pages import paginate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from redraft.text.pages import Page
+# Pages: some blocks of a text in a row, shared by all texts that have them, and what was once worked out of them.
+
+
+# With 2,500 blocks in 10 MB, an edit copies about as many references to pages as to blocks.
+PAGE_BLOCKS = 64
+
+
+class Page:
+    """Some blocks in a row. It knows where each of them ends; the rest is worked out when asked for."""
+
+    __slots__ = ("_breaks", "_content", "_digests", "_size", "blocks", "ends", "length")
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        self.blocks = blocks
+        self.ends = tuple(accumulate([block.length for block in blocks]))
+        self.length = self.ends[-1]
+        self._breaks: int | None = None
+        self._digests: bytes | None = None
+        self._size: int | None = None
+        self._content: str | None = None
+
+    @property
+    def content(self) -> str:
+        """The blocks put together; kept, since an edit leaves most pages as they are."""
+        if self._content is None:
+            self._content = "".join([block.content for block in self.blocks])
+        return self._content
+
+    @property
+    def size(self) -> int:
+        """How many bytes of UTF-8 the blocks are."""
+        if self._size is None:
+            self._size = sum([len(block.data) for block in self.blocks])
+        return self._size
+
+    @property
+    def breaks(self) -> int:
+        """How many line terminators the blocks hold."""
+        if self._breaks is None:
+            self._breaks = sum([block.breaks for block in self.blocks])
+        return self._breaks
+
+    @property
+    def digests(self) -> bytes:
+        """The digests of the blocks, one after the other."""
+        if self._digests is None:
+            self._digests = b"".join([block.digest for block in self.blocks])
+        return self._digests
+
+
+def paginate(blocks: tuple[Block, ...]) -> tuple[Page, ...]:
+    """Pages of about the same size, so that one that has grown too big does not leave a tiny one behind."""
+    if not blocks:
+        return ()
+    count = 1 if len(blocks) <= 2 * PAGE_BLOCKS else -(-len(blocks) // PAGE_BLOCKS)
+    bounds = [len(blocks) * index // count for index in range(count + 1)]
+    return tuple([Page(blocks[start:end]) for start, end in pairwise(bounds)])
+
 
 __all__ = ["Block", "Text"]
 
@@ -38,7 +93,7 @@ class Text:
     def __init__(self, content: str = "", *, _pages: tuple[Page, ...] | None = None) -> None:
         if _pages is None:
             _check_unicode(content)
-            _pages = paginate(tuple(cut(content)))
+            _pages = paginate(tuple(cut_blocks(content)))
         self._pages = _pages
         self._ends = tuple(accumulate([page.length for page in _pages]))
         self._length = self._ends[-1] if _pages else 0
@@ -154,7 +209,7 @@ class Text:
         last_page, last, after = self._find(end)
         head = self._pages[first_page].blocks[first].content[: before + (start > 0)]
         following = self._blocks_from(last_page, last + 1)
-        blocks, taken = recut(head, new, self._pages[last_page].blocks[last], after, following)
+        blocks, taken = recut_blocks(head, new, self._pages[last_page].blocks[last], after, following)
         return self._splice((first_page, first), (last_page, last + 1 + taken), blocks)
 
     def line(self, number: int) -> str:
@@ -240,9 +295,9 @@ class Text:
         blocks = (*mine[first_page].blocks[:first], *new, *mine[last_page].blocks[last:])
         before, after = mine[:first_page], mine[last_page + 1 :]
         # Without this, deletions would leave ever more pages with ever fewer blocks.
-        if len(blocks) < pages.SIZE // 4 and after:
+        if len(blocks) < PAGE_BLOCKS // 4 and after:
             blocks, after = blocks + after[0].blocks, after[1:]
-        elif len(blocks) < pages.SIZE // 4 and before:
+        elif len(blocks) < PAGE_BLOCKS // 4 and before:
             blocks, before = before[-1].blocks + blocks, before[:-1]
         return Text(_pages=before + paginate(blocks) + after)
 

@@ -1,29 +1,29 @@
 """Finding the passage that a caller quotes: there once, or refused with the places where it is or what comes near.
 
-An anchor also carries an edit over changes elsewhere: the range that was meant moves to where the quoted text now
-stands. It moves only if the text that the caller read is known to have had that passage once, where the caller says,
-and if the lines that the edit would replace are still what was read: an edit never takes out words that its author has
-not seen, nor lands on a passage that only reads like the one that was meant.
+It is looked for in the text that the caller read; from there the edit goes on as any other does (see `versions`).
 """
 
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from redraft.errors import Refused, Stale
+from redraft.errors import Refused
+from redraft.formats.outline.outline import Format, outline
 from redraft.search.pattern import compile_query
-from redraft.search.within import find_all
-from redraft.text.finding import find_passage
+from redraft.search.text_search import find_all
 from redraft.text.lines import split_lines
-from redraft.tools.editing import check_range, in_style
-from redraft.tools.staleness import old_text, short
+from redraft.text.passage_search import find_passage
+from redraft.tools.edit_turn import match_newlines
+from redraft.tools.versions import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from redraft.formats.outline.outline import OutlineEntry
     from redraft.text.text import Text
-    from redraft.tools.context import ToolContext
     from redraft.workspace.document import Document
 
 MAX_PLACES = 10
@@ -31,7 +31,7 @@ NEAR_MISSES = 3
 NEAR = 0.6
 # Near misses are a courtesy on the way to a refusal: a long document is not searched to its end for them.
 MAX_LINES = 50_000
-MAX_CANDIDATES = 200
+MAX_CANDIDATES = 40
 # A passage that agrees so far is near enough to be shown, however long the quotation is.
 NEAR_WORDS, NEAR_CHARACTERS = 50, 2000
 _FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "\u00a0": " "})
@@ -39,7 +39,7 @@ _FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": 
 
 def find_once(document: Document, quoted: str) -> int:
     """Where the passage stands; refused where that is nowhere or more than once."""
-    text, wanted = document.text, in_style(quoted, document)
+    text, wanted = document.text, match_newlines(quoted, document)
     found = list(islice(find_passage(text, wanted), MAX_PLACES))
     if not found:
         raise Refused(
@@ -50,7 +50,7 @@ def find_once(document: Document, quoted: str) -> int:
         )
     if len(found) > 1:
         raise Refused(
-            f"The quoted passage occurs {str(text).count(wanted)} times in {document.path}.",
+            f"The quoted passage occurs {sum(1 for _ in find_passage(text, wanted))} times in {document.path}.",
             code="anchor_ambiguous",
             path=document.path,
             places=[_place(text, text.line_at(at)) for at in found],
@@ -59,7 +59,7 @@ def find_once(document: Document, quoted: str) -> int:
 
 
 def _place(text: Text, line: int) -> dict[str, Any]:
-    return {"line": line, "text": short(text.line(line).rstrip("\r\n"))}
+    return {"line": line, "text": shorten(text.line(line).rstrip("\r\n"))}
 
 
 def near_misses(text: Text, content: str, wanted: str) -> list[dict[str, Any]]:
@@ -90,76 +90,82 @@ def _similar_lines(text: Text, wanted: str) -> list[dict[str, Any]]:
     return [_place(text, -number) for _, number in sorted(scored, reverse=True)[:NEAR_MISSES]]
 
 
-def anchored_line(document: Document, quoted: str, version: str, context: ToolContext) -> int:
-    """The last line of the one place where the passage stands, now and in the text of `version`."""
+def anchored_line(document: Document, quoted: str) -> int:
+    """The last line of the one place where the passage stands."""
     at = find_once(document, quoted)
-    wanted = in_style(quoted, document)
-    if not context.holds(document, version):
-        then = old_text(context, document.path, version)
-        if then is None:
-            raise _stale(document, version, f"{document.path} is not known here in the version that the call names.")
-        if _only_line(then, wanted) is None:
-            raise _stale(document, version, f"{document.path} changed, and the passage did not stand there once.")
-    return document.text.line_at(at + max(len(wanted.rstrip("\r\n")) - 1, 0))
+    return document.text.line_at(at + max(len(match_newlines(quoted, document).rstrip("\r\n")) - 1, 0))
 
 
-def anchored_range(
-    document: Document, start: int, end: int, quoted: str, version: str, context: ToolContext
-) -> tuple[int, int]:
-    """The lines (from 0, inclusive) that are meant now, given those that were meant in the text of `version`."""
-    at = find_once(document, quoted)
-    here = document.text.line_at(at)
-    if not 0 <= start <= end:
-        check_range(document, start, end)
-    # In a batch the lines are those that it has left so far, though the version is that from before it.
-    if version == document.version or (start <= here <= end and context.holds(document, version)):
-        check_range(document, start, end)
-        if not start <= here <= end:
-            message = f"The quoted passage begins on line {here}, not in lines {start} to {end}."
-            raise Refused(message, field="match_text", path=document.path, line=here)
-        return start, end
-    count = end - start + 1
-    wanted = in_style(quoted, document)
-    then = old_text(context, document.path, version)
-    if then is None:
-        # Without the old text, only lines that are quoted whole are known to be the ones that were read.
-        if not _quotes_whole(document, at, here, here + count, wanted):
-            raise _stale(document, version)
-        return here, here + count - 1
-    there = _only_line(then, wanted)
-    if there is None or not start <= there <= end:
-        raise _stale(document, version)
-    moved = here - (there - start)
-    if not _same_lines(then, start, document.text, moved, count):
-        raise _stale(document, version)
-    return moved, moved + count - 1
+def check_anchor(document: Document, start: int, end: int, quoted: str) -> None:
+    """Refuse lines (from 0, inclusive) in which the one place of a quoted passage does not begin."""
+    here = document.text.line_at(find_once(document, quoted))
+    if not start <= here <= end:
+        message = f"The quoted passage begins on line {here}, not in lines {start} to {end}."
+        raise Refused(message, field="match_text", path=document.path, line=here)
 
 
-def _only_line(text: Text, wanted: str) -> int | None:
-    """The line on which the passage begins, if it stands there and nowhere else."""
-    content = str(text)
-    at = content.find(wanted)
-    return None if at < 0 or content.find(wanted, at + 1) >= 0 else text.line_at(at)
+# Finding a section of a document by its headings.
 
 
-def _quotes_whole(document: Document, at: int, first: int, stop: int, wanted: str) -> bool:
-    """Whether the quoted passage, found at `at`, holds all of these lines; the last newline may be left out."""
-    text = document.text
-    if stop > text.line_count or at != text.line_start(first):
-        return False
-    *before, last = text.lines(first, stop)
-    return wanted.startswith("".join(before) + last.rstrip("\r\n"))
+DEEPEST = 6
+MAX_SECTIONS = 10
+_FORMATS: dict[str, Format] = {"markdown": "markdown", "json": "json", "yaml": "yaml"}
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+_ATX = re.compile(r" {0,3}#")
 
 
-def _same_lines(then: Text, first: int, now: Text, moved: int, count: int) -> bool:
-    inside = 0 <= first <= then.line_count - count and 0 <= moved <= now.line_count - count
-    return inside and then.lines(first, first + count) == now.lines(moved, moved + count)
+class SectionSpan(NamedTuple):
+    """Lines, half-open: the heading from `start`, what stands under it from `body` up to `end`."""
+
+    titles: tuple[str, ...]
+    start: int
+    body: int
+    end: int
 
 
-def _stale(document: Document, version: str, message: str = "") -> Stale:
-    return Stale(
-        message or f"{document.path} changed since it was read, in the lines that this edit would replace.",
-        path=document.path,
-        your_version=version,
-        current_version=document.version,
-    )
+def outline_format(document: Document) -> Format:
+    """The reader that fits; whatever has none of its own is read as plain text."""
+    return _FORMATS.get(document.format, "text")
+
+
+def find_section(document: Document, headings: Sequence[str]) -> SectionSpan:
+    """The one section whose headings end in the given ones, outermost first; refused where there is none or several."""
+    wanted = tuple(heading.strip().lstrip("#").strip() for heading in headings)
+    known = list(sections(document))
+    found = [each for each in known if each.titles[-len(wanted) :] == wanted]
+    if not found:
+        folded = tuple(map(str.casefold, wanted))
+        found = [each for each in known if tuple(map(str.casefold, each.titles[-len(wanted) :])) == folded]
+    if len(found) == 1:
+        return found[0]
+    name = " > ".join(wanted)
+    if found:
+        places = [{"line": each.start, "headings": list(each.titles)} for each in found[:MAX_SECTIONS]]
+        message = f"{len(found)} sections of {document.path} are called {name!r}."
+        raise Refused(message, code="anchor_ambiguous", path=document.path, places=places)
+    near = get_close_matches(wanted[-1], [each.titles[-1] for each in known], n=3)
+    message = f"{document.path} has no section {name!r}."
+    raise Refused(message, code="anchor_not_found", path=document.path, near_misses=near)
+
+
+def sections(document: Document) -> Iterator[SectionSpan]:
+    found = outline(str(document.text), outline_format(document), max_depth=DEEPEST)
+    yield from _sections(found.entries, (), document.text)
+
+
+def _sections(entries: Sequence[OutlineEntry], above: tuple[str, ...], text: Text) -> Iterator[SectionSpan]:
+    waiting = [(entry, above) for entry in reversed(entries)]
+    while waiting:
+        entry, titles = waiting.pop()
+        titles = (*titles, entry.title)
+        end = text.line_count if entry.line_end is None else entry.line_end + 1
+        yield SectionSpan(titles, entry.line_start, _after_heading(text, entry.line_start, end), end)
+        waiting += [(child, titles) for child in reversed(entry.children)]
+
+
+def _after_heading(text: Text, start: int, end: int) -> int:
+    """The line after a heading: one further on where it is underlined."""
+    line = start + 1
+    if line < end and not _ATX.match(text.line(start)) and _UNDERLINE.fullmatch(text.line(line).rstrip("\r\n")):
+        return line + 1
+    return line

@@ -61,7 +61,7 @@ def _check_unicode(value: str) -> None:
 
 def _record(takes: type[T], given: dict[str, Any], within: str) -> T:
     known = parameters(takes)
-    named = _named(known, given, within)
+    named = _resolve_names(known, given, within)
     values: dict[str, Any] = {}
     for entry in known:
         value = named.get(entry.name)
@@ -69,13 +69,15 @@ def _record(takes: type[T], given: dict[str, Any], within: str) -> T:
             if entry.required:
                 _refuse(within + entry.name, "is missing")
             continue
-        values[entry.attribute] = _bounded(entry, _value(without_none(entry.kind), value, within + entry.name), within)
+        values[entry.attribute] = _check_bounds(
+            entry, _value(without_none(entry.kind), value, within + entry.name), within
+        )
     return takes(**values)
 
 
-def _named(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> dict[str, Any]:
+def _resolve_names(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> dict[str, Any]:
     """The arguments under the names that the tool gives them."""
-    names = {alias: entry.name for entry in known for alias in (entry.name, *entry.says.aliases)}
+    names = {alias: entry.name for entry in known for alias in (entry.name, *entry.field.aliases)}
     found: dict[str, Any] = {}
     for raw, value in given.items():
         name = names.get(raw) or names.get(_HUMP.sub(r"_\1", raw).lower())
@@ -89,10 +91,10 @@ def _named(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> 
     return found
 
 
-def _bounded(entry: Parameter, value: Any, within: str) -> Any:
-    if not entry.says.checked:
+def _check_bounds(entry: Parameter, value: Any, within: str) -> Any:
+    if not entry.field.checked:
         return value
-    low, high = entry.says.minimum, entry.says.maximum
+    low, high = entry.field.minimum, entry.field.maximum
     if isinstance(value, int) and low is not None and value < low:
         _refuse(within + entry.name, f"must be at least {low}")
     if isinstance(value, int) and high is not None and value > high:
@@ -103,7 +105,7 @@ def _bounded(entry: Parameter, value: Any, within: str) -> Any:
 def _value(kind: Any, value: Any, field: str) -> Any:
     """A value of the wanted kind."""
     if kind is str:
-        return value if isinstance(value, str) else _mistaken(field, "text", value)
+        return value if isinstance(value, str) else _refuse_type(field, "text", value)
     if kind is bool:
         return _boolean(value, field)
     if kind is int:
@@ -111,7 +113,7 @@ def _value(kind: Any, value: Any, field: str) -> Any:
     if get_origin(kind) is Literal:
         return _choice(get_args(kind), value, field)
     if isinstance(value, str):
-        value = _unpacked(value)
+        value = _parse_embedded_json(value)
     if kind == dict[str, Any]:
         return _object(value, field)
     if is_dataclass(kind):
@@ -120,7 +122,7 @@ def _value(kind: Any, value: Any, field: str) -> Any:
 
 
 def _object(value: Any, field: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else _mistaken(field, "an object", value)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else _refuse_type(field, "an object", value)
 
 
 def _sequence(kind: Any, value: Any, field: str) -> tuple[Any, ...]:
@@ -129,11 +131,11 @@ def _sequence(kind: Any, value: Any, field: str) -> tuple[Any, ...]:
     if isinstance(value, dict) and is_dataclass(kind):
         value = [value]
     if not isinstance(value, list):
-        _mistaken(field, "a list", value)
+        _refuse_type(field, "a list", value)
     return tuple(_value(kind, item, f"{field}[{at}]") for at, item in enumerate(cast("list[Any]", value)))
 
 
-def _unpacked(value: str) -> Any:
+def _parse_embedded_json(value: str) -> Any:
     """An object or a list that was sent as the text of its JSON."""
     if value[:1] not in ("{", "["):
         return value
@@ -148,7 +150,7 @@ def _unpacked(value: str) -> Any:
 def _boolean(value: Any, field: str) -> bool:
     if isinstance(value, str):
         value = _BOOLEANS.get(value.lower(), value)
-    return value if isinstance(value, bool) else _mistaken(field, "true or false", value)
+    return value if isinstance(value, bool) else _refuse_type(field, "true or false", value)
 
 
 def _integer(value: Any, field: str) -> int:
@@ -157,7 +159,7 @@ def _integer(value: Any, field: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_INTEGER:
-        _mistaken(field, "a whole number", value)
+        _refuse_type(field, "a whole number", value)
     return value
 
 
@@ -166,10 +168,10 @@ def _choice(options: tuple[str, ...], value: Any, field: str) -> str:
         for option in options:
             if value.lower().replace("_", "-") == option.replace("_", "-"):
                 return option
-    return _mistaken(field, f"one of {', '.join(options)}", value)
+    return _refuse_type(field, f"one of {', '.join(options)}", value)
 
 
-def _mistaken(field: str, wanted: str, value: Any) -> NoReturn:
+def _refuse_type(field: str, wanted: str, value: Any) -> NoReturn:
     shown = f"{value!a}"
     _refuse(field, f"must be {wanted}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
 

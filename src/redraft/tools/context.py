@@ -7,34 +7,65 @@ changed. A context is not shared between threads.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.errors import Stale
-from redraft.workspace.modes import Mode, Verdict, mode_named
+from redraft.files.locks import release
+from redraft.workspace.authors import PERSON
+from redraft.workspace.turns.modes import Mode, Verdict, mode_by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
+    from contextlib import AbstractContextManager
 
     from redraft.config import Limits
+    from redraft.files.paths import DocPath
     from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
     from redraft.providers.embeddings import Embedder
-    from redraft.search.index import Index
     from redraft.text.text import Text
-    from redraft.tools.live import LiveEditors
-    from redraft.tools.long import LongWork
+    from redraft.tools.edits.live_editors import LiveEditors
+    from redraft.tools.long_documents.worker import DocumentWorker
     from redraft.tools.registry import Registry
     from redraft.workspace.document import Document
-    from redraft.workspace.turn import Confirm, Turn
+    from redraft.workspace.turns.change_log import ChangeStep
+    from redraft.workspace.turns.turn import Confirm, StagedDocument, Turn
     from redraft.workspace.workspace import Workspace
 
     Ask = Callable[[str], str | None]
 
 # Texts share their unchanged blocks, so what is remembered costs little; a long session still has to end somewhere.
 REMEMBERED = 32
+MAX_TEXTS = 64
+MAX_TURNS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An edit as its proposer named and explained it. Its lines, half-open from 0, are those of `text`: the document as
+    it was when the edit was proposed."""
+
+    path: str
+    text: Text
+    edit_id: str
+    operation: str
+    start: int
+    end: int
+    new_text: str
+    rationale: str
+
+
+class SeenDocuments(NamedTuple):
+    """The documents that a caller knows, by path, and how many were shown in calls that count as made at once."""
+
+    seen: dict[str, Document]
+    read: dict[str, Document]
+    known: dict[str, Document]
+    at_once: int
 
 
 @dataclass(slots=True)
@@ -42,9 +73,11 @@ class ToolContext:
     """`ask` puts a question to the person (None: nobody answered); `turn` is open while several calls belong together,
     and `together` says that they fail together too.
 
-    `active_tab` is the tab that is meant where a call names none, `folder` the one in which new documents go, `index`
-    the folder's index where the surface keeps one, `embedder` its own model instead of the one that the settings name,
-    `long` whoever works on whole documents with a model, `editors` the rich editors that are open in browsers.
+    Where a call names no document, `active_tab` or `document` is meant, as the surface has set it; else what `person`
+    has in front of them. `guard` is the lock that the surface holds during a call, `embedder` its own model instead of
+    the one that the settings name, `find_worker` gives whoever works on a whole document with a model, `editors` are
+    the rich editors that are open in browsers, `progress` is told how many steps of how many a call has done.
+    `proposals` are the edits that `propose_edits` has staged in the open turn.
     While a tool runs, `call` says how it was called, `begun` is the turn that it began last, and `logged` says that
     the audit log has the call already.
     """
@@ -53,40 +86,76 @@ class ToolContext:
     author: Author
     mode: str | Mode | None = None
     active_tab: str | None = None
+    document: str = ""
+    person: str = PERSON.name
     confirm: Confirm | None = None
     ask: Ask | None = None
-    folder: str = ""
     turn: Turn | None = None
     together: bool = False
     registry: Registry | None = None
-    index: Index | None = None
+    guard: AbstractContextManager[Any] | None = None
     embedder: Embedder | None = None
-    long: LongWork | None = None
+    find_worker: Callable[[str], DocumentWorker | None] | None = None
     editors: LiveEditors | None = None
+    progress: Callable[[int, int], None] | None = None
     call: AuditLine | None = None
     begun: Turn | None = None
     logged: bool = False
+    proposals: list[Proposal] = field(default_factory=list["Proposal"])
     _seen: OrderedDict[str, Document] = field(default_factory=OrderedDict[str, "Document"])
+    _texts: OrderedDict[tuple[str, str], Text] = field(default_factory=OrderedDict[tuple[str, str], "Text"])
+    _own: deque[str] = field(default_factory=lambda: deque[str](maxlen=MAX_TURNS))
+    _read: OrderedDict[str, Document] = field(default_factory=OrderedDict[str, "Document"])
+    _at_once: list[tuple[Document, bool]] | None = None
 
     @property
     def rules(self) -> Mode:
         """The mode that holds."""
-        wanted = self.workspace.engine.settings.mode if self.mode is None else self.mode
-        return wanted if isinstance(wanted, Mode) else mode_named(wanted)
+        wanted = self.workspace.settings.mode if self.mode is None else self.mode
+        return wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
 
     @property
     def limits(self) -> Limits:
         """How much a call may ask for, and gets where it does not say."""
-        return self.workspace.engine.settings.limits
+        return self.workspace.settings.limits
 
-    def apart(self, editors: LiveEditors | None) -> ToolContext:
-        """The same caller's, for a call that lets go of the guard while a rich editor is waited for: what another call
-        sets meanwhile is not this one's. What either has read is remembered for both."""
+    def worker_for(self, path: str) -> DocumentWorker | None:
+        """Whoever works on this document with a model; None where there is no model."""
+        return None if self.find_worker is None else self.find_worker(path)
+
+    def tell_progress(self, done: int, total: int) -> None:
+        """Tell whoever waits for a long call how far it is."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+    def copy_for_call(
+        self,
+        editors: LiveEditors | None = None,
+        find_worker: Callable[[str], DocumentWorker | None] | None = None,
+    ) -> ToolContext:
+        """The same caller's, for one call: it may let go of the guard while something is waited for or computed, and
+        what another call sets meanwhile is not this one's. What either has read is remembered for both."""
         found = copy(self)
-        found.editors = editors
+        found.editors, found.find_worker = editors, find_worker
         return found
 
-    def may_read(self, path: str) -> bool:
+    def snapshot_seen(self) -> SeenDocuments:
+        """What this caller has been shown, to go back to when what was staged since is dropped."""
+        return SeenDocuments(dict(self._seen), dict(self._read), {}, len(self._at_once or ()))
+
+    def restore_seen(self, memory: SeenDocuments) -> None:
+        for kept, then in ((self._seen, memory.seen), (self._read, memory.read)):
+            kept.clear()
+            kept.update(then)
+        if self._at_once is not None:
+            del self._at_once[memory.at_once :]
+
+    def release_guard(self) -> AbstractContextManager[None]:
+        """Let others have the workspace while something is computed that may take a while. Nothing of the workspace may
+        be touched meanwhile, and afterwards it may be another one."""
+        return nullcontext() if self.guard is None else release(self.guard)
+
+    def can_read(self, path: str) -> bool:
         """Whether this caller may be shown what a document says without the person being asked: for answers about many
         documents, which leave out what `read` would refuse."""
         return not self.author.is_agent or self.rules.verdict("read", path) is Verdict.ALLOW
@@ -95,45 +164,94 @@ class ToolContext:
         """A turn for what the call does; in the audit log it stands under the tool's name."""
         self.begun = self._turn(title)
         self.begun.called = self.call
+        self._own.append(self.begun.token)
         return self.begun
+
+    def plan_ahead(self, turn: Turn) -> None:
+        """Do what takes long in committing a turn while others use the workspace."""
+        work = None if self.guard is None else self.workspace.plan_ahead(turn)
+        if work is not None:
+            with self.release_guard():
+                work()
 
     def _turn(self, title: str) -> Turn:
         return self.workspace.turn(self.author, title, mode=self.mode, confirm=self.confirm)
 
-    def look(self, path: str) -> Document:
+    def peek(self, path: str) -> Document:
         """The document as this caller sees it, its open turn included."""
         return (self.turn or self._turn("Read")).read(path)
 
     def read(self, path: str) -> Document:
         """The same, and remember that it was shown."""
-        document = self.look(path)
-        self.saw(document)
+        document = self.peek(path)
+        self.mark_seen(document)
         return document
 
-    def saw(self, document: Document) -> None:
-        """Remember what the caller was shown; not what an open turn shows, which may never come to be."""
+    def mark_seen(self, document: Document, *, own: bool = False) -> None:
+        """Remember what the caller was shown, or, by its `own` edit, knows without having read it; not what a batch
+        shows, of which the caller hears when it is over."""
         if self.turn is not None:
             return
-        self._seen[document.path] = document
-        self._seen.move_to_end(document.path)
-        while len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
+        self._remember(document)
+        if self._at_once is not None:
+            self._at_once.append((document, own))
+            return
+        self._note(document, own=own)
+
+    def _note(self, document: Document, *, own: bool) -> None:
+        for known in (self._seen,) if own else (self._seen, self._read):
+            known[document.path] = document
+            known.move_to_end(document.path)
+            while len(known) > REMEMBERED:
+                known.popitem(last=False)
+
+    def note_staged(self, document: Document) -> None:
+        """An edit of the caller's is part of the open turn."""
+
+    def _remember(self, document: Document) -> None:
+        name = (document.path, document.version)
+        self._texts[name] = document.text
+        self._texts.move_to_end(name)
+        while len(self._texts) > MAX_TEXTS:
+            self._texts.popitem(last=False)
+
+    @contextmanager
+    def defer_seen(self) -> Generator[None]:
+        """For calls that were made together, before any of them was answered: what one shows, the others did not know
+        when they were made."""
+        self._at_once = []
+        try:
+            yield
+        finally:
+            shown, self._at_once = self._at_once, None
+            for document, own in shown:
+                self.mark_seen(document, own=own)
 
     def last_seen(self, path: str) -> Document | None:
+        """The document as the caller knew it when it made this call."""
         return self._seen.get(path)
 
-    def remembered(self, path: str, version: str) -> Text | None:
-        """The text that the caller was last shown here, if that was its version."""
-        seen = self._seen.get(path)
-        return seen.text if seen is not None and seen.version == version else None
+    def last_read(self, path: str) -> Document | None:
+        """The same as the caller last read it, before its own edits since."""
+        return self._read.get(path)
 
-    def checked(self, document: Document, version: str | None) -> str:
-        """The version to edit `document` by: the one given, else that of what the caller last read; `Stale` if it is
-        old. Within an open turn the version from before it stays good: the turn's own changes are no surprise."""
+    def seen_text(self, path: str, version: str) -> Text | None:
+        """The text that the caller was shown here under a version."""
+        return self._texts.get((path, version))
+
+    def is_own(self, step: ChangeStep) -> bool:
+        """Whether this caller itself made a step, in the open turn or before."""
+        return bool(step.by) and (step.by in self._own or (self.turn is not None and step.by == self.turn.token))
+
+    def check_version(self, document: Document, version: str | None) -> str:
+        """The version by which to change `document` as a whole: the one given, else that of what the caller last read;
+        `Stale` if it is old. What the open turn did itself is no surprise."""
         now = document.version
-        seen = self._seen.get(document.path)
+        seen = None if version else self.last_seen(document.path)
         wanted = version or (seen.version if seen is not None else now)
-        if not self.holds(document, wanted):
+        staged = None if self.turn is None else self.turn.staged_at(document.path)
+        known = staged is not None and (staged.seen is None or staged.text_of(wanted) is not None)
+        if wanted != now and not known:
             raise Stale(
                 f"{document.path} changed since it was read.",
                 path=document.path,
@@ -142,13 +260,37 @@ class ToolContext:
             )
         return now
 
-    def holds(self, document: Document, version: str) -> bool:
-        """Whether what was read under a version is still so, but for what the open turn did itself."""
-        if version == document.version:
-            return True
-        staged = (
-            None
-            if self.turn is None
-            else next((each for path, each in self.turn.staged.items() if path == document.path), None)
+
+@dataclass(frozen=True, slots=True)
+class Savepoint:
+    """What the open turn of a context held, to go back to when calls fail half-way or are only tried."""
+
+    staged: dict[DocPath, StagedDocument]
+    moved: dict[DocPath, DocPath]
+    folders: list[DocPath]
+    actions: int
+    proposals: int
+    memory: SeenDocuments | None
+
+    @staticmethod
+    def of(context: ToolContext) -> Savepoint:
+        turn = context.turn
+        if turn is None:
+            return Savepoint({}, {}, [], 0, len(context.proposals), None)
+        return Savepoint(
+            dict(turn.staged),
+            dict(turn.moved),
+            list(turn.folders),
+            turn.actions,
+            len(context.proposals),
+            context.snapshot_seen(),
         )
-        return staged is not None and (staged.seen is None or staged.seen.version == version)
+
+    def restore(self, context: ToolContext) -> None:
+        turn = context.turn
+        if turn is not None:
+            turn.staged, turn.moved, turn.actions = dict(self.staged), dict(self.moved), self.actions
+            turn.folders[:] = self.folders
+            if self.memory is not None:
+                context.restore_seen(self.memory)
+        del context.proposals[self.proposals :]

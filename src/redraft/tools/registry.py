@@ -14,14 +14,16 @@ import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
-from redraft.errors import ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
+from redraft.config import PROFILES
+from redraft.errors import VERSIONS, ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
 from redraft.history.journal import AuditLine
 from redraft.tools.arguments import check_plain, parse
-from redraft.tools.profiles import PROFILES
 from redraft.tools.schema import input_schema, output_schema
-from redraft.tools.staleness import explained
+from redraft.tools.versions import explain_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -29,12 +31,16 @@ if TYPE_CHECKING:
     from redraft.tools.context import ToolContext
 
 Risk = Literal["read", "create", "modify", "destroy"]
+# What is costly and shared, and not every surface has: the folder's index, a model, the editors open in browsers.
+Need = Literal["index", "model", "editors"]
 LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One entry. `alone` says that it acts at once and so has no place in a batch."""
+    """One entry. `needs` says what it uses besides the workspace; a surface hands it out by that, never by the tool's
+    name. `alone` says that it acts at once and so has no place in a batch; `slow` that it may take seconds, for which
+    it lets go of the workspace's guard."""
 
     name: str
     description: str
@@ -46,6 +52,8 @@ class Tool:
     run: Callable[[Any, ToolContext], Any]
     idempotent: bool = False
     alone: bool = False
+    slow: bool = False
+    needs: frozenset[Need] = frozenset()
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -74,6 +82,8 @@ def tool(
     serves: str = "",
     idempotent: bool | None = None,
     alone: bool = False,
+    slow: bool = False,
+    needs: Need | None = None,
 ) -> Callable[[Callable[[Any, ToolContext], Any]], Tool]:
     """Declare a tool. `serves` are the prefixes of the requirements that it answers, as words."""
 
@@ -92,6 +102,8 @@ def tool(
             run=run,
             idempotent=risk == "read" if idempotent is None else idempotent,
             alone=alone,
+            slow=slow or needs is not None,
+            needs=frozenset() if needs is None else frozenset({needs}),
         )
 
     return declare
@@ -116,6 +128,11 @@ class Registry:
             raise Refused(f"There is no profile {name!a}. Known: {', '.join(PROFILES)}.", field="profile")
         return Registry(entry for entry in self.tools if name == "all" or name in entry.profiles)
 
+    def needs(self, name: str) -> frozenset[Need]:
+        """What a tool needs; nothing for one that there is not, which `call` refuses."""
+        found = self._tools.get(name)
+        return frozenset() if found is None else found.needs
+
     def get(self, name: str) -> Tool:
         found = self._tools.get(name)
         if found is None:
@@ -127,19 +144,19 @@ class Registry:
     def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Run a tool and give its answer; a `RedraftError` says why there is none. Either way it is in the log: with
         the turn that it made, in the same transaction, or by a line of its own."""
-        with recorded(name, arguments, context):
+        with audit_call(name, arguments, context):
             try:
                 chosen = self.get(name)
                 given = parse(chosen.takes, dict(arguments))
                 context.registry = self
                 answer: dict[str, Any] = chosen.run(given, context)
             except Stale as error:
-                raise explained(error, context) from error
+                raise explain_stale(error, context) from error
             return answer
 
 
 @contextmanager
-def recorded(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Generator[None]:
+def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Generator[None]:
     """Whatever a caller does in here leaves one line in the audit log, also where it is refused."""
     outcome = "error"
     outer = context.call, context.begun, context.logged
@@ -170,9 +187,79 @@ def _line(name: str, arguments: Mapping[str, Any]) -> AuditLine:
 
 def _log(context: ToolContext, line: AuditLine, outcome: str) -> None:
     """A line for a call that changed nothing. One that cannot be written must not look like a failure of the call."""
-    engine = context.workspace.engine
     try:
-        with engine.database.transaction(durable=False):
-            engine.audit.add(engine.clock(), context.author, line.tool, line.arguments, outcome)
+        context.workspace.log_call(context.author, line, outcome)
     except RedraftError as error:
         LOG.warning("the call of %s is not in the audit log: %s", line.tool, error.message)
+
+
+# Every tool there is. A new one is declared in its family's module and thereby in every surface.
+
+
+FAMILIES = (
+    "queries.read_document",
+    "queries.search_document",
+    "edits.create_document",
+    "edits.lines",
+    "edits.write_document",
+    "edits.passages",
+    "edits.find_and_replace",
+    "edits.move_document",
+    "queries.list_folder",
+    "queries.search_folder",
+    "edits.propose_edits",
+    "queries.history",
+    "long_documents.analyze_document",
+    "long_documents.transform_document",
+    "edits.rich_editor",
+    "edits.batch",
+)
+
+
+@cache
+def load_registry() -> Registry:
+    """The one registry, loaded when it is first asked for."""
+    modules = [import_module(f"redraft.tools.{family}") for family in FAMILIES]
+    return Registry(entry for module in modules for entry in vars(module).values() if isinstance(entry, Tool))
+
+
+# A model's tool calls, run in their order, each with a result of its own: what midlight calls the agent executor.
+#
+# A call that fails is told as a result and never stops those after it. Calls that belong together are a `batch`.
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequest:
+    """What a model asks for."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def execute(calls: Iterable[ToolCallRequest], registry: Registry, context: ToolContext) -> list[dict[str, Any]]:
+    """The result of each call: `toolCallId`, `success`, and `result` or `error`."""
+    with context.defer_seen():
+        return [_execute(call, registry, context) for call in calls]
+
+
+def _execute(call: ToolCallRequest, registry: Registry, context: ToolContext) -> dict[str, Any]:
+    shape: dict[str, Any] = {"toolCallId": call.id, "success": True, "action": call.name}
+    try:
+        return {**shape, "result": registry.call(call.name, call.arguments, context)}
+    except RedraftError as error:
+        path = error.details.get("path") or call.arguments.get("path")
+        return {**shape, "success": False, **({"path": path} if path else {}), "error": error_shape(error)}
+
+
+def error_shape(error: RedraftError) -> dict[str, Any]:
+    """A failure as midlight tells it."""
+    told = error.as_dict()
+    return {
+        "code": told["error"],
+        "message": told["message"],
+        "recoverable": told["recoverable"],
+        "suggestions": [told["suggestion"]],
+        "details": error.details,
+        **{name: told[name] for name in VERSIONS if name in told},
+    }

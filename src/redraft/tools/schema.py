@@ -1,6 +1,6 @@
 """JSON Schema from our own types: dataclasses for what a tool takes, typed dictionaries for what it gives.
 
-A field's `Says` is its description for a model, its bounds and the other names that models give it. Only what the
+A field's `Field` is its description for a model, its bounds and the other names that models give it. Only what the
 tools use is known here; any other type is a mistake in a tool and raises `TypeError`. Nothing here looks at values:
 that is `arguments`.
 """
@@ -28,7 +28,7 @@ PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class Field:
     """What a field is for, and how else it may be called. Bounds are inclusive.
 
     `name` is what callers call it where Python keeps the word for itself. `checked` is False where the tool judges its
@@ -49,7 +49,7 @@ class Parameter(NamedTuple):
     name: str
     attribute: str
     kind: Any
-    says: Says
+    field: Field
     required: bool
     default: Any
 
@@ -60,20 +60,20 @@ def parameters(takes: type) -> tuple[Parameter, ...]:
     hints = get_type_hints(takes, include_extras=True)
     found: list[Parameter] = []
     for entry in fields(takes):
-        kind, says = unwrapped(hints[entry.name])
+        kind, says = unwrap(hints[entry.name])
         required = entry.default is MISSING and entry.default_factory is MISSING
         default = None if entry.default is MISSING else entry.default
         found.append(Parameter(says.name or entry.name, entry.name, kind, says, required, default))
     return tuple(found)
 
 
-def unwrapped(kind: Any) -> tuple[Any, Says]:
-    """A type without its `Says`."""
+def unwrap(kind: Any) -> tuple[Any, Field]:
+    """A type without its `Field`."""
     if get_origin(kind) is Annotated:
         inner, *notes = get_args(kind)
-        says = next((note for note in notes if isinstance(note, Says)), Says(""))
+        says = next((note for note in notes if isinstance(note, Field)), Field(""))
         return inner, says
-    return kind, Says("")
+    return kind, Field("")
 
 
 def without_none(kind: Any) -> Any:
@@ -103,12 +103,12 @@ def output_schema(gives: type) -> dict[str, Any]:
 
 def _property(entry: Parameter) -> dict[str, Any]:
     schema = schema_of(without_none(entry.kind))
-    if entry.says.text:
-        schema["description"] = entry.says.text
-    if entry.says.minimum is not None:
-        schema["minimum"] = entry.says.minimum
-    if entry.says.maximum is not None:
-        schema["maximum"] = entry.says.maximum
+    if entry.field.text:
+        schema["description"] = entry.field.text
+    if entry.field.minimum is not None:
+        schema["minimum"] = entry.field.minimum
+    if entry.field.maximum is not None:
+        schema["maximum"] = entry.field.maximum
     if entry.default is not None and entry.default != ():
         schema["default"] = entry.default
     return schema
@@ -116,7 +116,7 @@ def _property(entry: Parameter) -> dict[str, Any]:
 
 def schema_of(kind: Any) -> dict[str, Any]:
     """The schema of any type that tools use."""
-    kind, says = unwrapped(kind)
+    kind, says = unwrap(kind)
     schema = _schema_of(kind)
     return {**schema, "description": says.text} if says.text else schema
 
@@ -130,10 +130,10 @@ def _schema_of(kind: Any) -> dict[str, Any]:
         return _dictionary(kind)
     if is_dataclass(kind):
         return dict(input_schema(kind))  # pyright: ignore[reportArgumentType] - a type here, never an instance
-    return _composed(kind)
+    return _compound_schema(kind)
 
 
-def _composed(kind: Any) -> dict[str, Any]:
+def _compound_schema(kind: Any) -> dict[str, Any]:
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         return {"type": "string", "enum": list(inner)}

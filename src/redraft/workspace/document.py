@@ -39,6 +39,11 @@ class Document:
         return format_of(self.path)
 
     @property
+    def file_type(self) -> str:
+        """The format by the name that tools give it: plain text is "txt"."""
+        return "txt" if self.format == "text" else self.format
+
+    @property
     def newline(self) -> str:
         return newline_style(self.text.slice(0, min(len(self.text), NEWLINE_SAMPLE)))
 

@@ -2,7 +2,8 @@
 
 What a reader sees is the draft's working text where there is a draft, else the file. A draft is compared with its file
 every time it is read, by content: a change from outside is merged in before anybody sees or edits anything. Texts of
-files read lately are kept, and read again unless their stamp proves that they hold what they held.
+files read lately are kept, and read again unless their stamp proves that they hold what they held. Whatever is found to
+be other than it was is shown to `look` first, which records it as the turn of another program (see `outside`).
 """
 
 from __future__ import annotations
@@ -10,43 +11,49 @@ from __future__ import annotations
 import json
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from redraft.errors import Damaged, Forbidden, RedraftError, Refused
 from redraft.files.paths import DocPath, is_internal, parse_path
-from redraft.files.secrets import is_secret_content, is_secret_name, mask
+from redraft.files.secret_detection import check_name_not_secret, secret_error
+from redraft.files.stat_cache import proves_content
 from redraft.files.textfile import decode
-from redraft.files.trusting import proves_content
 from redraft.history.journal import Content
-from redraft.history.reviews import Image
-from redraft.review.acts import type_into
+from redraft.history.reviews import ReviewImage
+from redraft.review.operations import type_into
 from redraft.review.review import Review
 from redraft.text.edits import Change
 from redraft.text.text import Text
 from redraft.workspace.document import Document
 from redraft.workspace.draft import Draft
+from redraft.workspace.secret_gate import check_not_secret, is_secret_draft
+from redraft.workspace.turns.change_log import ChangeLog
 
 if TYPE_CHECKING:
-    from redraft.files.images import FileImage, Stamp, Standing
+    from collections.abc import Callable, Container
+
+    from redraft.files.file_image import FileImage, FileStamp, PlacedFile
     from redraft.files.root import Root
+    from redraft.history.last_seen import LastSeenTable
     from redraft.history.reviews import Reviews
     from redraft.history.store import Store
+    from redraft.workspace.folder.outside_changes import LookResult
 
 KEPT_BYTES = 64 * 1024 * 1024
-SECRET_HEAD = 4096
 SETTLE_NS, LOOKS, LOOK_SECONDS = 50_000_000, 20, 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class OnDisk:
+class DiskFile:
     """A text file as it is."""
 
     data: bytes
     text: Text
     bom: bool
     mode: int
-    stamp: Stamp | None = None
+    stamp: FileStamp | None = None
     proven: bool = False  # an equal stamp means equal content, not only most likely
 
     def as_content(self) -> Content:
@@ -56,15 +63,17 @@ class OnDisk:
 class Documents:
     """Reads; keeps nothing of its own but caches. Drafts are written by the callers' transactions."""
 
-    def __init__(self, root: Root, store: Store, reviews: Reviews) -> None:
+    def __init__(self, root: Root, store: Store, reviews: Reviews, seen: LastSeenTable) -> None:
         self._root = root
         self._store = store
         self._reviews = reviews
-        self._texts: OrderedDict[str, OnDisk] = OrderedDict()
+        self._seen = seen
+        self.look: Callable[[DocPath], LookResult | None] = lambda _: None
+        self._texts: OrderedDict[str, DiskFile] = OrderedDict()
         self._drafts: dict[str, tuple[str, int, Draft]] = {}
         self.unreadable: dict[str, str] = {}  # what to tell about reviews that are damaged
         self._working: dict[str, tuple[str, Text]] = {}
-        self._harmless: Text | None = None  # looked at last: an edit asks three times
+        self.changes = ChangeLog()
 
     def path(self, raw: str) -> DocPath:
         """The canonical path, refused where nobody may go."""
@@ -73,16 +82,7 @@ class Documents:
             raise Forbidden(f"{path} belongs to version control or to Redraft itself.", path=path)
         return path
 
-    def for_agent(self, path: DocPath) -> Document | None:
-        """What an agent sees here. A file that holds keys, by its name or by how it begins, is refused."""
-        check_name_not_secret(path)
-        document = self.document(path, for_agent=True)
-        if document is not None and document.text is not self._harmless:
-            check_not_secret(document)
-            self._harmless = document.text
-        return document
-
-    def on_disk(self, path: DocPath, *, again: bool = False) -> OnDisk | None:
+    def on_disk(self, path: DocPath, *, again: bool = False) -> DiskFile | None:
         """The file, or None; `unsupported_file_type` where it is no UTF-8 text.
 
         `again` says that the caller read it a moment ago and compares it once more before writing: then an unchanged
@@ -92,21 +92,47 @@ class Documents:
         if kept is not None and (again or kept.proven) and kept.stamp and kept.stamp == self._root.stamp(path):
             return kept
         now = time.time_ns()
-        image = self._read(path, None if kept is None else kept.data)
+        image = self.read_file(path, None if kept is None else kept.data)
+        first = Content.of(image.data) if kept is None and image is not None else None
+        if self._is_news(path, kept, image, first):
+            looked = self.look(path)
+            if looked is None:  # to be recorded another time: until then it is not what is known
+                return None if image is None else _as_text(path, image, kept, proven=False)
+            if image != looked.image:
+                image, first = looked.image, None
         if image is None:
             self._texts.pop(path, None)
             return None
         proven = proves_content(image.stamp, now)
-        if kept is None or kept.data != image.data:
-            found = decode(image.data)
-            text = Text(found.text) if kept is None else changed_into(kept.text, found.text)
-            kept = OnDisk(image.data, text, found.bom, image.mode, image.stamp, proven)
+        if first is not None and first.text is not None:
+            found = DiskFile(image.data, first.text, first.bom, image.mode, image.stamp, proven)
         else:
-            kept = OnDisk(kept.data, kept.text, kept.bom, image.mode, image.stamp, proven)
-        self._keep(path, kept)
-        return kept
+            found = _as_text(path, image, kept, proven=proven)
+        self._cache(path, found)
+        return found
 
-    def _read(self, path: DocPath, before: bytes | None) -> FileImage | None:
+    def _is_news(self, path: DocPath, kept: DiskFile | None, image: FileImage | None, first: Content | None) -> bool:
+        """Whether the file holds something else than this process, or else the history, knows of it."""
+        if kept is not None:
+            return image is None or image.data != kept.data
+        known = self._seen.known_content(path)
+        return known is not None and known.snapshot != (None if first is None else first.snapshot)
+
+    def cached_file(self, path: str) -> DiskFile | None:
+        """The file as this process last knew it."""
+        return self._texts.get(path)
+
+    def cached_paths(self) -> set[DocPath]:
+        return {DocPath(path) for path in self._texts}
+
+    def cache_file(self, path: DocPath, image: FileImage | None, *, proven: bool) -> None:
+        """Remember the file as it was found, if it is a text."""
+        kept = self._texts.pop(path, None)
+        if image is not None:
+            with suppress(RedraftError):
+                self._cache(path, _as_text(path, image, kept, proven=proven))
+
+    def read_file(self, path: DocPath, before: bytes | None) -> FileImage | None:
         """The file, if there is one, once nobody seems to be writing it: many programs empty a file before they write
         it, and who looks too soon sees how the content `before` began, and no more."""
         try:
@@ -123,24 +149,36 @@ class Documents:
                 return None
             raise
 
-    def occupied(self, path: DocPath) -> bool:
+    def is_occupied(self, path: DocPath) -> bool:
         """Whether anything at all lies here on disk (a folder, a picture, what waits to be moved elsewhere).
 
         Not a document whose deletion is pending: a new one may be proposed in its place.
         """
-        return self._root.exists(path) and self._reviews.standing_for(path) != path
+        return self._root.exists(path) and self._reviews.working_path(path) != path
 
-    def keep_written(self, path: DocPath, content: Content, standing: Standing | None) -> None:
+    def missing_folders(self, path: DocPath) -> list[DocPath]:
+        """Which folders are to be made for this one to be there, outermost first; refused where a document lies."""
+        missing: list[DocPath] = []
+        names = path.split("/")
+        for depth in range(1, len(names) + 1):
+            folder = DocPath("/".join(names[:depth]))
+            if not self._root.exists(folder):
+                missing.append(folder)
+            elif not self._root.is_folder(folder):
+                raise Refused(f"{folder} is a document.", code="already_exists", path=folder)
+        return missing
+
+    def cache_content(self, path: DocPath, content: Content, standing: PlacedFile | None) -> None:
         """Remember what was just written, so that it need not be cut up again, nor even read if it stands as it was."""
         if content.text is None:
             return
         if standing is None:
-            self._keep(path, OnDisk(content.data, content.text, content.bom, mode=0))
+            self._cache(path, DiskFile(content.data, content.text, content.bom, mode=0))
             return
         proven = proves_content(standing.stamp, 0, sole_writer=True)
-        self._keep(path, OnDisk(content.data, content.text, content.bom, standing.mode, standing.stamp, proven))
+        self._cache(path, DiskFile(content.data, content.text, content.bom, standing.mode, standing.stamp, proven))
 
-    def _keep(self, path: str, text: OnDisk) -> None:
+    def _cache(self, path: str, text: DiskFile) -> None:
         self._texts.pop(path, None)
         self._texts[path] = text
         while len(self._texts) > 1 and sum(len(kept.data) for kept in self._texts.values()) > KEPT_BYTES:
@@ -148,25 +186,31 @@ class Documents:
 
     def draft(self, path: str) -> Draft | None:
         """The draft that stands at this path in the working view, up to date with typing and the disk."""
-        stored = self.stored(path)
+        stored = self.stored_draft(path)
         if stored is None:
             return None
-        where = stored.base_path or stored.path or path
-        image = self._read(DocPath(where), stored.saved)
-        draft = stored.with_disk(None if image is None else image.data)
+        where = DocPath(stored.base_path or stored.path or path)
+        image = self.read_file(where, stored.saved)
+        data = None if image is None else image.data
+        if data != stored.saved and (looked := self.look(where)) is not None:
+            stored = self.stored_draft(path)  # which has followed by now
+            if stored is None:
+                return None
+            data = None if looked.image is None else looked.image.data
+        draft = stored.with_disk(data)
         return draft if draft.key else None  # to be deleted, and somebody else did it: nothing is left of it
 
-    def stored(self, path: str) -> Draft | None:
+    def stored_draft(self, path: str) -> Draft | None:
         """The draft as it was kept, not yet compared with the disk; none where what was kept is damaged."""
         try:
-            return self._stored(path)
+            return self._load_draft(path)
         except Damaged as error:
             if not error.details:
                 raise  # the database itself could not be read
             self.unreadable[path] = f"The review of {path} cannot be read any more: {error.message}"
             return None
 
-    def _stored(self, path: str) -> Draft | None:
+    def _load_draft(self, path: str) -> Draft | None:
         row = self._reviews.get(path)
         if row is None:
             self._drafts.pop(path, None)
@@ -176,12 +220,12 @@ class Documents:
             kept = (row, 0, self.from_image(row))
         _, last, draft = kept
         for seq, change in self._reviews.typing(path, last):
-            draft = self._typed(draft, Change.from_json(json.loads(change)))
+            draft = self._apply_typing(draft, Change.from_json(json.loads(change)))
             last = seq
         self._drafts[path] = (row, last, draft)
         return draft
 
-    def _typed(self, draft: Draft, change: Change) -> Draft:
+    def _apply_typing(self, draft: Draft, change: Change) -> Draft:
         """The draft with the person's edit, the kept text brought along instead of being cut anew."""
         kept = self._working.get(draft.key)
         after = replace(draft, review=type_into(draft.review, change))
@@ -190,40 +234,45 @@ class Documents:
         return after
 
     def from_image(self, row: str) -> Draft:
-        image = Image.from_json(row)
-        base, proposed, working = (self._text(name) for name in (image.base, image.proposed, image.working))
+        image = ReviewImage.from_json(row)
+        saved = None if image.saved is None else self._store.get(bytes.fromhex(image.saved))
         return Draft(
             image.path,
             image.base_path,
-            Review.from_cuts(base, proposed, working, image.cuts),
-            None if image.saved is None else self._store.get(bytes.fromhex(image.saved)),
+            self._review(image, saved),
+            saved,
             image.bom,
             image.mode,
             image.turn,
         )
 
+    def _review(self, image: ReviewImage, saved: bytes | None) -> Review:
+        if image.text is not None:
+            return Review.from_cuts(self._text(image.text), image.cuts)
+        # From before runs were kept: who wrote what has to be worked out from the three texts.
+        proposed, working = (self._text(name) for name in (image.proposed or image.working, image.working))
+        turns = [row[5] for row in image.cuts if row[5]]
+        return Review.between(
+            "" if saved is None else decode(saved).text, proposed, working, turns[-1] if turns else ""
+        )
+
     def to_image(self, draft: Draft) -> str:
         """Store the draft's texts and give its image. Called inside a transaction."""
         review = draft.review
-        known: dict[str, str] = {}
-        for text in (review.base, review.proposed, review.working):
-            if text not in known:
-                known[text] = self._store.put_text(Text(text)).hex()
-        saved = None if draft.saved is None else self._put_saved(draft)
-        return Image(
+        working = self._store.put_text(Text(review.working)).hex()
+        return ReviewImage(
             draft.path,
             draft.base_path,
-            saved,
-            known[review.base],
-            known[review.proposed],
-            known[review.working],
+            None if draft.saved is None else self._store_saved_text(draft),
+            working,
             review.cuts(),
             draft.bom,
             draft.mode,
             draft.turn,
+            working if review.text == review.working else self._store.put_text(Text(review.text)).hex(),
         ).to_json()
 
-    def _put_saved(self, draft: Draft) -> str:
+    def _store_saved_text(self, draft: Draft) -> str:
         data = draft.saved or b""
         found = decode(data)
         return self._store.put_text(Text(found.text), bom=found.bom).hex()
@@ -231,17 +280,43 @@ class Documents:
     def _text(self, snapshot: str) -> str:
         return self._store.get(bytes.fromhex(snapshot)).decode()
 
-    def document(self, path: DocPath, *, for_agent: bool = False) -> Document | None:
-        """What a reader sees at this path, or None."""
-        if self._reviews.knows(path):
-            draft = self.draft(path)
-            if for_agent and draft is not None and is_secret_content((draft.saved or b"")[:SECRET_HEAD]):
-                raise Forbidden(mask(path), code="secret", path=path)  # whatever was typed above the key since
+    def read(self, path: DocPath, *, confirmed: Container[str] = ()) -> Document:
+        """What a reader sees at this path; refused where there is nothing."""
+        document = self.document(path, confirmed=confirmed)
+        if document is None:
+            raise Refused(f"There is no document {path}.", code="not_found", path=path)
+        return document
+
+    def document(self, path: DocPath, *, confirmed: Container[str] = ()) -> Document | None:
+        """What a reader sees at this path, or None. A secret is refused, unless its owner confirmed it."""
+        if path in confirmed:
+            return self.read_unmasked(path)
+        check_name_not_secret(path)
+        known = self._reviews.knows(path)
+        draft = self.draft(path) if known else None
+        if draft is not None and is_secret_draft(self._root, draft):
+            raise secret_error(path)  # whatever was typed above the key since
+        if draft is None and self._root.is_secret_link(path):
+            raise secret_error(path)
+        document = self._working_document(path, draft, known=known)
+        if document is not None:
+            check_not_secret(document)
+        return document
+
+    def read_unmasked(self, path: DocPath) -> Document | None:
+        """The document at this path, a secret too: for what is done with it here, never for showing it."""
+        known = self._reviews.knows(path)
+        return self._working_document(path, self.draft(path) if known else None, known=known)
+
+    def _working_document(self, path: DocPath, draft: Draft | None, *, known: bool) -> Document | None:
+        if known:
             if draft is not None and draft.path == path:
                 return Document(path, self.working(draft), draft.bom, draft.mode)
-            if draft is not None or self._reviews.standing_for(path) not in (None, path):
+            if draft is not None or self._reviews.working_path(path) not in (None, path):
                 return None  # an agent proposes to delete it, or to move it elsewhere
         disk = self.on_disk(path)
+        if not known and self._reviews.knows(path):  # the draft of a document that another program moved here
+            return self._working_document(path, self.draft(path), known=True)
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
     def working(self, draft: Draft) -> Text:
@@ -254,31 +329,27 @@ class Documents:
         return kept[1]
 
     def drafts(self) -> list[Draft]:
-        found = (self.draft_or_kept(path) for path in self._reviews.paths())
+        found = (self.draft_or_stored(path) for path in self._reviews.paths())
         return [draft for draft in found if draft is not None]
 
-    def draft_or_kept(self, path: str) -> Draft | None:
+    def draft_or_stored(self, path: str) -> Draft | None:
         """A file that cannot be read as text just now hides neither its own draft nor those of others."""
         try:
             return self.draft(path)
         except RedraftError:
-            return self.stored(path)
+            return self.stored_draft(path)
 
 
-def changed_into(text: Text, new: str) -> Text:
+def _as_text(path: str, image: FileImage, kept: DiskFile | None, *, proven: bool) -> DiskFile:
+    """The file's text; `kept` is what it was before, of which most may stand."""
+    if kept is not None and kept.data == image.data:
+        return DiskFile(kept.data, kept.text, kept.bom, image.mode, image.stamp, proven)
+    found = decode(image.data, path)
+    text = Text(found.text) if kept is None else replace_content(kept.text, found.text)
+    return DiskFile(image.data, text, found.bom, image.mode, image.stamp, proven)
+
+
+def replace_content(text: Text, new: str) -> Text:
     """The text with other content. Where most of it stayed, only the rest is cut anew: 10 MB take 200 ms to cut."""
     change = Change.between(str(text), new)
     return change.apply_to(text) if sum(len(edit.new) for edit in change.edits) * 2 < len(new) else Text(new)
-
-
-def check_name_not_secret(path: str) -> None:
-    """Refuse a path whose name says that it holds keys or passwords."""
-    if is_secret_name(path):
-        raise Forbidden(mask(path), code="secret", path=path)
-
-
-def check_not_secret(document: Document) -> None:
-    """Refuse a document that begins as a private key does, whatever it is called."""
-    head = document.text.slice(0, min(len(document.text), SECRET_HEAD))
-    if is_secret_content(head.encode()):
-        raise Forbidden(mask(document.path), code="secret", path=document.path)

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.files.textfile import decode, encode
-from redraft.review.acts import accept, accept_all, outside_change, reject, reject_all, without_file
-from redraft.review.review import Review, tidy
-from redraft.text.diff import apply, diff
-from redraft.text.merge import merge
+from redraft.review.operations import accept, accept_all, reject, reject_all, save, withdraw
+from redraft.review.outside_change import apply_outside_change, without_file
+from redraft.review.review import Review
+from redraft.review.runs import USER, Run
+from redraft.text.diff.hunks import diff
 
 if TYPE_CHECKING:
-    from redraft.text.diff import Hunk
+    from redraft.text.diff.hunks import Hunk
 
 FILE_HUNK = "file"
 Kind = Literal["created", "deleted", "moved", "modified"]
@@ -49,22 +50,23 @@ class Draft:
 
     @property
     def saved_text(self) -> str:
-        return "" if self.saved is None else decode(self.saved).text
+        """What the disk holds: the review's saved text, which always says the same."""
+        return self.review.saved
 
     @property
     def dirty(self) -> bool:
         """Whether saving would change the disk."""
-        return self.path is not None and self.encoded(self.review.to_save) != (self.saved or b"")
+        return self.path is not None and self.review.to_save != self.review.saved
 
     @property
     def unsaved(self) -> list[Hunk]:
-        """What saving would change and no hunk shows: typing that became base when an agent wrote upon it."""
+        """What saving would change and no hunk shows: typing that an agent proposes to take out again."""
         if self.kind != "modified" or not self.dirty:
             return []
         shown: list[tuple[int, int]] = []
         at = 0
         for part in self.review.parts:
-            end = at + len(part.persons_own()[0])
+            end = at + len(part.own)
             if part.is_hunk and part.author in ("user", "mixed"):
                 shown.append((at, end))
             at = end
@@ -77,17 +79,18 @@ class Draft:
     @property
     def pending(self) -> bool:
         """Whether a decision is open: on a hunk, or on the file itself."""
-        return self.review.pending or self.kind != "modified"
+        unsettled = any(part.unsettled for part in self.review.parts)
+        return self.review.pending or unsettled or self.kind != "modified"
 
     @property
     def settled(self) -> bool:
         """Whether the disk says all there is to say, so that the draft can go."""
-        return self.kind == "modified" and not self.review.hunks and not self.dirty
+        return self.kind == "modified" and not any(part.is_hunk for part in self.review.parts) and not self.dirty
 
     def has_hunk_of(self, turn: str) -> bool:
-        return any(part.turn == turn for part in self.review.parts)
+        return turn in self.review.turns
 
-    def encoded(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         return encode(text, self.bom)
 
     def with_disk(self, data: bytes | None) -> Draft:
@@ -99,11 +102,11 @@ class Draft:
             if self.path is None and mine.to_save != self.saved_text:
                 # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place, so
                 # all that the person has stays, as theirs.
-                review = Review(tidy(mine.recut("", "", mine.to_save)))
+                review = Review.of_runs([Run(mine.to_save, USER)])
                 return replace(self, path=self.base_path, base_path=None, saved=None, review=review)
-            return replace(self, base_path=None, saved=None, review=without_file(mine, self.saved_text))
+            return replace(self, base_path=None, saved=None, review=without_file(mine))
         found = decode(data)
-        review = outside_change(self.review, self.saved_text, found.text)
+        review = apply_outside_change(self.review, found.text)
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)
 
     def file_hunk(self) -> dict[str, Any] | None:
@@ -126,62 +129,51 @@ class Draft:
         wanted = ("agent", "mixed") if of_agents else ("agent", "mixed", "user", "none")
         return first + [hunk.id for hunk in self.review.hunks if hunk.author in wanted]
 
-    def accepted(self, ids: set[str]) -> Draft:
+    def accept_hunks(self, ids: set[str], turn: str = "") -> Draft:
         """The draft after the person took these hunks. `file` in a created or deleted document stands for all of it."""
         whole = self.kind in ("created", "deleted")
         rest = ids - {FILE_HUNK}
         if whole and rest:
-            self.review.chosen(rest - {hunk.id for hunk in self.review.hunks})
+            self.review.require_hunks(rest - {hunk.id for hunk in self.review.hunks})
         if whole:
+            accept(self.review, [hunk.id for hunk in self.review.hunks if hunk.unsettled])  # refuses one that is open
             return replace(self, base_path=self.path, review=accept_all(self.review), turn="")
-        review = accept(self.review, rest) if rest else self.review
+        review = accept(self.review, rest, turn) if rest else self.review
         if FILE_HUNK in ids:
             return replace(self, base_path=self.path, review=review, turn="")
         return replace(self, review=review)
 
-    def rejected(self, ids: set[str]) -> Draft:
+    def reject_hunks(self, ids: set[str], turn: str = "") -> Draft:
         """The draft after the person refused these hunks."""
         rest = ids - {FILE_HUNK}
         if self.kind == "created":
             return replace(self, review=reject_all(self.review), turn="")
         if self.kind == "deleted":
             return replace(self, path=self.base_path, review=reject_all(self.review), turn="")
-        review = reject(self.review, rest) if rest else self.review
+        review = reject(self.review, rest, turn) if rest else self.review
         if FILE_HUNK in ids:
             return replace(self, path=self.base_path, review=review, turn="")
         return replace(self, review=review)
 
-    def disk_after(self, decided: Draft) -> bytes | None:
-        """What the disk is to hold once `decided`, made from this draft by accepting, is written.
-
-        Typing that is not saved yet stays unsaved, but for typing in the very lines that were taken: the person agreed
-        to them as they were shown. Where the disk holds base, or base and all that was typed, the answer is exact.
-        """
-        if decided.path is None:
+    def withdraw_turn(self, turn: str) -> Draft | None:
+        """The draft without whatever is pending of one turn: its words, and its proposal about the file itself. None
+        where a later turn changed the same words."""
+        review = withdraw(self.review, turn)
+        if review is None:
             return None
-        mine, then, disk = self.review, decided.review, self.saved_text
-        if mine.base == then.base and self.saved is not None:
-            return self.saved
-        if disk == mine.base:
-            return decided.encoded(then.base)
-        if disk == mine.to_save:
-            return decided.encoded(then.to_save)
-        shown = with_touching(disk, mine.to_save, then.to_save)
-        return decided.encoded(merge(mine.to_save, shown, then.to_save).theirs_text)
+        if self.turn != turn:
+            return replace(self, review=review)
+        return replace(self, path=self.path if self.kind == "created" else self.base_path, review=review, turn="")
+
+    def save_typing(self) -> Draft:
+        return replace(self, review=save(self.review))
+
+    @property
+    def to_disk(self) -> bytes | None:
+        """The bytes of the review's saved text: what the disk is to hold after a decision."""
+        return None if self.path is None else self.encode_text(self.review.saved)
 
     @property
     def worthless(self) -> bool:
         """A created document whose creation was refused and in which nothing of the person's is left."""
         return self.base_path is None and not self.review.working and not self.review.pending
-
-
-def with_touching(disk: str, now: str, then: str) -> str:
-    """`disk` with those changes towards `now` that touch a place where `now` and `then` differ."""
-    taken = [(hunk.at, hunk.at + len(hunk.old_text)) for hunk in diff(now, then)]
-    unsaved = diff(disk, now)
-    chosen = {
-        hunk.id
-        for hunk in unsaved
-        if any(start <= hunk.new_at + len(hunk.new_text) and hunk.new_at <= end for start, end in taken)
-    }
-    return apply(disk, unsaved, chosen)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from redraft.files.paths import DocPath
 from redraft.history.audit import Audit
 from redraft.history.database import Database
 from redraft.history.journal import AuditLine, Journal
+from redraft.history.last_seen import LastSeenTable
 from redraft.history.reviews import Reviews
 from redraft.history.store import Store
-from redraft.history.turns import Author, State, TurnRecord, Turns
+from redraft.history.turns import Author, State, TurnRecord, Turns, note_created_folders
 from redraft.workspace.documents import Documents
 from redraft.workspace.events import Events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from redraft.config import Settings
     from redraft.files.root import Root
-    from redraft.workspace.plan import Plan
-
-PERSON = Author("person", "you")
+    from redraft.workspace.folder.outside_changes import OutsideRecorder
+    from redraft.workspace.turns.plan import Plan
 
 
 @dataclass(slots=True)
@@ -34,23 +35,26 @@ class Engine:
     store: Store
     turns: Turns
     reviews: Reviews
+    seen: LastSeenTable
     audit: Audit
     journal: Journal
     documents: Documents
     events: Events
     settings: Settings
     clock: Callable[[], float]
+    outside: OutsideRecorder = field(init=False)  # given by `Workspace.open`: what it notices concerns all the acts
 
     @staticmethod
     def start(root: Root, state: str, settings: Settings, clock: Callable[[], float]) -> Engine:
         database = Database(state)
         store, turns, reviews, audit = Store(database), Turns(database), Reviews(database), Audit(database)
+        seen = LastSeenTable(database)
         events = Events()
         journal = Journal(root, database, store, turns, reviews, audit, state, events.hold)
-        documents = Documents(root, store, reviews)
-        return Engine(root, database, store, turns, reviews, audit, journal, documents, events, settings, clock)
+        documents = Documents(root, store, reviews, seen)
+        return Engine(root, database, store, turns, reviews, seen, audit, journal, documents, events, settings, clock)
 
-    def carry_out(
+    def commit(
         self,
         plan: Plan,
         *,
@@ -63,8 +67,9 @@ class Engine:
         token: str = "",
         arguments: Any = None,
         called: AuditLine | None = None,
+        folders: Iterable[DocPath] = (),
     ) -> TurnRecord:
-        """Do everything a plan says as one turn. The journal's lock must be held."""
+        """Do everything a plan says as one turn, and make these folders. The journal's lock must be held."""
         turn = TurnRecord(
             author=author,
             kind=kind,
@@ -75,16 +80,31 @@ class Engine:
             state=state,
             source=source,
         )
-        line = called or AuditLine(kind, arguments if arguments is not None else {"title": title})
-        done = self.journal.carry_out(turn, plan.files, lambda: plan.steps(self.documents), line)
-        record = done.turn
+        paths = list(dict.fromkeys([*(file.path for file in plan.files), *plan.drafts, *folders]))
+        line = called or AuditLine(kind, {"title": title, "paths": paths, **(arguments or {})})
+        self.outside.before_turn(plan.files)
+        made = [each for folder in folders for each in self.root.make_folder(folder)]
+        try:
+            with self.outside.pause():
+                done = self.journal.commit(turn, plan.files, lambda: plan.steps(self.documents), line)
+        except BaseException:
+            self.root.remove_empty_folders(made)
+            raise
+        note_created_folders(self.database, done.turn.id, made)
+        record = done.turn if not made or plan.files else replace(done.turn, folders=tuple(made))
         for file in plan.files:
             if file.after is not None:
-                self.documents.keep_written(file.path, file.after, done.standing[file.path])
+                self.documents.cache_content(file.path, file.after, done.standing[file.path])
+            else:
+                self.documents.cache_file(file.path, None, proven=False)
         moves: dict[str, str] = {file.moved_from: file.path for file in plan.files if file.moved_from is not None}
         if moves:
             with self.database.transaction(durable=False):
                 self.reviews.move_tabs(moves)
+        drafts = [
+            draft.base_path for draft in plan.drafts.values() if draft is not None and draft.base_path is not None
+        ]
+        self.outside.remember_files({*(file.path for file in plan.files), *map(DocPath, drafts)})
         self.tell(record)
         return record
 

@@ -13,10 +13,11 @@ from unicodedata import normalize
 
 from redraft.errors import Refused
 from redraft.files.paths import DocPath, join_path, name_fault, split_path
-from redraft.formats.pictures import MAX_PICTURE, Kind, picture_kind
+from redraft.files.secret_detection import check_name_not_secret
+from redraft.formats.pictures import MAX_PICTURE, PictureKind, picture_kind
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
-from redraft.workspace.plan import Plan
+from redraft.workspace.turns.plan import Plan
 
 if TYPE_CHECKING:
     from redraft.history.turns import Author, TurnRecord
@@ -32,10 +33,10 @@ class Picture(NamedTuple):
 
     path: DocPath
     data: bytes
-    kind: Kind
+    kind: PictureKind
 
 
-class Added(NamedTuple):
+class AddedPicture(NamedTuple):
     """Where a picture is now, what a document beside it calls it, and the turn; none where it was there already."""
 
     path: DocPath
@@ -46,16 +47,17 @@ class Added(NamedTuple):
 def read_picture(engine: Engine, raw: str, *, limit: int = MAX_PICTURE) -> Picture:
     """A picture by its path; `unsupported_file_type` for anything else that lies there."""
     path = engine.documents.path(raw)
+    check_name_not_secret(path)
     data = engine.root.read(path, limit=limit).data
     return Picture(path, data, _kind(data, path))
 
 
-def add_picture(engine: Engine, document: str, name: str, data: bytes, author: Author) -> Added:
+def add_picture(engine: Engine, document: str, name: str, data: bytes, author: Author) -> AddedPicture:
     """Put a picture into `images/` beside a document, under its own name or the next free one."""
     kind = _kind(data, name[:200])
     if len(data) > MAX_PICTURE:
         raise Refused(f"A picture may have {MAX_PICTURE} bytes.", code="too_large", limit=MAX_PICTURE)
-    with engine.journal.locked():
+    with engine.journal.lock():
         beside = engine.documents.path(document)
         if engine.documents.document(beside) is None:
             raise Refused(f"There is no document {beside}.", code="not_found", path=beside)
@@ -63,11 +65,11 @@ def add_picture(engine: Engine, document: str, name: str, data: bytes, author: A
         path, there = _place(engine, folder, safe_stem(name), kind, data)
         source = f"{FOLDER}/{split_path(path)[1]}"
         if there:
-            return Added(path, source, None)
+            return AddedPicture(path, source, None)
         plan = Plan([FilePlan(path, None, Content(data))])
         title = f"Add the picture {path}"
-        turn = engine.carry_out(plan, author=author, kind="apply", title=title, mode="apply")
-        return Added(path, source, turn)
+        turn = engine.commit(plan, author=author, kind="apply", title=title, mode="apply")
+        return AddedPicture(path, source, turn)
 
 
 def safe_stem(name: str) -> str:
@@ -80,7 +82,7 @@ def safe_stem(name: str) -> str:
     return f"picture-{words}" if name_fault(words) is not None else words
 
 
-def _place(engine: Engine, folder: DocPath, stem: str, kind: Kind, data: bytes) -> tuple[DocPath, bool]:
+def _place(engine: Engine, folder: DocPath, stem: str, kind: PictureKind, data: bytes) -> tuple[DocPath, bool]:
     """The first name that is free, or that holds this very picture: then it need not be written."""
     for number in range(1, MAX_SAME_NAMES):
         counted = stem if number == 1 else f"{stem}-{number}"
@@ -95,7 +97,7 @@ def _place(engine: Engine, folder: DocPath, stem: str, kind: Kind, data: bytes) 
     raise Refused(f"{folder} has too many pictures called {stem}.", code="already_exists", path=folder)
 
 
-def _kind(data: bytes, path: str) -> Kind:
+def _kind(data: bytes, path: str) -> PictureKind:
     found = picture_kind(data)
     if found is None:
         raise Refused(f"{path} is no PNG, JPEG, GIF or WebP picture.", code="unsupported_file_type", path=path)

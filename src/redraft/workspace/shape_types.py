@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -10,12 +10,12 @@ from typing_extensions import TypedDict
 class AuthorShape(TypedDict):
     """Who made a turn."""
 
-    kind: Literal["person", "agent", "system"]
+    kind: Literal["person", "agent", "system", "outside"]
     name: str
 
 
 class TurnShape(TypedDict):
-    """One turn. `source` is the turn that it takes back or decides."""
+    """One turn. `source` is the turn that it takes back or decides; `folders`: all that it made, if only those."""
 
     turn: int
     author: AuthorShape
@@ -27,10 +27,11 @@ class TurnShape(TypedDict):
     source: int | None
     pruned: bool
     paths: list[str]
+    folders: list[str]
 
 
 class HunkShape(TypedDict):
-    """One decision. Lines count from 1; `turn` is the proposal that it belongs to.
+    """One decision. Lines count from 1; `turn` is the proposal that it belongs to, `warning` what to mind about it.
 
     Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
     the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
@@ -50,6 +51,7 @@ class HunkShape(TypedDict):
     working_start_line: int
     working_column: int
     working_at: int
+    warning: NotRequired[str]
 
 
 class UnsavedShape(TypedDict):

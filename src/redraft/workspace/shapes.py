@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from redraft.history.turns import TurnRecord
     from redraft.workspace.draft import Draft
     from redraft.workspace.shape_types import DraftShape, HunkShape, TurnShape
-    from redraft.workspace.workspace import Workspace
 
 
 def turn_shape(turn: TurnRecord) -> TurnShape:
@@ -28,12 +27,8 @@ def turn_shape(turn: TurnRecord) -> TurnShape:
         "source": turn.source,
         "pruned": turn.pruned,
         "paths": list(turn.paths),
+        "folders": list(turn.folders),
     }
-
-
-def proposals(workspace: Workspace) -> dict[str, int]:
-    """The number of each turn that waits for a decision, by the token that its hunks carry."""
-    return {turn.token: turn.id for turn in workspace.engine.turns.proposed()}
 
 
 def draft_shape(draft: Draft, turns: Mapping[str, int]) -> DraftShape:
@@ -47,7 +42,7 @@ def draft_shape(draft: Draft, turns: Mapping[str, int]) -> DraftShape:
         "pending": draft.pending,
         "unsaved": draft.dirty,
         "base_file_hash": None if draft.saved is None else content_hash(draft.saved),
-        "hunks": [*_file_hunks(draft, turns), *_hunks(draft, turns)],
+        "hunks": _add_warning([*_file_hunks(draft, turns), *_hunks(draft, turns)], warning_of(draft)),
         "unsaved_edits": [
             {
                 "old_start": typed.old.start + 1,
@@ -60,17 +55,33 @@ def draft_shape(draft: Draft, turns: Mapping[str, int]) -> DraftShape:
     }
 
 
-def decided_whole(draft: Draft) -> bool:
+def warning_of(draft: Draft) -> str:
+    """What a person should mind about an agent's change of this document; mostly nothing."""
+    from redraft.files.paths import is_agent_instructions
+
+    if draft.pending and any(is_agent_instructions(path) for path in (draft.path, draft.base_path) if path):
+        return f"Agents take instructions from {draft.key}: read this change before you accept it."
+    return ""
+
+
+def is_decided_whole(draft: Draft) -> bool:
     """Whether there is one decision about all of the document."""
     return draft.kind in ("created", "deleted")
 
 
+def _add_warning(hunks: list[HunkShape], warning: str) -> list[HunkShape]:
+    """The hunks, those of agents with a warning where there is one."""
+    return [{**hunk, "warning": warning} if warning and hunk["author"] != "user" else hunk for hunk in hunks]
+
+
 def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
     """The decision about the document itself, if there is one. It stands for all of a created or deleted one."""
+    from redraft.text.diff.hunk_limits import is_oversized
+
     hunk = draft.file_hunk()
     if hunk is None:
         return []
-    review, whole = draft.review, decided_whole(draft)
+    review, whole = draft.review, is_decided_whole(draft)
     # A move belongs to the turn that made it; a decision about the whole to every turn that has a word in it.
     tokens = {draft.turn, *(part.turn for part in review.parts if whole)}
     return [
@@ -79,7 +90,7 @@ def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
             "kind": draft.kind,
             "author": hunk["author"],
             "conflict": any(each.conflict for each in review.hunks),
-            "oversized_hunk": False,
+            "oversized_hunk": whole and is_oversized(review.base, review.working),
             "turn": max((turns[token] for token in tokens if token in turns), default=None),
             "base": review.base if whole else "",
             "proposed": review.proposed if whole else "",
@@ -93,6 +104,6 @@ def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
 
 
 def _hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
-    hunks = () if decided_whole(draft) else draft.review.hunks
+    hunks = () if is_decided_whole(draft) else draft.review.hunks
     shapes: list[Any] = [{**hunk.as_json(), "kind": "modified", "turn": turns.get(hunk.turn)} for hunk in hunks]
     return shapes

@@ -8,26 +8,26 @@ their own edits and leaves an agent's pending hunks pending.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import Content, FilePlan
-from redraft.review.review import Review, tidy
-from redraft.text.merge import merge
+from redraft.review.operations import discard_typing as drop_typing
 from redraft.text.text import Text
+from redraft.workspace.authors import PERSON
 from redraft.workspace.document import check_text
-from redraft.workspace.engine import PERSON
-from redraft.workspace.plan import Plan, draft_of
+from redraft.workspace.turns.change_log import ChangeStep
+from redraft.workspace.turns.edit_positions import dump_positions, positions_of_decision
+from redraft.workspace.turns.plan import Plan, draft_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from redraft.history.turns import Author, TurnRecord
     from redraft.text.edits import Change
     from redraft.workspace.document import Document
-    from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
 # Typing is replayed when a document is opened; folding it into the image now and then keeps that short.
@@ -36,12 +36,15 @@ FOLD_AFTER = 200
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """An open document. The id holds until the tab is closed."""
+    """An open document. The id holds until the tab is closed. There is no `document` where nothing lies there any more
+    (`is_gone`), and where what lies there cannot be shown; it may be "binary"."""
 
     tab_id: str
     path: str
     dirty: bool
     document: Document | None
+    file_type: str
+    is_gone: bool
 
     def as_json(self) -> dict[str, Any]:
         document = self.document
@@ -49,7 +52,7 @@ class Tab:
             "tab_id": self.tab_id,
             "title": self.path.rpartition("/")[2],
             "path": self.path,
-            "file_type": document.format if document else "unknown",
+            "file_type": self.file_type,
             "version": document.version if document else None,
             "is_dirty": self.dirty,
             "size_chars": len(document.text) if document else 0,
@@ -57,16 +60,17 @@ class Tab:
         }
 
 
-def open_tab(engine: Engine, raw: str) -> Tab:
+def open_tab(engine: Engine, raw: str, *, confirmed: Container[str] = ()) -> Tab:
     """Open a document; one that is open already keeps its tab."""
     path = engine.documents.path(raw)
-    if engine.documents.document(path) is None:
+    if engine.documents.document(path, confirmed=confirmed) is None:
         raise Refused(f"There is no document {path}.", code="not_found", path=path)
     for tab in tabs(engine):
         if tab.path == path:
             return tab
     with engine.database.transaction(durable=False):
         number = engine.reviews.open_tab(path, engine.clock())
+        engine.outside.remember_file(path)
     engine.events.tell("tab.opened", path=path)
     return _tab(engine, number, path)
 
@@ -82,14 +86,42 @@ def tab(engine: Engine, tab_id: str) -> Tab:
     raise Refused(f"There is no tab {tab_id}.", code="invalid_tab_id", tab_id=tab_id)
 
 
+def path_of(engine: Engine, tab_id: str) -> str | None:
+    """The document that a tab shows; None where there is no such tab."""
+    for number, lies_at in engine.reviews.tabs():
+        if f"tab_{number}" == tab_id:
+            return _working_path(engine, lies_at)
+    return None
+
+
+def tab_of(engine: Engine, path: str) -> str | None:
+    """The tab in which a document is open."""
+    for number, lies_at in engine.reviews.tabs():
+        if _working_path(engine, lies_at) == path:
+            return f"tab_{number}"
+    return None
+
+
+def tab_paths(engine: Engine) -> dict[str, str]:
+    return {f"tab_{number}": path for number, path in engine.reviews.tabs()}
+
+
+def _working_path(engine: Engine, lies_at: str) -> str:
+    """Where an open document stands: elsewhere than its file, where an agent proposes to move it."""
+    return engine.reviews.working_path(lies_at) or lies_at
+
+
 def _tab(engine: Engine, number: int, lies_at: str) -> Tab:
-    path = engine.reviews.standing_for(lies_at) or lies_at  # elsewhere, where an agent proposes to move it
-    draft = engine.documents.draft_or_kept(path)
+    path = _working_path(engine, lies_at)
+    draft = engine.documents.draft_or_stored(path)
+    dirty = draft is not None and draft.dirty
     try:
         document = engine.documents.document(DocPath(path))
-    except RedraftError:  # no text any more, or not a file: that hides neither this tab nor the others
-        document = None
-    return Tab(f"tab_{number}", path, draft is not None and draft.dirty, document)
+    except RedraftError as error:  # no text any more, or a secret: that hides neither this tab nor the others
+        kind = "binary" if error.code == "unsupported_file_type" else "unknown"
+        return Tab(f"tab_{number}", path, dirty, None, kind, is_gone=False)
+    kind = "unknown" if document is None else document.file_type
+    return Tab(f"tab_{number}", path, dirty, document, kind, is_gone=document is None)
 
 
 def close_tab(engine: Engine, tab_id: str, *, discard: bool = False) -> None:
@@ -117,48 +149,60 @@ def type_text(
     check_text(*(edit.new for edit in change.edits))
     path = engine.documents.path(raw)
     # The lock, because a turn that is being carried out elsewhere has already read the draft that it will replace.
-    with engine.journal.locked(), engine.database.transaction(durable=False):
+    with engine.journal.lock():
+        # Read before the transaction: what another program wrote is recorded, whatever becomes of the typing.
         draft = draft_of(engine.documents, path)
         if draft.path is None:
             raise Refused(f"An agent proposes to delete {path}; decide that first.", code="conflict", path=path)
-        document = engine.documents.document(path)
+        document = engine.documents.read_unmasked(path)
         if version is not None and document is not None:
             document.check_version(version)
         change.apply(draft.review.working)
-        stored = engine.documents.stored(path)
-        if stored != draft or len(engine.reviews.typing(path)) >= FOLD_AFTER:
-            engine.reviews.set(path, engine.documents.to_image(draft))
-        engine.reviews.add_typing(path, json.dumps(change.as_json()))
-        typed = engine.documents.document(path)
-        if also is not None and typed is not None:
-            also(typed)
+        with engine.database.transaction(durable=False):
+            stored = engine.documents.stored_draft(path)
+            if stored != draft or len(engine.reviews.typing(path)) >= FOLD_AFTER:
+                engine.reviews.set(path, engine.documents.to_image(draft))
+            engine.reviews.add_typing(path, json.dumps(change.as_json()))
+            typed = engine.documents.read_unmasked(path)
+            if also is not None and typed is not None:
+                also(typed)
     engine.events.tell("document.typed", path=path)
     if typed is None:
         raise Refused(f"There is no document {path}.", code="not_found", path=path)
+    # Something else may have been merged in from the disk: then nobody knows the change exactly.
+    if document is not None and change.apply_to(document.text) == typed.text:
+        step = ChangeStep(document.version, typed.version, change, document.version, change)
+        engine.documents.changes.add(path, [step])
     return typed
 
 
 def save(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | None:
     """Write the document's accepted text and the person's own edits; None where the disk has them already."""
     path = engine.documents.path(raw)
-    with engine.journal.locked():
+    with engine.journal.lock():
         draft = engine.documents.draft(path)
         if draft is None or not draft.dirty:
             return None
+        if draft.review.unsaveable:
+            raise Refused(
+                f"Another program changed {path} at words that you have changed too: choose yours or theirs first.",
+                code="conflict",
+                path=path,
+            )
         text = draft.review.to_save
-        data = draft.encoded(text)
+        data = draft.encode_text(text)
+        edits = dump_positions(positions_of_decision(draft.review, (), typing=True))
         where = DocPath(draft.base_path or path)
         before = None if draft.saved is None else Content(draft.saved, Text(draft.saved_text), draft.bom)
-        plan = Plan([FilePlan(where, before, Content(data, Text(text), draft.bom), draft.mode)])
-        review = draft.review if draft.review.pending else Review.of(draft.review.working)
-        plan.put_draft(replace(draft, base_path=where, saved=data, review=review))
-        return engine.carry_out(plan, author=author, kind="save", title=f"Save {path}")
+        plan = Plan([FilePlan(where, before, Content(data, Text(text), draft.bom), draft.mode, edits=edits)])
+        plan.put_draft(replace(draft.save_typing(), base_path=where, saved=data))
+        return engine.commit(plan, author=author, kind="save", title=f"Save {path}")
 
 
 def discard_typing(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | None:
     """Drop what was typed and not saved. It stays in the history, and an undo brings it back."""
     path = engine.documents.path(raw)
-    with engine.journal.locked():
+    with engine.journal.lock():
         draft = engine.documents.draft(path)
         if draft is None:
             return None
@@ -168,32 +212,79 @@ def discard_typing(engine: Engine, raw: str, *, author: Author = PERSON) -> Turn
         elif not draft.dirty:
             return None
         else:
-            plan.put_draft(replace(draft, review=_as_saved(draft)))
-        return engine.carry_out(plan, author=author, kind="discard", title=f"Discard unsaved typing in {path}")
-
-
-def _as_saved(draft: Draft) -> Review:
-    """The review with the person's own text as the disk has it; what agents propose stays pending."""
-    own, saved = draft.review.to_save, draft.saved_text
-    base, proposed, working = (
-        merge(own, text, saved).theirs_text for text in (draft.review.base, draft.review.proposed, draft.review.working)
-    )
-    return Review(tidy(draft.review.recut(base, proposed, working)))
+            plan.put_draft(replace(draft, review=drop_typing(draft.review)))
+        return engine.commit(plan, author=author, kind="discard", title=f"Discard unsaved typing in {path}")
 
 
 def refresh(engine: Engine) -> list[str]:
-    """Bring every draft up to date with changes from outside; gives the documents that changed."""
-    changed: list[str] = []
-    with engine.journal.locked(), engine.database.transaction(durable=False):
-        for path in engine.reviews.paths():
-            stored = engine.documents.stored(path)
-            try:
-                now = engine.documents.draft(path)
-            except RedraftError:
-                continue  # no text just now: there is nothing to bring the draft up to date with
-            if now != stored:
-                engine.reviews.set(path, None if now is None or now.settled else engine.documents.to_image(now))
-                changed.append(path)
-    for path in changed:
-        engine.events.tell("document.changed", path=path, turn=None)
-    return changed
+    """Look at every document that is known for changes by other programs; gives those that changed."""
+    return sorted(engine.outside.look_at(engine.outside.all_documents()))
+
+
+# The tab in front of a person: the document that they look at, and what they have selected in it.
+#
+# The window that was used last says so, and every process on the folder sees it: "this document" means the same in
+# the app, over MCP and in a job. Each person of a team has a front of their own. It is a note beside the history:
+# where one is lost, nothing else happens. A tab that was closed is in front of nobody.
+
+
+MAX_SELECTION = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected. Lines count from 1 and include both ends; of a very long text only the beginning is kept."""
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrontTab:
+    """The document in front."""
+
+    tab_id: str
+    path: str
+    selection: Selection | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bring_to_front(engine: Engine, tab_id: str, selection: Selection | None = None, *, person: str) -> FrontTab | None:
+    """Remember which tab a person looks at; None where it is not open (any more). A selection is kept only of what an
+    agent may read: it is there to be shown to one."""
+    if selection is not None:
+        check_text(selection.text)
+        if selection.end_line < selection.start_line:
+            raise Refused("A selection ends at its first line or after it.", field="selection.end_line")
+        shown = selection.text[:MAX_SELECTION] if _can_be_shown(engine, tab_id) else ""
+        selection = replace(selection, text=shown) if shown else None
+    kept = {"tab": tab_id, "selection": None if selection is None else asdict(selection)}
+    with engine.database.transaction(durable=False):
+        engine.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_front_key(person), json.dumps(kept)))
+    return front(engine, person)
+
+
+def front(engine: Engine, person: str) -> FrontTab | None:
+    """What a person has in front of them, as their last used window told it."""
+    row = engine.database.row("SELECT value FROM meta WHERE key = ?", (_front_key(person),))
+    kept: dict[str, Any] = {} if row is None else json.loads(row[0])
+    path = path_of(engine, kept.get("tab", ""))
+    if path is None:
+        return None
+    selection = None if kept["selection"] is None else Selection(**kept["selection"])
+    return FrontTab(kept["tab"], path, selection)
+
+
+def _can_be_shown(engine: Engine, tab_id: str) -> bool:
+    path = path_of(engine, tab_id)
+    try:
+        return path is not None and engine.documents.document(engine.documents.path(path)) is not None
+    except RedraftError:
+        return False
+
+
+def _front_key(person: str) -> str:
+    return f"front of {person}"

@@ -8,47 +8,82 @@ and compare the content they were made for; what was decided or typed elsewhere 
 from __future__ import annotations
 
 import os
+import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from redraft.config import Settings
 from redraft.errors import Busy, Refused
-from redraft.files.listing import walk
 from redraft.files.root import Root
+from redraft.files.secret_detection import secret_error
+from redraft.files.tree import walk
 from redraft.history.retention import collect
 from redraft.history.turns import State
-from redraft.workspace import decisions, rollback, tabs, trash
-from redraft.workspace.engine import PERSON, Engine, new_token
-from redraft.workspace.identity import identify, remember
-from redraft.workspace.modes import MODES, Mode, mode_named
-from redraft.workspace.plan import applied, proposed
-from redraft.workspace.turn import Outcome, Turn
+from redraft.workspace import export, past_texts, pictures, tabs
+from redraft.workspace.authors import PERSON
+from redraft.workspace.engine import Engine, new_token
+from redraft.workspace.folder.file_table import FileTable, FileTableView
+from redraft.workspace.folder.identity import identify, remember
+from redraft.workspace.folder.outside_changes import OutsideRecorder
+from redraft.workspace.folder.scan import Drafts, FolderReader, working_drafts
+from redraft.workspace.secret_gate import (
+    check_stays_secret,
+    find_withheld,
+    mask_audit,
+    mask_draft,
+    mask_records,
+    mask_texts,
+)
+from redraft.workspace.turns import decisions
+from redraft.workspace.turns.modes import MODES, Mode, mode_by_name
+from redraft.workspace.turns.plan import plan_ahead, plan_proposal, plan_write
+from redraft.workspace.turns.turn import Outcome, Turn
+from redraft.workspace.undo import rollback, trash
+from redraft.workspace.undo.inverse import invert_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from redraft.config import Limits
-    from redraft.files.listing import Entry
-    from redraft.history.audit import Verdict
+    from redraft.files.paths import DocPath
+    from redraft.files.tree import TreeEntry
+    from redraft.history.audit import AuditCheck
+    from redraft.history.database import Database
     from redraft.history.journal import AuditLine
-    from redraft.history.retention import Collected
-    from redraft.history.turns import Author, TurnRecord
+    from redraft.history.retention import GcResult
+    from redraft.history.turns import Author, AuthorKind, TurnRecord
+    from redraft.review.operations import Unit
     from redraft.text.edits import Change
+    from redraft.text.text import Text
     from redraft.workspace.document import Document
     from redraft.workspace.draft import Draft
     from redraft.workspace.events import Event
-    from redraft.workspace.turn import Confirm
+    from redraft.workspace.turns.change_log import ChangeLog
+    from redraft.workspace.turns.plan import Plan
+    from redraft.workspace.turns.turn import Confirm
+    from redraft.workspace.undo.inverse import Clash
+
+
+class SharedResource(Protocol):
+    """What is closed when it is no longer needed."""
+
+    def close(self) -> None: ...
+
+
+Shared = TypeVar("Shared", bound=SharedResource)
 
 
 class Workspace:
     """One folder. Close it when done; used as a context manager it closes itself."""
 
     def __init__(self, engine: Engine, folder: str, identity: str, notices: Iterable[str]) -> None:
-        self.engine = engine
+        self._engine = engine
         self.folder = folder
         self.id = identity
         self._notices = list(notices)
+        self._sharing = threading.RLock()
+        self._shared: dict[type[Any], SharedResource] = {}
 
     @staticmethod
     def open(
@@ -68,12 +103,16 @@ class Workspace:
         except BaseException:
             root.close()
             raise
-        told = [*notices, *identity.notices, *engine.database.losses]
-        engine.journal.recovered = lambda: decisions.close_decided(engine)
+        told = [*notices, *identity.notices]
+        engine.journal.on_recovery = lambda: decisions.update_proposals(engine)
+        engine.outside = OutsideRecorder(engine)
+        engine.documents.look = engine.outside.look
         try:
-            with engine.journal.locked():
+            with engine.journal.lock():
                 remember(identity, name)
                 engine.journal.sweep()
+                engine.outside.look_at(engine.outside.open_documents())
+                engine.outside.find_conflicts()
         except Busy:
             pass  # the holder is alive, and ends its turn itself
         except BaseException:
@@ -82,12 +121,56 @@ class Workspace:
         return Workspace(engine, name, identity.id, told)
 
     @property
+    def settings(self) -> Settings:
+        """What holds in this folder."""
+        return self._engine.settings
+
+    def change_settings(self, settings: Settings, values: Mapping[str, Any], *, author: Author) -> None:
+        """From now on these hold; `values` are those that the author chose."""
+        self._engine.settings = settings
+        self._engine.audit.add(self.now(), author, "settings", values, "success")
+
+    @property
+    def state(self) -> str:
+        """The folder in which the history lies, and beside it what can be made again."""
+        return self._engine.state
+
+    @property
+    def database(self) -> Database:
+        """The history's own, for what has to be kept in one transaction with it."""
+        return self._engine.database
+
+    def now(self) -> float:
+        return self._engine.clock()
+
+    @property
     def notices(self) -> list[str]:
-        """What a person should be told: losses, recovered turns, conflict copies."""
-        return [*self._notices, *self.engine.journal.notices, *self.engine.documents.unreadable.values()]
+        """What a person should be told: losses, recovered turns, conflict copies, conflicts with other programs."""
+        engine = self._engine
+        return [
+            *self._notices,
+            *engine.database.notices,
+            *engine.journal.notices,
+            *engine.documents.unreadable.values(),
+            *engine.outside.notices,
+        ]
 
     def close(self) -> None:
-        self.engine.close()
+        with self._sharing:
+            shared, self._shared = self._shared, {}
+        for each in reversed(shared.values()):
+            each.close()
+        self._engine.close()
+
+    def share(self, kind: type[Shared], make: Callable[[], Shared]) -> Shared:
+        """What is costly and the same for all who use this folder, such as the index: made by the first who asks, and
+        closed with the workspace. Safe to call from any thread."""
+        with self._sharing:
+            if kind not in self._shared:
+                made = make()
+                self._shared[kind] = made
+            found: Any = self._shared[kind]
+            return found
 
     def __enter__(self) -> Self:
         return self
@@ -98,21 +181,60 @@ class Workspace:
         self.close()
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        return self.engine.events.subscribe(listener)
+        return self._engine.events.subscribe(listener)
 
     # Reading
 
-    def read(self, path: str, *, author: Author = PERSON) -> Document:
-        """The document as it is being worked on. An agent is not shown secrets."""
-        found = self.engine.documents.path(path)
-        documents = self.engine.documents
-        document = documents.for_agent(found) if author.is_agent else documents.document(found)
-        if document is None:
-            raise Refused(f"There is no document {found}.", code="not_found", path=found)
-        return document
+    def read(self, path: str, *, author: Author = PERSON, confirmed: Container[str] = ()) -> Document:
+        """The document as it is being worked on. Nobody is shown a secret but its owner, who confirmed it."""
+        return self._engine.documents.read(self.path(path), confirmed=() if author.is_agent else confirmed)
 
-    def list(self, prefix: str = "", *, limit: int | None = None) -> list[Entry]:
-        return list(walk(self.engine.root, prefix=prefix, limit=limit))
+    def read_unmasked(self, path: str) -> Document | None:
+        """The document, a secret too, for those who judge themselves who may see it."""
+        return self._engine.documents.read_unmasked(self.path(path))
+
+    def path(self, raw: str) -> DocPath:
+        """The path of a document in the folder, checked; it need not exist."""
+        return self._engine.documents.path(raw)
+
+    def is_folder(self, path: str) -> bool:
+        return self._engine.root.is_folder(self.path(path))
+
+    @property
+    def reader(self) -> FolderReader:
+        """Reads many files at once, as a search does."""
+        return FolderReader(self._engine.root)
+
+    def watch_files(self) -> FileTableView:
+        """Which files there are, and what changed since the view was last asked. All views share one watch."""
+
+        def begin() -> FileTable:
+            table = FileTable(self._engine.root)
+            self._engine.outside.hear_renames = table.hear_renames
+            return table
+
+        return self.share(FileTable, begin).view()
+
+    def working_drafts(self) -> Drafts:
+        """The drafts as a search sees them. For those who have the workspace to themselves."""
+        return working_drafts(self._engine)
+
+    def read_picture(self, path: str) -> pictures.Picture:
+        return pictures.read_picture(self._engine, path)
+
+    def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
+        return pictures.add_picture(self._engine, document, name, data, author)
+
+    def accepted(self, path: str) -> export.AcceptedDocument:
+        """What a document says without what agents propose."""
+        return export.accepted_document(self._engine, path)
+
+    def export(self, found: export.AcceptedDocument, *, proposals: bool = False) -> export.ExportedPage:
+        """Its page. It may take seconds, and uses nothing that wants a guard."""
+        return export.page_of(self._engine, found, proposals=proposals)
+
+    def list(self, prefix: str = "", *, limit: int | None = None) -> list[TreeEntry]:
+        return list(walk(self._engine.root, prefix=prefix, limit=limit))
 
     # Turns
 
@@ -125,38 +247,48 @@ class Workspace:
         confirm: Confirm | None = None,
         limits: Limits | None = None,
         token: str | None = None,
+        confirmed: Container[str] = (),
     ) -> Turn:
         """Begin a turn. Mode and limits are the person's choice (else those of the settings), never the agent's own.
 
         With a `token` of its own the caller can ask after a crash whether the turn was carried out.
         """
-        wanted = self.engine.settings.mode if mode is None else mode
-        chosen = wanted if isinstance(wanted, Mode) else mode_named(wanted)
+        wanted = self._engine.settings.mode if mode is None else mode
+        chosen = wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
         if not author.is_agent:
             chosen = MODES["apply"]
-        engine = self.engine
+        engine = self._engine
         within = limits or engine.settings.limits
-        return Turn(engine.documents, author, chosen, title, within, self._commit, confirm, token=token or new_token())
+        shown = () if author.is_agent else confirmed
+        named = token or new_token()
+        return Turn(
+            engine.documents, author, chosen, title, within, self._commit, confirm, token=named, confirmed=shown
+        )
 
-    def carried_out(self, token: str) -> TurnRecord | None:
+    def find_turn(self, token: str) -> TurnRecord | None:
         """The turn with this token, if it was recorded and not taken back at once."""
-        found = self.engine.turns.by_tokens([token])
+        found = self._engine.turns.by_tokens([token])
         return found[0] if found and found[0].state is not State.DISCARDED else None
 
+    def plan_ahead(self, turn: Turn) -> Callable[[], None] | None:
+        """What takes long in committing a turn, if anything does: to be done first, while others use the workspace."""
+        return plan_ahead(turn, self._engine.documents)
+
     def _commit(self, turn: Turn) -> Outcome:
-        engine = self.engine
+        engine = self._engine
         at_once = turn.writes_at_once
         limit = engine.settings.confirm_files
-        if at_once and turn.author.is_agent and len(turn.staged) > limit:
-            turn.ask(f"change {len(turn.staged)} files", sorted(turn.staged))
+        if at_once and turn.author.is_agent and len(turn.touched) > limit:
+            turn.ask(f"change {len(turn.touched)} files", sorted(turn.touched))
         token = turn.token
-        with engine.journal.locked():
-            plan = (applied if at_once else proposed)(turn, engine.documents, token)
-            if not plan.files and not plan.drafts:
+        with engine.journal.lock():
+            plan = (plan_write if at_once else plan_proposal)(turn, engine.documents, token)
+            folders = [folder for folder in turn.folders if not engine.root.is_folder(folder)] if at_once else []
+            if not plan.files and not plan.drafts and not folders:
                 return Outcome(None)
-            done = bool(plan.files) or not turn.author.is_agent
+            done = bool(plan.files or folders) or not turn.author.is_agent
             kind, state = ("apply", State.APPLIED) if done else ("propose", State.PROPOSED)
-            record = engine.carry_out(
+            record = engine.commit(
                 plan,
                 author=turn.author,
                 kind=kind,
@@ -165,105 +297,302 @@ class Workspace:
                 state=state,
                 token=token,
                 called=turn.called,
+                folders=folders,
             )
-        paths: Sequence[str] = [file.path for file in plan.files]
+        for path, staged in turn.staged.items():
+            engine.documents.changes.add(path, staged.steps)
+        paths: Sequence[str] = [*(file.path for file in plan.files), *folders]
         pending = [path for path, draft in plan.drafts.items() if draft is not None and path not in paths]
         return Outcome(record, list(paths), pending, plan.conflicts)
 
     def turns(self, *, limit: int = 50, path: str | None = None, before: int | None = None) -> Sequence[TurnRecord]:
-        found = None if path is None else self.engine.documents.path(path)
-        return self.engine.turns.recent(limit=limit, path=found, before=before)
+        found = None if path is None else self._engine.documents.path(path)
+        self._engine.outside.look_now()
+        return self._engine.turns.recent(limit=limit, path=found, before=before)
+
+    def look(self, number: int | None) -> None:
+        """Record first what another program did to the documents of a turn, or to any."""
+        self._engine.outside.look_now(() if number is None else self.show(number).paths)
 
     def show(self, number: int) -> TurnRecord:
-        return self.engine.turns.get(number)
+        return self._engine.turns.get(number)
 
     def turn_hunks(self, number: int) -> Sequence[rollback.TurnHunk]:
-        return rollback.turn_hunks(self.engine, self.show(number))
+        """What a turn did, hunk by hunk, but for secrets."""
+        return self.turn_content(number).hunks()
 
     def turn_texts(self, number: int) -> Sequence[tuple[str, str, str]]:
-        """Per document what it said before and after the turn."""
-        return rollback.turn_texts(self.engine, self.show(number))
+        """Per document what it said before and after the turn; of a secret, that its content is withheld."""
+        texts = rollback.turn_texts(self._engine, self.show(number))
+        return mask_texts(texts, find_withheld(self._engine, number, texts))
+
+    def turn_content(self, number: int) -> rollback.TurnContent:
+        """What a turn did, to be told without the guard; nothing is left of one that is pruned."""
+        turn = self.show(number)
+        if turn.pruned:
+            return rollback.TurnContent(turn, (), tuple)
+        texts = rollback.turn_texts(self._engine, turn)
+        hidden = find_withheld(self._engine, number, texts)
+
+        def hunks() -> Sequence[rollback.TurnHunk]:
+            return [hunk for hunk in rollback.turn_hunks(self._engine, turn) if hunk.path not in hidden]
+
+        return rollback.TurnContent(turn, mask_texts(texts, hidden), hunks)
+
+    def newest_turn(self) -> int:
+        return self._engine.turns.newest()
+
+    def last_to_undo(self) -> TurnRecord | None:
+        return self._engine.turns.last_to_undo()
+
+    def last_to_redo(self) -> TurnRecord | None:
+        return self._engine.turns.last_to_redo()
+
+    def proposals(self) -> dict[str, int]:
+        """The number of each turn that waits for a decision, by the token that its hunks carry."""
+        return {turn.token: turn.id for turn in self._engine.turns.proposals()}
+
+    def count_turns(self, author_kind: AuthorKind, *, since: float = 0.0) -> Mapping[State, int]:
+        """How many turns of such authors are in each state."""
+        return self._engine.turns.tally(author_kind, since=since)
+
+    def plan_undo(self, turn: TurnRecord) -> tuple[Plan, Sequence[Clash]]:
+        """What undoing a turn would write, or what stands in its way. Nothing is written."""
+        with self._engine.journal.lock():
+            return invert_turn(self._engine, turn)
+
+    def revisions(self, path: str, text: str) -> Sequence[past_texts.Revision]:
+        """The texts of a document in their order, up to `text`, which is what it says now."""
+        return past_texts.revisions(self._engine, path, text)
+
+    def blame(self, path: str, text: str) -> Sequence[past_texts.BlamedLines]:
+        """Who wrote the lines of a document that says `text` now."""
+        return past_texts.blame(self._engine, path, text)
+
+    @property
+    def changes(self) -> ChangeLog:
+        """What happened to documents since versions that are not long gone."""
+        return self._engine.documents.changes
+
+    def text_of_version(self, path: str, version: str) -> Text | None:
+        """What a document said at a version, as far as the history knows."""
+        return past_texts.text_of_version(self._engine, path, version)
+
+    def check_past(self, path: str, version: str, text: Text) -> None:
+        """Refuse to show an old text of what is a secret by now."""
+        past_texts.check_past(self._engine, path, version, text)
+
+    @property
+    def outside(self) -> OutsideRecorder:
+        """Records what other programs do, for whoever hears of it."""
+        return self._engine.outside
 
     def undo(
-        self, number: int | None = None, *, author: Author = PERSON, called: AuditLine | None = None
-    ) -> rollback.TakenBack:
-        return rollback.undo(self.engine, number, author=author, called=called)
+        self,
+        number: int | None = None,
+        *,
+        author: Author = PERSON,
+        called: AuditLine | None = None,
+        confirmed: Container[str] = (),
+    ) -> rollback.RollbackResult:
+        self.look(number)
+        turn = self._engine.turns.last_to_undo() if number is None else self.show(number)
+        if turn is None:
+            self._refuse_undo()
+        self._check_stays_secret(turn, author, confirmed)
+        return rollback.undo(self._engine, number, author=author, called=called)
 
-    def redo(self, *, author: Author = PERSON) -> rollback.TakenBack:
-        return rollback.redo(self.engine, author=author)
+    def _refuse_undo(self) -> None:
+        """There is nothing to undo but, perhaps, what another program did, which is never taken for the last turn."""
+        for turn in self.turns():
+            if turn.author.kind == "outside" and turn.state is State.APPLIED:
+                message = f"Only another program has written here: name its turn, {turn.id}, to take that back."
+                raise Refused(message, code="nothing_to_undo", turn=turn.id)
 
-    def restore(self, number: int, *, author: Author = PERSON) -> rollback.TakenBack:
-        return rollback.restore(self.engine, number, author=author)
+    def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:
+        self.look(None)
+        self._check_stays_secret(self._engine.turns.last_to_redo(), author, confirmed)
+        return rollback.redo(self._engine, author=author)
+
+    def restore(
+        self, number: int, *, author: Author = PERSON, confirmed: Container[str] = ()
+    ) -> rollback.RollbackResult:
+        self.look(number)
+        self._check_stays_secret(self.show(number), author, confirmed, restoring=True)
+        return rollback.restore(self._engine, number, author=author)
 
     def rollback(
-        self, number: int, mode: rollback.RollbackMode, hunk_ids: Iterable[str] = (), *, author: Author = PERSON
-    ) -> rollback.TakenBack:
-        return rollback.rollback(self.engine, number, mode, hunk_ids, author=author)
+        self,
+        number: int,
+        mode: rollback.RollbackMode,
+        hunk_ids: Iterable[str] = (),
+        *,
+        author: Author = PERSON,
+        confirmed: Container[str] = (),
+    ) -> rollback.RollbackResult:
+        self.look(number)
+        self._check_stays_secret(self.show(number), author, confirmed, restoring=True)
+        return rollback.rollback(self._engine, number, mode, hunk_ids, author=author)
 
-    def three_way(self, number: int, path: str) -> rollback.ThreeWay:
-        return rollback.three_way(self.engine, number, path)
+    def _check_stays_secret(
+        self, turn: TurnRecord | None, author: Author, confirmed: Container[str], *, restoring: bool = False
+    ) -> None:
+        if turn is None:
+            return
+        hidden = set[str]()
+        if author != PERSON:  # who may not read a secret can neither delete, write nor move it
+            hidden = find_withheld(self._engine, turn.id, rollback.turn_texts(self._engine, turn))
+        if hidden:
+            raise secret_error(min(hidden))
+        check_stays_secret(self._engine, turn, confirmed, restoring=restoring)
+
+    def three_way(self, number: int, path: str) -> rollback.ThreeWayView:
+        if path in find_withheld(self._engine, number, rollback.turn_texts(self._engine, self.show(number))):
+            raise secret_error(path)
+        return rollback.three_way(self._engine, number, path)
 
     # Review
 
-    def drafts(self) -> Sequence[Draft]:
-        """Every document that has something pending or unsaved."""
-        return [draft for draft in self.engine.documents.drafts() if not draft.settled]
+    def drafts(self, *, confirmed: Container[str] = ()) -> Sequence[Draft]:
+        """Every document that has something pending or unsaved; of a secret, only that."""
+        drafts = self._engine.documents.drafts()
+        return [mask_draft(self._engine.root, draft, confirmed) for draft in drafts if not draft.settled]
 
-    def draft(self, path: str) -> Draft | None:
-        return self.engine.documents.draft(self.engine.documents.path(path))
+    def draft(self, path: str, *, confirmed: Container[str] = ()) -> Draft | None:
+        draft = self._engine.documents.draft(self._engine.documents.path(path))
+        return draft if draft is None or draft.settled else mask_draft(self._engine.root, draft, confirmed)
 
-    def accept(self, choice: Mapping[str, Sequence[str] | None], **options: Any) -> decisions.Decided:
-        return decisions.accept(self.engine, choice, **options)
+    def draft_places(self) -> Sequence[tuple[str | None, str | None]]:
+        """Of every draft where its file lies and where it stands; None where there is none, or none any more."""
+        return [(draft.base_path, draft.path) for draft in self._engine.documents.drafts()]
 
-    def reject(self, choice: Mapping[str, Sequence[str] | None], **options: Any) -> decisions.Decided:
-        return decisions.reject(self.engine, choice, **options)
+    def draft_unmasked(self, path: str) -> Draft | None:
+        """The draft, a secret's too, for those who judge themselves who may see it."""
+        return self._engine.documents.draft(self.path(path))
+
+    def draft_of(self, image: str) -> Draft:
+        """The draft that a turn's step has kept."""
+        return self._engine.documents.from_image(image)
+
+    def accept(
+        self,
+        choice: Mapping[str, Sequence[str] | None],
+        *,
+        author: Author = PERSON,
+        base_hash: Mapping[str, str] | None = None,
+        turn: int | None = None,
+    ) -> decisions.DecisionResult:
+        return decisions.accept(self._engine, choice, author=author, base_hash=base_hash, turn=turn)
+
+    def reject(
+        self, choice: Mapping[str, Sequence[str] | None], *, author: Author = PERSON, turn: int | None = None
+    ) -> decisions.DecisionResult:
+        return decisions.reject(self._engine, choice, author=author, turn=turn)
+
+    def expand_choice(self, choice: Mapping[str, Sequence[str] | None], unit: Unit) -> dict[str, list[str] | None]:
+        """The choice with everything that is decided together with it by a larger unit."""
+        return decisions.expand_choice(self._engine, choice, unit)
 
     def hunks_of_turn(self, number: int) -> Mapping[str, Sequence[str]]:
         """What is left to decide of a turn, per document: a choice for `accept` or `reject`."""
-        return decisions.of_turn(self.engine, self.show(number))
+        return decisions.undecided_of_turn(self._engine, self.show(number))
 
-    def settle(self, path: str, hunk: str, text: str | None = None) -> decisions.Decided:
-        return decisions.settle(self.engine, path, hunk, text)
+    def settle(
+        self, path: str, hunk: str, text: str | None = None, *, author: Author = PERSON
+    ) -> decisions.DecisionResult:
+        return decisions.settle(self._engine, path, hunk, text, author=author)
 
-    def split(self, path: str, hunk: str, at: int, base_at: int | None = None) -> decisions.Decided:
-        return decisions.split(self.engine, path, hunk, at, base_at)
+    def split(
+        self, path: str, hunk: str, at: int, base_at: int | None = None, *, author: Author = PERSON
+    ) -> decisions.DecisionResult:
+        return decisions.split(self._engine, path, hunk, at, base_at, author=author)
 
     # Tabs
 
-    def open_tab(self, path: str) -> tabs.Tab:
-        return tabs.open_tab(self.engine, path)
+    def open_tab(self, path: str, *, confirmed: Container[str] = ()) -> tabs.Tab:
+        return tabs.open_tab(self._engine, path, confirmed=confirmed)
 
     def tabs(self) -> Sequence[tabs.Tab]:
-        return tabs.tabs(self.engine)
+        return tabs.tabs(self._engine)
+
+    def tab(self, tab_id: str) -> tabs.Tab:
+        return tabs.tab(self._engine, tab_id)
+
+    def tab_of(self, path: str) -> str | None:
+        """The id of the tab that a document has, if it is open."""
+        return tabs.tab_of(self._engine, path)
+
+    def tab_paths(self) -> dict[str, str]:
+        """Where each open document lies, by the id of its tab, without reading any."""
+        return tabs.tab_paths(self._engine)
 
     def close_tab(self, tab_id: str, *, discard: bool = False) -> None:
-        tabs.close_tab(self.engine, tab_id, discard=discard)
+        tabs.close_tab(self._engine, tab_id, discard=discard)
 
-    def type(self, path: str, change: Change, *, version: str | None = None) -> Document:
-        return tabs.type_text(self.engine, path, change, version=version)
+    def front(self, person: str = PERSON.name) -> tabs.FrontTab | None:
+        """What a person has in front of them."""
+        return tabs.front(self._engine, person)
 
-    def save(self, path: str) -> TurnRecord | None:
-        return tabs.save(self.engine, path)
+    def bring_to_front(
+        self, tab_id: str, selection: tabs.Selection | None = None, *, person: str = PERSON.name
+    ) -> tabs.FrontTab | None:
+        return tabs.bring_to_front(self._engine, tab_id, selection, person=person)
 
-    def discard_typing(self, path: str) -> TurnRecord | None:
-        return tabs.discard_typing(self.engine, path)
+    def type(
+        self,
+        path: str,
+        change: Change,
+        *,
+        version: str | None = None,
+        also: Callable[[Document], None] | None = None,
+    ) -> Document:
+        """Change what a document says, unsaved; what `also` writes is kept in the same transaction."""
+        return tabs.type_text(self._engine, path, change, version=version, also=also)
+
+    def save(self, path: str, *, author: Author = PERSON) -> TurnRecord | None:
+        return tabs.save(self._engine, path, author=author)
+
+    def discard_typing(self, path: str, *, author: Author = PERSON) -> TurnRecord | None:
+        return tabs.discard_typing(self._engine, path, author=author)
 
     def refresh(self) -> Sequence[str]:
-        return tabs.refresh(self.engine)
+        return tabs.refresh(self._engine)
 
     # Keeping
 
-    def trashed(self) -> Sequence[trash.Trashed]:
-        return trash.trashed(self.engine)
+    def list_trash(self) -> Sequence[trash.TrashedDocument]:
+        return trash.list_trash(self._engine)
 
-    def untrash(self, path: str, *, turn: int | None = None, to: str | None = None) -> TurnRecord:
-        return trash.untrash(self.engine, path, turn=turn, to=to)
+    def untrash(
+        self,
+        path: str,
+        *,
+        turn: int | None = None,
+        to: str | None = None,
+        author: Author = PERSON,
+        confirmed: Container[str] = (),
+    ) -> TurnRecord:
+        return trash.untrash(self._engine, path, turn=turn, to=to, author=author, confirmed=confirmed)
 
-    def verify_audit(self) -> Verdict:
-        return self.engine.audit.verify()
+    def audit(self, *, limit: int = 100) -> list[dict[str, Any]]:
+        """The newest lines of the audit log, oldest of them first; nothing of a secret's text."""
+        return mask_audit(self._engine, self._engine.audit.entries(limit=limit))
 
-    def gc(self) -> Collected:
+    def log_call(self, author: Author, line: AuditLine, outcome: str) -> None:
+        """Note a call that changed nothing."""
+        with self._engine.database.transaction(durable=False):
+            self._engine.audit.add(self.now(), author, line.tool, line.arguments, outcome)
+
+    def mask_records(self, records: Sequence[dict[str, Any]], at: float) -> list[dict[str, Any]]:
+        """What an agent did, recorded from that time on; of what is a secret by now, no more than where it was. Safe
+        to call from any thread."""
+        return mask_records(self._engine, records, at)
+
+    def verify_audit(self) -> AuditCheck:
+        return self._engine.audit.verify()
+
+    def gc(self) -> GcResult:
         """Forget what is older than the settings keep."""
-        engine = self.engine
-        with engine.journal.locked():
+        engine = self._engine
+        with engine.journal.lock():
             return collect(engine.database, engine.store, engine.turns, engine.settings, engine.clock())

@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import AssistantMessage, SystemMessage, UserMessage
-from redraft.providers.scripted import ScriptedProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from redraft.providers.choosing import Choice
-    from redraft.providers.contract import Cancel, Provider, ProviderStepResult, StepRequest
+    from redraft.providers.contract import CancelToken, Provider, ProviderStepResult, StepRequest
+    from redraft.providers.router import ModelChoice
 
 _BLOCK = re.compile(
     r"<(?P<name>[a-z ]+) (?P<mark>[0-9a-f]{8})> \([^)]*\)\n(?P<text>.*?)\n</(?P=name) (?P=mark)>", re.DOTALL
@@ -48,6 +48,12 @@ NOTHING: dict[str, dict[str, Any]] = {
 }
 
 
+def role_of(schema: Mapping[str, Any], *, has_passage: bool) -> str:
+    """What is wanted, told from the shape of the answer."""
+    alone = "summary" if has_passage else "together"
+    return _FIELDS.get(tuple(sorted(schema["properties"])), alone)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question as the model sees it: what is wanted, the blocks of data, and the conversation."""
@@ -66,13 +72,11 @@ class Asked:
         assert isinstance(system, SystemMessage)
         assert isinstance(user, UserMessage)
         assert request.response_schema is not None
-        fields = tuple(sorted(request.response_schema["properties"]))
         blocks = {match["name"]: match["text"] for match in _BLOCK.finditer(user.text)}
-        alone = "summary" if "passage" in blocks else "together"
         last = request.messages[-1]
         told = last.text if isinstance(last, UserMessage) and len(request.messages) > 2 else ""
         return Asked(
-            _FIELDS.get(fields, alone),
+            role_of(request.response_schema, has_passage="passage" in blocks),
             blocks.get("passage", ""),
             blocks.get("what is known", ""),
             blocks.get("before", ""),
@@ -108,10 +112,13 @@ class Model:
         self.at_once = self.most_at_once = 0
         self.spent_seconds = 0.0
 
-    def provider(self, name: str, trace: Callable[[Choice], None], /) -> Provider:
+    def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
         return self
 
-    async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
+    def skip_step(self) -> None:
+        """It counts nothing."""
+
+    async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         asked = Asked.of(request)
         self.asked.append(asked)
         self.at_once += 1

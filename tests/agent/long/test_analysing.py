@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.long.writing import Writing, chapter
-from redraft.tools.catalogue import registry
+from redraft.tools.registry import load_registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,7 @@ def test_a_custom_analysis_answers_the_persons_question(writing: Writing):
     assert writing.caller.refused("analyze_document", path="note.md", task="custom")["error"] == "content_required"
 
 
-@pytest.mark.covers("TK-analyze-new-tab", "TK-flow-summary-tab")
+@pytest.mark.covers("TK-flow-summary-tab")
 def test_the_result_goes_to_a_new_tab_named_after_source_and_task(writing: Writing):
     writing.caller.folder.put("note.md", SHORT)
     writing.with_model()
@@ -253,5 +253,5 @@ def test_a_real_novel_with_one_changed_chapter_is_asked_about_there_and_above_it
 
 
 def test_the_tools_are_of_the_tabs_profile():
-    names = {tool.name for tool in registry().profile("tabs").tools}
+    names = {tool.name for tool in load_registry().profile("tabs").tools}
     assert {"analyze_document", "transform_document"} <= names

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.agent.long.chunking import chunks_of
+from redraft.agent.subagents.chunks import chunks_of
 from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def changed(old: str, new: str, tokens: int = 1000) -> tuple[int, int]:
 NOVELS = ["pride-and-prejudice-1342.txt", "frankenstein-84.txt", "dubliners-2814.txt", "treasure-island-120.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOVELS)
 def test_after_a_paragraph_is_added_to_a_real_novel_few_chunks_are_new(material: Path, name: str):
     text = (material / "novel-outlines-dev" / name).read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.text.edits import Change
-from redraft.tools.counting import likely_names, mentions_of, style_figures
-from redraft.tools.renaming import Rename, rename_edits, rename_of, renamed
+from redraft.tools.long_documents.character_rename import Rename, parse_rename, plan_rename, rename_edits
+from redraft.tools.long_documents.prose_stats import likely_names, mentions_of, style_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +70,7 @@ def test_a_rename_of_a_full_name_keeps_the_line_breaks_within_it(text: str):
 
 def test_a_rename_flags_what_it_cannot_decide():
     text = "John met Johnny. Then John Adams came, and james smiled; James too. They say JOHN’s boat is old.\n"
-    edits, flags = renamed(text, Rename("John", "James"))
+    edits, flags = plan_rename(text, Rename("John", "James"))
     assert len(edits) == 3
     assert {flag.kind for flag in flags} == {"name_taken", "longer_name", "leftover"}
     told = " ".join(flag.problem for flag in flags)
@@ -80,7 +80,7 @@ def test_a_rename_flags_what_it_cannot_decide():
 
 def test_a_pronoun_of_the_other_gender_is_flagged_where_nobody_else_is_named():
     text = "John took his hat. John saw that Ann had her gloves. Later Ann and John left. It was Ann again.\n"
-    _, flags = renamed(text, Rename("John", "Jane", update_pronouns=True, gender="female"))
+    _, flags = plan_rename(text, Rename("John", "Jane", update_pronouns=True, gender="female"))
     assert [(flag.kind, flag.line) for flag in flags if flag.kind == "pronoun"] == [("pronoun", 0)]
     assert "“his” may still mean Jane" in next(flag.problem for flag in flags if flag.kind == "pronoun")
 
@@ -90,7 +90,7 @@ def test_a_pronoun_of_the_other_gender_is_flagged_where_nobody_else_is_named():
 )
 def test_a_rename_without_two_names_is_refused(names: dict[str, str]):
     with pytest.raises(Refused):
-        rename_of(names)
+        parse_rename(names)
 
 
 def test_the_names_of_a_real_novel_are_found_counted_and_placed(material: Path):

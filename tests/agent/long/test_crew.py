@@ -17,17 +17,16 @@ from hypothesis import strategies as st
 from agent.long.model import Model
 from agent.long.writing import Writing, chapter
 from conftest import TORTURE
-from redraft.agent.database import AgentDatabase
-from redraft.agent.long.analysis import analyse
-from redraft.agent.long.answers import DAY, KEPT_DAYS, Answers
-from redraft.agent.long.chunking import chunks_of
-from redraft.agent.long.crew import Crew, Means
-from redraft.agent.long.documents import LongDocuments
-from redraft.agent.long.subagents import Question
-from redraft.agent.long.tasks import SUMMARY
-from redraft.agent.prompts import INVISIBLE
+from redraft.agent.run.prompts import INVISIBLE
+from redraft.agent.store.database import AgentDatabase
+from redraft.agent.subagents.analysis import analyse
+from redraft.agent.subagents.chunks import chunks_of
+from redraft.agent.subagents.long_documents import LongDocuments
+from redraft.agent.subagents.pool import DAY, KEPT_DAYS, AnswerCache, PoolOptions, SubagentPool
+from redraft.agent.subagents.question import SubagentQuestion
+from redraft.agent.subagents.task_prompts import SUMMARY
 from redraft.errors import RedraftError
-from redraft.tools.long import Source
+from redraft.tools.long_documents.worker import Source
 from workspace.folder import fresh_folder
 
 if TYPE_CHECKING:
@@ -35,26 +34,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.long.model import Asked
-    from redraft.agent.long.crew import Progress
-    from redraft.providers.contract import Cancel, ProviderStepResult, StepRequest
+    from redraft.agent.subagents.pool import Progress
+    from redraft.providers.contract import CancelToken, ProviderStepResult, StepRequest
 
 
-def question(text: str) -> Question:
-    return Question("analyser", SUMMARY.instructions, SUMMARY.schema, passage=text)
+def question(text: str) -> SubagentQuestion:
+    return SubagentQuestion("analyser", SUMMARY.instructions, SUMMARY.schema, passage=text)
 
 
 def echo(asked: Asked) -> dict[str, Any]:
     return {"summary": asked.passage}
 
 
-def answers_at(place: Path) -> Answers:
-    return Answers(AgentDatabase(str(place)), lambda: 1000.0)
+def answers_at(place: Path) -> AnswerCache:
+    return AnswerCache(AgentDatabase(str(place)), lambda: 1000.0)
 
 
 def test_answers_come_in_the_order_of_the_questions_and_so_many_at_a_time(tmp_path: Path):
     model = Model(echo, seconds=0.01)
-    with Crew(Means(model, answers_at(tmp_path)), concurrency=3) as crew:
-        found = [answer["summary"] for answer in crew.each((question(f"number {at}") for at in range(20)), 20)]
+    with SubagentPool(PoolOptions(model, answers_at(tmp_path)), concurrency=3) as crew:
+        found = [answer["summary"] for answer in crew.answer_all((question(f"number {at}") for at in range(20)), 20)]
     assert found == [f"number {at}" for at in range(20)]
     assert model.most_at_once == 3
 
@@ -62,13 +61,13 @@ def test_answers_come_in_the_order_of_the_questions_and_so_many_at_a_time(tmp_pa
 def test_questions_are_taken_only_as_they_are_needed(tmp_path: Path):
     taken: list[int] = []
 
-    def source() -> Iterator[Question]:
+    def source() -> Iterator[SubagentQuestion]:
         for at in range(1000):
             taken.append(at)
             yield question(f"number {at}")
 
-    with Crew(Means(Model(echo), answers_at(tmp_path)), concurrency=4) as crew:
-        answers = crew.each(source(), 1000)
+    with SubagentPool(PoolOptions(Model(echo), answers_at(tmp_path)), concurrency=4) as crew:
+        answers = crew.answer_all(source(), 1000)
         for at in range(10):
             assert next(answers)["summary"] == f"number {at}"
             assert len(taken) <= at + 1 + 8
@@ -80,31 +79,31 @@ def test_the_first_failure_ends_the_work_and_what_was_answered_is_kept(tmp_path:
 
     kept = answers_at(tmp_path)
     asked = [question(f"number {at}") for at in range(50)]
-    with Crew(Means(Model(says), kept), concurrency=2) as crew, pytest.raises(RedraftError) as caught:
-        list(crew.each(asked, 50))
+    with SubagentPool(PoolOptions(Model(says), kept), concurrency=2) as crew, pytest.raises(RedraftError) as caught:
+        list(crew.answer_all(asked, 50))
     assert (caught.value.code, caught.value.details["cause"]) == ("subagent_failed", "model_auth")
     again = Model(echo)
-    with Crew(Means(again, kept), concurrency=2) as crew:
-        assert [answer["summary"] for answer in crew.each(asked, 50)] == [each.passage for each in asked]
+    with SubagentPool(PoolOptions(again, kept), concurrency=2) as crew:
+        assert [answer["summary"] for answer in crew.answer_all(asked, 50)] == [each.passage for each in asked]
     assert not {f"number {at}" for at in range(5)} & {each.passage for each in again.asked}
     assert len(again.asked) == crew.asked == 50 - crew.known
 
 
 def test_a_kept_answer_survives_the_program_and_goes_when_nobody_wanted_it_for_a_season(tmp_path: Path):
     now = 1000.0
-    Answers(AgentDatabase(str(tmp_path)), lambda: now).put("key", {"summary": "kept"})
-    assert Answers(AgentDatabase(str(tmp_path)), lambda: now + 80 * DAY).get("key") == {"summary": "kept"}
+    AnswerCache(AgentDatabase(str(tmp_path)), lambda: now).put("key", {"summary": "kept"})
+    assert AnswerCache(AgentDatabase(str(tmp_path)), lambda: now + 80 * DAY).get("key") == {"summary": "kept"}
     later = now + 80 * DAY + (KEPT_DAYS - 1) * DAY
-    assert Answers(AgentDatabase(str(tmp_path)), lambda: later).get("key") is not None
-    assert Answers(AgentDatabase(str(tmp_path)), lambda: later + 2 * KEPT_DAYS * DAY).get("key") is None
+    assert AnswerCache(AgentDatabase(str(tmp_path)), lambda: later).get("key") is not None
+    assert AnswerCache(AgentDatabase(str(tmp_path)), lambda: later + 2 * KEPT_DAYS * DAY).get("key") is None
 
 
 def test_a_passage_that_only_moved_is_the_same_question():
     one, other = (
-        Question("analyser", "x", {}, passage="text", about=about) for about in ("lines 1 to 2", "lines 8 to 9")
+        SubagentQuestion("analyser", "x", {}, passage="text", about=about) for about in ("lines 1 to 2", "lines 8 to 9")
     )
     assert one.key("a", "b") == other.key("a", "b") != one.key("a", "c")
-    assert one.messages() == Question.from_dict(one.as_dict()).messages()
+    assert one.messages() == SubagentQuestion.from_dict(one.as_dict()).messages()
 
 
 @given(st.text(max_size=200))
@@ -192,7 +191,7 @@ def test_whatever_a_model_says_the_document_is_whole_and_only_the_passage_change
 class Forgetful(Model):
     """Does not remember what it was asked."""
 
-    async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
+    async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         self.asked.clear()
         return await super().run_step(request, cancel=cancel)
 
@@ -217,7 +216,7 @@ def peak(chapters: int, place: Path) -> int:
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])
 
-    with Crew(Means(Forgetful(lengthy), answers_at(place), told=told), 4) as crew:
+    with SubagentPool(PoolOptions(Forgetful(lengthy), answers_at(place), on_progress=told), 4) as crew:
         gc.collect()
         gc.freeze()  # what thousands of other tests have left here is not looked through each time
         tracemalloc.start()
@@ -241,7 +240,7 @@ def test_a_novel_takes_little_more_than_its_model_takes(tmp_path: Path):
     text = "".join(chapter(at, filler=150) for at in range(90))
     assert len(text) > 1_000_000
     model = Model(seconds=0.2)
-    work = LongDocuments(Means(model, answers_at(tmp_path)), concurrency=8)
+    work = LongDocuments(PoolOptions(model, answers_at(tmp_path)), concurrency=8)
     started = time.perf_counter()
     analysis = work.analyse(Source("novel.md", text, "markdown"), "summary", "")
     took = time.perf_counter() - started

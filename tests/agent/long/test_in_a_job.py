@@ -10,51 +10,54 @@ import pytest
 
 from agent.long.model import Model
 from agent.long.test_transforming import NOVEL, RENAME, pronouns
-from redraft.agent.budget import Budget
-from redraft.agent.context import JobContext
-from redraft.agent.long.wiring import for_call, for_job
+from redraft.agent.environment import AgentEnvironment
 from redraft.agent.offline.provider import OfflineProvider
-from redraft.agent.room import Room
-from redraft.agent.store import AgentStore
+from redraft.agent.run.budget import JobBudget
+from redraft.agent.run.tool_calls import JobContext
+from redraft.agent.store.agent_store import AgentStore
+from redraft.agent.subagents.long_documents import make_for_call, make_for_job
 from redraft.config import AgentLimits, Limits, Settings
 from redraft.errors import RedraftError
 from redraft.history.turns import Author
-from redraft.providers.contract import Cancel
-from redraft.tools.catalogue import registry
+from redraft.providers.contract import CancelToken
 from redraft.tools.context import ToolContext
+from redraft.tools.registry import load_registry
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from redraft.agent.jobs import Job
+    from redraft.agent.store.jobs import Job
     from workspace.folder import Folder
 
 SETTINGS = Settings(mode="propose", limits=Limits(chunk_tokens=1000, response_tokens=900, subagents=3))
 
 
 @contextmanager
-def at_work(folder: Folder, model: Model, **limits: int) -> Generator[tuple[JobContext, AgentStore, Job, Budget]]:
+def at_work(folder: Folder, model: Model, **limits: int) -> Generator[tuple[JobContext, AgentStore, Job, JobBudget]]:
     """A job's context with its turn open, as the loop makes it."""
     workspace = folder.open(SETTINGS)
-    with AgentStore(workspace.engine.journal.state, folder.clock) as store:
-        room = Room(workspace, store, registry())
+    with AgentStore(workspace.state, folder.clock) as store:
+        room = AgentEnvironment(workspace, store, load_registry())
         job = store.jobs.add(store.sessions.create().id, "Rename him.", "propose", document="novel.md", token="t")
-        budget = Budget.of(replace(AgentLimits(), **limits), {})
+        budget = JobBudget.of(replace(AgentLimits(), **limits), {})
         context = JobContext(workspace, room.author, mode="propose")
         context.turn = workspace.turn(room.author, "Rename him.", mode="propose")
 
         def tell(event: str, /, **data: Any) -> None:
             store.events.append(job.id, event, **data)
 
-        context.long = for_job(room, job, model, budget, Cancel(), tell)
+        worker = make_for_job(room, job, model, budget, CancelToken(), tell)
+        context.find_worker = lambda _path: worker
         with room.guard:
             yield context, store, job, budget
 
 
 def rename(context: JobContext) -> dict[str, Any]:
-    version = registry().call("read_document", {"path": "novel.md"}, context)["version"]
+    version = load_registry().call("read_document", {"path": "novel.md"}, context)["version"]
     arguments = {"path": "novel.md", "transformation": "character_rename", "params": RENAME}
-    return registry().call("transform_document", {**arguments, "output_mode": "in_place", "version": version}, context)
+    return load_registry().call(
+        "transform_document", {**arguments, "output_mode": "in_place", "version": version}, context
+    )
 
 
 def test_a_transformation_is_staged_in_the_jobs_turn_and_a_replay_stages_the_same_for_nothing(folder: Folder):
@@ -73,7 +76,6 @@ def test_a_transformation_is_staged_in_the_jobs_turn_and_a_replay_stages_the_sam
     assert asked[0] == asked[1] > 8
 
 
-@pytest.mark.covers("TK-budget-chunk", "TK-budget-reserve")
 def test_chunks_and_answers_have_the_sizes_that_the_settings_say(folder: Folder):
     assert (Limits().chunk_tokens, Limits().response_tokens) == (4000, 2000)
     folder.put("novel.md", NOVEL)
@@ -105,11 +107,12 @@ def test_what_subagents_spend_and_do_is_the_jobs(folder: Folder):
 def test_a_single_call_outside_of_a_job_is_written_down_too(folder: Folder):
     folder.put("novel.md", NOVEL)
     workspace = folder.open(SETTINGS)
-    with AgentStore(workspace.engine.journal.state, folder.clock) as store:
+    with AgentStore(workspace.state, folder.clock) as store:
         model = Model(pronouns)
         context = ToolContext(workspace, Author("agent", "scribe"))
-        context.long = for_call(store, SETTINGS.limits, model, "novel.md")
-        registry().call("analyze_document", {"path": "novel.md", "task": "plot"}, context)
+        worker = make_for_call(store, SETTINGS.limits, model, "novel.md")
+        context.find_worker = lambda _path: worker
+        load_registry().call("analyze_document", {"path": "novel.md", "task": "plot"}, context)
         (spent,) = store.usage.by("document")
         assert (spent.name, spent.steps) == ("novel.md", len(model.asked))
 
@@ -117,7 +120,7 @@ def test_a_single_call_outside_of_a_job_is_written_down_too(folder: Folder):
 def test_the_rule_based_assistant_is_no_model_to_ask(folder: Folder):
     folder.put("novel.md", NOVEL)
     with at_work(folder, Model()) as (_, store, _, _):
-        assert for_call(store, SETTINGS.limits, OfflineProvider()) is None
+        assert make_for_call(store, SETTINGS.limits, OfflineProvider()) is None
 
 
 def test_a_wish_to_stop_from_another_process_is_heeded_between_two_questions(folder: Folder):

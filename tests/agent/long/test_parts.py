@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.agent.long.cast import Cast
-from redraft.agent.long.checking import AROUND, TOGETHER, changed_places
-from redraft.agent.long.placing import change_of, faults_of_edits
-from redraft.agent.long.pronouns import only_gender
+from redraft.agent.subagents.analysis import CharacterList
+from redraft.agent.subagents.quoted_edits import change_of, faults_of_edits
+from redraft.agent.subagents.transformation import AROUND, TOGETHER, changed_places, is_gender_only
 from redraft.text.edits import Change, Edit
-from redraft.tools.renaming import is_form_of
+from redraft.tools.long_documents.character_rename import is_form_of
 
 
 def person(name: str, *aliases: str, role: str = "") -> dict[str, Any]:
@@ -21,11 +20,11 @@ def person(name: str, *aliases: str, role: str = "") -> dict[str, Any]:
 
 
 def cast_of(*passages: list[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
-    cast = Cast()
+    cast = CharacterList()
     text = "Ines Havel, called Ines or the Captain; Orlo Pike, called Orlo; another Ines, Ines Marsh."
     for found in passages:
         cast.add(text, found)
-    return {each.name: each.aliases for each in cast.people()}
+    return {each.name: each.aliases for each in cast.characters()}
 
 
 def test_a_person_named_in_full_here_and_in_short_there_is_one():
@@ -66,7 +65,7 @@ def test_pronouns_and_names_that_are_not_in_the_passage_are_nobody():
     ],
 )
 def test_a_rename_may_change_pronouns_and_what_goes_with_them(old: str, new: str, may: bool):
-    assert only_gender(old, new) is may
+    assert is_gender_only(old, new) is may
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_in_place_is_proposed_for_review_and_demands_the_current_version(folder:
     answer = writing.caller.call("transform_document", **place, version=writing.caller.version("novel.md"))
     assert (answer["state"], answer["path"]) == ("proposed", "novel.md")
     assert folder.text("novel.md") == NOVEL
-    assert len(hunks(writing.caller.workspace, "novel.md")) == 4
+    assert {hunk.author for hunk in hunks(writing.caller.workspace, "novel.md")} == {"agent"}
     writing.close()
 
 
@@ -397,15 +397,15 @@ def test_the_guard_is_let_go_while_a_model_is_waited_for_and_held_again_after(wr
 
 
 def test_a_cancelled_job_leaves_nothing(writing: Writing):
-    from redraft.agent.long.answers import Answers
-    from redraft.agent.long.crew import Means
-    from redraft.agent.long.documents import LongDocuments
-    from redraft.providers.contract import Cancel
+    from redraft.agent.subagents.long_documents import LongDocuments
+    from redraft.agent.subagents.pool import AnswerCache, PoolOptions
+    from redraft.providers.contract import CancelToken
 
-    cancel = Cancel()
+    cancel = CancelToken()
     model = writing.with_model(lambda asked: cancel.set() if len(writing.model.asked) == 3 else None)
-    answers = Answers(writing.database, writing.caller.folder.clock)
-    writing.caller.context.long = LongDocuments(Means(model, answers, cancel=cancel), chunk_tokens=1000, concurrency=1)
+    answers = AnswerCache(writing.database, writing.caller.folder.clock)
+    worker = LongDocuments(PoolOptions(model, answers, cancel=cancel), chunk_tokens=1000, concurrency=1)
+    writing.caller.context.find_worker = lambda _path: worker
     writing.caller.folder.put("novel.md", NOVEL)
     before = writing.caller.folder.tree()
     with pytest.raises(RedraftError) as caught:

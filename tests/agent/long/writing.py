@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agent.long.model import Model
-from redraft.agent.database import AgentDatabase
-from redraft.agent.long.answers import Answers
-from redraft.agent.long.crew import Means
-from redraft.agent.long.documents import LongDocuments
+from redraft.agent.store.database import AgentDatabase
+from redraft.agent.subagents.long_documents import LongDocuments
+from redraft.agent.subagents.pool import AnswerCache, PoolOptions
 from tools.calling import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.long.model import Asked
-    from redraft.agent.long.crew import Progress
+    from redraft.agent.subagents.pool import Progress
     from redraft.providers.contract import ProviderStepResult
     from workspace.folder import Folder
 
@@ -45,7 +44,7 @@ class Writing:
     @staticmethod
     def at(folder: Folder, mode: str = "apply") -> Writing:
         caller = Caller.at(folder, mode)
-        return Writing(caller, AgentDatabase(caller.workspace.engine.journal.state))
+        return Writing(caller, AgentDatabase(caller.workspace.state))
 
     def close(self) -> None:
         self.database.close()
@@ -55,9 +54,10 @@ class Writing:
     ) -> Model:
         """A model that says these things, beside what was kept of others before it."""
         self.model = Model(says)
-        answers = Answers(self.database, self.caller.folder.clock)
-        means = Means(self.model, answers, spent=self.bought.append, told=self.progress.append)
-        self.caller.context.long = LongDocuments(means, chunk_tokens=chunk_tokens, **more)
+        answers = AnswerCache(self.database, self.caller.folder.clock)
+        means = PoolOptions(self.model, answers, on_step=self.bought.append, on_progress=self.progress.append)
+        worker = LongDocuments(means, chunk_tokens=chunk_tokens, **more)
+        self.caller.context.find_worker = lambda _path: worker
         return self.model
 
     def analyse(self, path: str, task: str, **more: Any) -> dict[str, Any]:

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offering import definitions, offered
 from redraft.agent.offline import OfflineProvider
-from redraft.agent.prompts import labelled, opening
-from redraft.agent.sessions import ChatEntry, ContextRow
-from redraft.agent.windows import windowed
+from redraft.agent.run.prompts import compose_messages, label_result
+from redraft.agent.run.tool_selection import select_tools, tool_definitions
+from redraft.agent.run.truncate import truncate_result
+from redraft.agent.store.sessions import ChatEntry, ContextRow
 from redraft.config import AgentLimits, Settings
 from redraft.errors import RedraftError
 from redraft.providers.contract import StepRequest, ToolResult
-from redraft.tools.catalogue import registry
 from redraft.tools.context import ToolContext
-from redraft.workspace.modes import mode_named
+from redraft.tools.registry import load_registry
+from redraft.workspace.turns.modes import mode_by_name
 from workspace.folder import AGENT, Folder, yes
 
 if TYPE_CHECKING:
     from redraft.providers.contract import Message, ToolCall
-    from redraft.workspace.turn import Confirm
+    from redraft.workspace.turns.turn import Confirm
     from redraft.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 15)
@@ -66,18 +66,18 @@ class Assistant:
         self, instruction: str, *, pinned: str = "", tool_calls: int = LIMITS.tool_calls, before: str = ""
     ) -> Said:
         """What the assistant answers, after it has done what it does."""
-        mode = mode_named(self.mode)
-        tools = offered(registry(), {}, mode)
+        mode = mode_by_name(self.mode)
+        tools = select_tools(load_registry(), {}, mode)
         context = ToolContext(self.workspace, AGENT, mode=mode, confirm=self.confirm, registry=tools)
         said = Said("")
         context.ask = lambda question: (said.questions.append(question), self.answer)[1]
         rows = [ContextRow("row", file_path=pinned, content=self.folder.text(pinned))] if pinned else []
         chat = [ChatEntry("assistant", before, 0.0)] if before else []
-        messages: list[Message] = opening(instruction, mode=mode, rows=rows, chat=chat)
+        messages: list[Message] = compose_messages(instruction, mode=mode, rows=rows, chat=chat)
         with self.workspace.turn(AGENT, instruction[:80], mode=mode, confirm=self.confirm) as turn:
             context.turn = turn
             while not said.text:
-                request = StepRequest(tuple(messages), tuple(definitions(tools)))
+                request = StepRequest(tuple(messages), tuple(tool_definitions(tools)))
                 step = asyncio.run(self.provider.run_step(request))
                 said.steps += 1
                 messages.append(step.message)
@@ -93,12 +93,14 @@ class Assistant:
     def _called(self, call: ToolCall, context: ToolContext, *, beyond: bool) -> ToolResult:
         assert not beyond, f"{call.name} is one call too many"
         turn = context.turn
-        if registry().get(call.name).alone:
+        if load_registry().get(call.name).alone:
             context.turn = None
         try:
-            told = registry().call(call.name, call.arguments, context)
+            told = load_registry().call(call.name, call.arguments, context)
         except RedraftError as error:
             return ToolResult(call.id, call.name, ok=False, error=error.as_dict())
         finally:
             context.turn = turn
-        return ToolResult(call.id, call.name, ok=True, result=windowed(labelled(told), LIMITS.result_characters))
+        return ToolResult(
+            call.id, call.name, ok=True, result=truncate_result(label_result(told), LIMITS.result_characters)
+        )

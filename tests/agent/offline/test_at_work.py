@@ -8,8 +8,8 @@ import pytest
 
 from agent.offline.conversing import TODAY, Assistant
 from redraft.agent.offline import OfflineProvider
-from redraft.agent.offline.catalogue import INTENTS
-from redraft.agent.offline.documents import chosen, is_everything, is_this
+from redraft.agent.offline.documents import is_everything, is_this, match_choice
+from redraft.agent.offline.provider import INTENTS
 
 if TYPE_CHECKING:
     from workspace.folder import Folder
@@ -330,7 +330,7 @@ def test_two_documents_of_one_name_are_asked_about(assistant: Assistant, folder:
     ],
 )
 def test_an_answer_is_taken_by_name_by_a_word_or_by_its_place(answer: str, meant: str):
-    assert chosen(answer, ["a/todo.md", "b/todo.md", "old/todo.md"]) == meant
+    assert match_choice(answer, ["a/todo.md", "b/todo.md", "old/todo.md"]) == meant
 
 
 def test_where_nobody_answers_nothing_is_deleted_on_a_guess(assistant: Assistant, folder: Folder):
@@ -409,6 +409,7 @@ def test_what_it_does_not_understand_it_says_with_three_examples(assistant: Assi
     assert folder.tree() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", [example for intent in INTENTS for example in intent.examples])
 def test_every_example_that_is_shown_works_in_the_example_notes(assistant: Assistant, example: str):
     said = assistant.asked(example)

@@ -9,11 +9,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.offline.conversing import TODAY, Assistant
-from redraft.agent.offering import definitions, offered
 from redraft.agent.offline import OfflineProvider
-from redraft.agent.offline.conversation import conversation_of
-from redraft.agent.prompts import document_blocks, opening
-from redraft.agent.sessions import ContextRow
+from redraft.agent.offline.provider import conversation_of
+from redraft.agent.run.prompts import compose_messages, document_blocks
+from redraft.agent.run.tool_selection import select_tools, tool_definitions
+from redraft.agent.store.sessions import ContextRow
 from redraft.providers.contract import (
     AssistantMessage,
     ProviderStepResult,
@@ -24,13 +24,13 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
-from redraft.tools.catalogue import registry
-from redraft.workspace.modes import mode_named
+from redraft.tools.registry import load_registry
+from redraft.workspace.turns.modes import mode_by_name
 
 if TYPE_CHECKING:
     from redraft.providers.contract import Message, ToolDefinition
 
-TOOLS = tuple(definitions(offered(registry(), {}, mode_named("propose"))))
+TOOLS = tuple(tool_definitions(select_tools(load_registry(), {}, mode_by_name("propose"))))
 
 
 def step(*messages: Message, tools: tuple[ToolDefinition, ...] = TOOLS, day: date = TODAY) -> ProviderStepResult:
@@ -54,7 +54,7 @@ def test_nothing_heavy_is_loaded_at_start():
 
 
 def test_the_same_conversation_gives_the_same_step():
-    messages = opening("rename Ines to Marta", mode=mode_named("propose"), rows=[])
+    messages = compose_messages("rename Ines to Marta", mode=mode_by_name("propose"), rows=[])
     assert step(*messages).tool_calls == step(*messages).tool_calls != ()
 
 

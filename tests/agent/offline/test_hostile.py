@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.offline.conversing import Assistant
-from redraft.agent.offline.catalogue import INTENTS
+from redraft.agent.offline.provider import INTENTS
 from workspace.folder import Folder
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def poisoned(folder: Folder) -> None:
 EXAMPLES = [example for intent in INTENTS for example in intent.examples]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_orders_in_documents_are_not_carried_out(assistant: Assistant, folder: Folder, example: str):
     poisoned(folder)

@@ -8,15 +8,15 @@ import pytest
 
 from agent.desk import Desk, Playing
 from agent.offline.conversing import TODAY
-from redraft.agent.jobs import Status
 from redraft.agent.offline import OfflineProvider
+from redraft.agent.store.jobs import Status
 from redraft.config import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from redraft.providers.choosing import Choice
     from redraft.providers.contract import Provider
+    from redraft.providers.router import ModelChoice
     from workspace.folder import Folder
 
 
@@ -26,7 +26,7 @@ class Offline(Playing):
     def __init__(self) -> None:
         super().__init__(())
 
-    def provider(self, name: str, trace: Callable[[Choice], None], /) -> Provider:
+    def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
         return OfflineProvider(clock=lambda: TODAY)
 
 

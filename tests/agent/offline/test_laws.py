@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.agent.offline.contents import slug, table_of
-from redraft.agent.offline.names import names_in
+from redraft.agent.offline.intent_handlers.names import find_names
+from redraft.agent.offline.intent_handlers.rename import forms, plural, rename_in_text
+from redraft.agent.offline.intent_handlers.style import count_style
+from redraft.agent.offline.intent_handlers.summary import summarise
+from redraft.agent.offline.intent_handlers.table_of_contents import slug, table_of
+from redraft.agent.offline.intent_handlers.todos import items_of
 from redraft.agent.offline.prose import all_sentences, lines_of
-from redraft.agent.offline.replacing import forms, plural, replaced
-from redraft.agent.offline.styling import figures_of
-from redraft.agent.offline.summarising import summary
-from redraft.agent.offline.todos import items_of
-from redraft.agent.offline.topics import groups, shared_words
+from redraft.agent.offline.topics import find_groups, shared_words
 from redraft.providers import embeddings
 from redraft.text.lines import split_lines
 
@@ -79,13 +79,13 @@ def check_only_whole_words_changed(text: str, old: str, new: str, result: str) -
 @given(TEXTS, NAMES)
 def test_rename_changes_nothing_but_whole_words(text: str, names: tuple[str, str]):
     old, new = names
-    check_only_whole_words_changed(text, old, new, replaced(text, old, new).text)
+    check_only_whole_words_changed(text, old, new, rename_in_text(text, old, new).text)
 
 
 @given(TEXTS, NAMES)
 def test_rename_counts_what_it_changes_and_what_it_leaves(text: str, names: tuple[str, str]):
     old, new = names
-    result = replaced(text, old, new)
+    result = rename_in_text(text, old, new)
     instead = forms(old, new)
     words = re.findall(
         r"(?<!\w)(?:" + "|".join(sorted(map(re.escape, instead), key=len, reverse=True)) + r")(?!\w)", text
@@ -96,8 +96,8 @@ def test_rename_counts_what_it_changes_and_what_it_leaves(text: str, names: tupl
 
 @given(TEXTS)
 def test_rename_back_and_forth_gives_the_text_again(text: str):
-    there = replaced(text, "Anna", "Qwert")
-    assert replaced(there.text, "Qwert", "Anna").text == text
+    there = rename_in_text(text, "Anna", "Qwert")
+    assert rename_in_text(there.text, "Qwert", "Anna").text == text
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_rename_back_and_forth_gives_the_text_again(text: str):
     ],
 )
 def test_rename_keeps_the_form_and_leaves_code_keys_and_targets(text: str, result: str):
-    assert replaced(text, "Anna", "Marie").text == result
+    assert rename_in_text(text, "Anna", "Marie").text == result
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_rename_keeps_the_form_and_leaves_code_keys_and_targets(text: str, resul
     ],
 )
 def test_rename_in_data_leaves_keys_alone(text: str, format_: str, result: str):
-    assert replaced(text, "ship", "boat", format_).text == result
+    assert rename_in_text(text, "ship", "boat", format_).text == result
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def flat(text: str) -> str:
 
 def check_quotes(text: str, count: int) -> None:
     sentences = all_sentences(text, "markdown", ("prose", "item"))
-    chosen = summary(sentences, count)
+    chosen = summarise(sentences, count)
     assert len(chosen) == min(count, len(sentences))
     assert [each.line for each in chosen] == sorted(each.line for each in chosen)
     lines = [flat(line) for line in split_lines(text)]
@@ -241,7 +241,7 @@ Then Tom said nothing. In London it rained, and Ines Havel knew it.
 
 
 def test_names_are_counted_as_often_as_they_stand():
-    found = {name.text: name for name in names_in([("story.md", STORY, "markdown")])}
+    found = {name.text: name for name in find_names([("story.md", STORY, "markdown")])}
     for name in found.values():
         assert name.count == len(re.findall(rf"(?<!\w){re.escape(name.text)}(?!\w)", STORY))
         line = STORY.split("\n")[name.first[1]]
@@ -256,7 +256,7 @@ def test_names_are_counted_as_often_as_they_stand():
 
 
 def test_figures_are_what_a_person_counts():
-    figures = figures_of(
+    figures = count_style(
         all_sentences("She ran quickly. The door was opened by Tom. She ran, she ran.\n\n## Not this\n")
     )
     assert (figures.words, figures.sentences) == (13, 3)
@@ -290,8 +290,8 @@ def nothing_is_installed(_name: str) -> bool:
 @pytest.mark.parametrize("has_embedder", [True, False])
 def test_notes_on_one_topic_come_together(has_embedder: bool, monkeypatch: pytest.MonkeyPatch):
     if not has_embedder:
-        monkeypatch.setattr(embeddings, "installed", nothing_is_installed)
-    found, by = groups(NOTES)
+        monkeypatch.setattr(embeddings, "is_installed", nothing_is_installed)
+    found, by = find_groups(NOTES)
     assert by == ("meaning" if has_embedder else "words")
     assert sorted(each.members for each in found) == [("lisbon.md", "norway.md"), ("sourdough.md", "pizza.md")]
 

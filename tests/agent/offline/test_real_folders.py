@@ -9,7 +9,7 @@ import pytest
 
 from agent.offline.conversing import Assistant
 from redraft.agent.offline import OfflineProvider
-from redraft.agent.offline.replacing import replaced
+from redraft.agent.offline.intent_handlers.rename import rename_in_text
 from workspace.folder import Folder
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_rename_over_a_hundred_documents_goes_on_where_it_stopped(book: Assistant):
     before = {path: data.decode() for path, data in book.folder.tree().items() if path.endswith(".md")}
-    due = {path for path, text in before.items() if replaced(text, "borrow", "loan").count}
+    due = {path for path, text in before.items() if rename_in_text(text, "borrow", "loan").count}
     jobs, said = 1, book.asked("rename borrow to loan everywhere")
     while "Not done yet" in said.text:
         assert len(said.made("find_and_replace", "write_document")) >= 1
@@ -28,20 +28,20 @@ def test_a_rename_over_a_hundred_documents_goes_on_where_it_stopped(book: Assist
         jobs += 1
     assert len(due) / 5 <= jobs <= len(due) / 2
     for path, text in before.items():
-        assert book.folder.text(path) == replaced(text, "borrow", "loan").text
+        assert book.folder.text(path) == rename_in_text(text, "borrow", "loan").text
 
 
 def test_with_a_larger_budget_it_takes_fewer_jobs(book: Assistant):
     book.provider = OfflineProvider(tool_calls=200, actions=20)
     before = {path: data.decode() for path, data in book.folder.tree().items() if path.endswith(".md")}
-    total = sum(replaced(text, "ownership", "possession").count for text in before.values())
+    total = sum(rename_in_text(text, "ownership", "possession").count for text in before.values())
     counts: list[int] = []
     said = book.asked("rename ownership to possession", tool_calls=200)
     while counts.append(int(re.findall(r"(\d+) places?,", said.text)[0])) or "Not done yet" in said.text:
         said = book.asked("rename ownership to possession", tool_calls=200, before=said.text)
     assert sum(counts) == total
     assert len(counts) <= 4
-    assert [path for path in before if replaced(book.folder.text(path), "ownership", "possession").count] == []
+    assert [path for path in before if rename_in_text(book.folder.text(path), "ownership", "possession").count] == []
 
 
 def test_a_long_chapter_is_read_to_its_end(book: Assistant):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.agent.offline.catalogue import INTENTS
-from redraft.agent.offline.grammar import number, parsed
-from redraft.agent.offline.understanding import nearest, said_nothing, understand
-from redraft.agent.offline.wording import likeness, slips, tokens_of
+from redraft.agent.offline.grammar import parse_number, parse_pattern
+from redraft.agent.offline.provider import INTENTS
+from redraft.agent.offline.request_parser import is_greeting, nearest_examples, parse_request
+from redraft.agent.offline.tokens import edit_distance, likeness, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ HELD_OUT = list(phrases("held_out.txt"))
 
 def read(words: str) -> tuple[str, dict[str, str]]:
     """The intent and the slots of a request; "this document" is the same as naming none."""
-    found = understand(words, INTENTS)
+    found = parse_request(words, INTENTS)
     if found is None:
         return "", {}
     return found.intent.name, one_name({name: value for name, value in found.slots.values.items() if value})
@@ -69,6 +69,7 @@ def is_understood(phrase: Phrase) -> bool:
     return intent == phrase.intent and own <= set(wanted) and wanted.items() <= slots.items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intent", [intent.name for intent in INTENTS])
 def test_every_phrase_of_an_intent_is_understood_with_its_slots(intent: str):
     missed = {each.words: read(each.words) for each in TUNED if each.intent == intent and not is_understood(each)}
@@ -82,6 +83,7 @@ def test_there_are_sixty_phrasings_of_every_intent_and_fifteen_held_out():
     assert len({phrase.words.casefold() for phrase in TUNED + HELD_OUT}) == 75 * len(names)
 
 
+@pytest.mark.slow
 def test_most_phrases_that_were_never_tuned_on_are_understood():
     missed = [phrase.words for phrase in HELD_OUT if not is_understood(phrase)]
     assert 1 - len(missed) / len(HELD_OUT) >= HELD_OUT_AT_LEAST, missed
@@ -156,19 +158,19 @@ def test_only_what_changes_nothing_is_guessed_from_keywords():
 
 @pytest.mark.parametrize("words", ["hello", "Hi there!", "thanks", "ok", "Good morning", ""])
 def test_a_greeting_asks_for_nothing(words: str):
-    assert said_nothing(words)
+    assert is_greeting(words)
     assert read(words)[0] == ""
 
 
 def test_the_nearest_examples_are_of_three_intents():
-    found = nearest("I want a tabel of the contentss somehow", INTENTS)
+    found = nearest_examples("I want a tabel of the contentss somehow", INTENTS)
     assert len(found) == 3
     assert "table of contents" in found[0]
 
 
 @given(st.text(max_size=300))
 def test_no_request_breaks_the_grammar(words: str):
-    found = understand(words, INTENTS)
+    found = parse_request(words, INTENTS)
     slots: dict[str, str] = {} if found is None else found.slots.values
     for name, value in slots.items():
         assert name == "n" or name not in OWN_WORDS or value in words or value in ("todo", "this", "/", "todo-list")
@@ -177,7 +179,7 @@ def test_no_request_breaks_the_grammar(words: str):
 @given(st.text(alphabet="ab 'x\"“”`.,", max_size=60))
 def test_tokens_stand_where_they_say(words: str):
     at = 0
-    for token in tokens_of(words):
+    for token in tokenize(words):
         assert at <= token.start < token.end <= len(words)
         assert token.text in words[token.start : token.end]
         at = token.end
@@ -197,7 +199,7 @@ def distance(one: str, other: str) -> int:
 
 @given(st.text(alphabet="abc", max_size=7), st.text(alphabet="abc", max_size=7), st.integers(0, 3))
 def test_slips_are_counted_as_the_naive_twin_counts_them(one: str, other: str, most: int):
-    found, true = slips(one, other, most), distance(one, other)
+    found, true = edit_distance(one, other, most), distance(one, other)
     assert found == true if true <= most else found > most
 
 
@@ -209,13 +211,13 @@ def test_short_words_have_to_be_written_as_they_are():
     ("words", "count"), [("12", 12), ("#4", 4), ("three", 3), ("30%", 30), ("2nd", 2), ("many", None)]
 )
 def test_numbers_are_read_in_digits_and_words(words: str, count: int | None):
-    assert number(words) == count
+    assert parse_number(words) == count
 
 
 @pytest.mark.parametrize("pattern", ["(a", "a)", "[a|b", "(a]", "a | b"])
 def test_a_pattern_that_is_none_is_refused(pattern: str):
     with pytest.raises(ValueError, match=r"no pattern|bracket"):
-        parsed(pattern)
+        parse_pattern(pattern)
 
 
 def test_a_long_text_in_a_request_costs_no_more_than_a_short_one():

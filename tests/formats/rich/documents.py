@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from redraft.formats.rich.schema import Node, joined, mark, node, text
+from redraft.formats.rich.schema import Node, join_texts, mark, node, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def inline(*, breaks: bool = True) -> st.SearchStrategy[list[Node]]:
     others = [st.just(node("image", src="i.png", alt="an 😀 image")), st.just(node("inlineSource", markdown="[^n]"))]
     if breaks:
         others.append(st.just(node("hardBreak")))
-    return st.lists(st.one_of(words, words, blank, *others), max_size=5).map(joined)
+    return st.lists(st.one_of(words, words, blank, *others), max_size=5).map(join_texts)
 
 
 def _words(parts: list[str], marks: tuple[dict[str, Any], ...]) -> Node:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from conftest import TORTURE
 from formats.rich.documents import documents, examples, tree
 from redraft.errors import Refused
-from redraft.formats.rich.model import model
+from redraft.formats.rich.editor_document import editor_document
+from redraft.formats.rich.parser import parse
 from redraft.formats.rich.positions import Positions
-from redraft.formats.rich.reading import parse
 from redraft.formats.rich.schema import NODES, Node, content_of, node, text
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -159,7 +159,7 @@ def test_nodes_of_another_schema_are_counted_as_tiptap_counts_them():
 @pytest.mark.covers("RT-prod-fast")
 def test_a_position_in_a_megabyte_is_found_in_less_than_a_millisecond_after_the_first():
     source = "A paragraph of words, with an 😀 in it and *some* emphasis.\n\n" * 1000
-    known = model(source)
+    known = editor_document(source)
     doc = {"type": "doc", "content": known.doc["content"] * 18}
     found = Positions.of(doc)
     assert len(found.text) > 1_000_000
@@ -169,4 +169,4 @@ def test_a_position_in_a_megabyte_is_found_in_less_than_a_millisecond_after_the_
     for place in places:
         found.position(place)
     assert (time.process_time() - start) / len(places) < 0.001
-    assert model(source) is known
+    assert editor_document(source) is known

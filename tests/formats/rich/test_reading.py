@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from formats.rich.documents import examples, tree
-from redraft.formats.rich.reading import Block, parse
-from redraft.formats.rich.schema import MARKS, NODES, attrs_of, content_of, normal, plain_text, schema
+from redraft.formats.rich.parser import RichBlock, parse
+from redraft.formats.rich.schema import MARKS, NODES, attrs_of, content_of, normal_form, plain_text, schema
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "rich"
 
@@ -79,7 +79,7 @@ def test_lines_are_counted_whatever_ends_them(newline: str):
     assert [(each.start, each.end) for each in parse(source).blocks] == [(0, 1), (2, 4), (5, 8)]
 
 
-def lines_of(blocks: tuple[Block, ...]) -> list[int]:
+def lines_of(blocks: tuple[RichBlock, ...]) -> list[int]:
     return [line for block in blocks for line in range(block.start, block.end)]
 
 
@@ -104,5 +104,5 @@ def test_a_document_that_was_read_is_in_its_normal_form_and_fits_the_schema(mate
 
     for name, source in examples(material).items():
         doc = parse(source).doc
-        assert normal(doc) == doc, name
+        assert normal_form(doc) == doc, name
         ModelNode.from_json(schema(), doc).check()

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from conftest import TORTURE
 from formats.rich.documents import documents
 from redraft.errors import Refused, Stale
-from redraft.formats.rich.foreign import check_document
-from redraft.formats.rich.html_reading import html_blocks
-from redraft.formats.rich.model import model
+from redraft.formats.rich.editor_document import editor_document
+from redraft.formats.rich.foreign_schema import check_document
+from redraft.formats.rich.inserted_content import html_blocks
 from redraft.formats.rich.positions import Positions
-from redraft.formats.rich.replacing import Passage, replace_passages
+from redraft.formats.rich.replacements import Replacement, apply_replacements
 from redraft.formats.rich.schema import content_of, node, plain_text, schema, text
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 TABLE = "| a | b |\n|---|---|\n| c | d |\n"
 
 
-def saved(source: str, *passages: Passage) -> str:
-    return model(source).replaced(passages).markdown
+def saved(source: str, *passages: Replacement) -> str:
+    return editor_document(source).replace(passages).markdown
 
 
-def passage(source: str, words: str, new: str, **more: Any) -> Passage:
+def passage(source: str, words: str, new: str, **more: Any) -> Replacement:
     """The passage of these words, which stand in the text once."""
-    content = model(source).text
+    content = editor_document(source).text
     assert content.count(words) == 1
-    return Passage(content.index(words), content.index(words) + len(words), new, **more)
+    return Replacement(content.index(words), content.index(words) + len(words), new, **more)
 
 
 @settings(max_examples=5000 if TORTURE else 60)
@@ -45,7 +45,7 @@ def test_words_within_one_line_become_the_new_words_and_all_others_stay(doc: Nod
         end += 1
     if start == end or before[start] == "\n":
         return
-    after = Positions.of(replace_passages(doc, [Passage(start, end, "n😀w", form="plain")])).text
+    after = Positions.of(apply_replacements(doc, [Replacement(start, end, "n😀w", form="plain")])).text
     assert after == before[:start] + "n😀w" + before[end:]
 
 
@@ -59,7 +59,7 @@ def test_any_passage_is_replaced_or_refused_and_the_document_stays_sound(doc: No
     end = data.draw(st.integers(start, len(before)))
     new = data.draw(st.sampled_from(("", "x", "a\nb", "**b** c", "# h\n\n- i", "<em>e</em>", "| a |\n|---|\n| b |\n")))
     try:
-        after = replace_passages(doc, [Passage(start, end, new)])
+        after = apply_replacements(doc, [Replacement(start, end, new)])
     except Refused:
         return
     ModelNode.from_json(schema(), after).check()
@@ -74,12 +74,12 @@ def test_several_passages_are_one_change_by_the_offsets_of_the_text_before():
 
 def test_passages_that_overlap_are_refused():
     with pytest.raises(Refused, match="overlap"):
-        saved("one two\n", Passage(0, 5, "x"), Passage(4, 7, "y"))
+        saved("one two\n", Replacement(0, 5, "x"), Replacement(4, 7, "y"))
 
 
 def test_a_text_that_is_not_the_expected_one_is_refused_with_what_stands_there():
     with pytest.raises(Stale) as caught:
-        saved("one two\n", Passage(0, 3, "x", expected="two"))
+        saved("one two\n", Replacement(0, 3, "x", expected="two"))
     assert caught.value.details["actual"] == "one"
 
 
@@ -99,19 +99,26 @@ def test_formatting_stays_where_it_still_applies(source: str, words: str, new: s
     assert saved(source, passage(source, words, new)) == after
 
 
+@pytest.mark.parametrize(
+    "source", ["\xa0 word more\nand on \n", "a line\nand a word \xa0\n", "a line  \n\xa0 word too\n", "# \xa0 word\n"]
+)
+def test_a_space_that_the_text_does_not_show_stays_beside_words_that_change(source: str):
+    assert saved(source, passage(source, "word", "sentence")) == source.replace("word", "sentence")
+
+
 @pytest.mark.covers("RT-prod-newlines")
 def test_a_newline_breaks_the_paragraph_in_the_middle_of_a_block_too():
-    assert saved("one two\n", Passage(3, 4, "\n")) == "one\n\ntwo\n"
-    assert saved("one two\n", Passage(3, 4, " x\n\ny ")) == "one x\n\ny two\n"
+    assert saved("one two\n", Replacement(3, 4, "\n")) == "one\n\ntwo\n"
+    assert saved("one two\n", Replacement(3, 4, " x\n\ny ")) == "one x\n\ny two\n"
     assert saved("- one two\n- b\n", passage("- one two\n- b\n", " ", "\n")) == "- one\n\n  two\n- b\n"
 
 
 @pytest.mark.covers("RT-prod-markdown")
 def test_markdown_becomes_formatting_and_blocks():
-    assert saved("a b\n", Passage(2, 3, "**bold** and `code`")) == "a **bold** and `code`\n"
-    assert saved("a\n\nb\n", Passage(3, 4, "## Head\n\n- x\n- y")) == "a\n\n## Head\n\n- x\n- y\n"
-    assert saved("a b\n", Passage(2, 3, "**not**", form="plain")) == "a \\*\\*not\\*\\*\n"
-    assert saved("a b\n", Passage(2, 3, "- no item")) == "a - no item\n"
+    assert saved("a b\n", Replacement(2, 3, "**bold** and `code`")) == "a **bold** and `code`\n"
+    assert saved("a\n\nb\n", Replacement(3, 4, "## Head\n\n- x\n- y")) == "a\n\n## Head\n\n- x\n- y\n"
+    assert saved("a b\n", Replacement(2, 3, "**not**", form="plain")) == "a \\*\\*not\\*\\*\n"
+    assert saved("a b\n", Replacement(2, 3, "- no item")) == "a - no item\n"
 
 
 def test_in_code_everything_is_taken_as_it_is():
@@ -122,9 +129,9 @@ def test_in_code_everything_is_taken_as_it_is():
 @pytest.mark.covers("RT-prod-tables")
 def test_a_table_stays_whole():
     assert saved(TABLE, passage(TABLE, "c", "x | y")) == "| a | b |\n|---|---|\n| x \\| y | d |\n"
-    text = model(TABLE).text
+    text = editor_document(TABLE).text
     with pytest.raises(Refused, match="cell"):
-        saved(TABLE, Passage(text.index("c"), text.index("d") + 1, "x"))
+        saved(TABLE, Replacement(text.index("c"), text.index("d") + 1, "x"))
 
 
 @pytest.mark.covers("RT-prod-images")
@@ -138,12 +145,12 @@ def test_an_image_beside_the_passage_stays():
 def test_a_block_that_the_text_does_not_show_is_not_taken_out_by_chance():
     source = "one\n\n<div>kept</div>\n\ntwo\n"
     with pytest.raises(Refused, match="not in the text"):
-        saved(source, Passage(0, len(model(source).text) - 1, "x"))
+        saved(source, Replacement(0, len(editor_document(source).text) - 1, "x"))
 
 
 def test_the_whole_text_is_replaced_and_the_frontmatter_stays():
     source = "---\ntitle: x\n---\n\n# A\n\nb\n"
-    assert saved(source, Passage(0, len(model(source).text), "new")) == "---\ntitle: x\n---\n\nnew\n"
+    assert saved(source, Replacement(0, len(editor_document(source).text), "new")) == "---\ntitle: x\n---\n\nnew\n"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,7 @@ def test_the_whole_text_is_replaced_and_the_frontmatter_stays():
     ],
 )
 def test_nothing_that_could_run_is_left_but_words(hostile: str):
-    made = model("a\n").replaced([Passage(0, 1, hostile)])
+    made = editor_document("a\n").replace([Replacement(0, 1, hostile)])
     told = str(made.doc)
     assert "inlineSource" not in told
     assert "'source'" not in told
@@ -211,6 +218,6 @@ def test_a_document_of_another_schema_is_edited_too():
     underline = {"type": "underline"}
     content = [{"type": "image", "attrs": {"src": "x"}}, node("paragraph", [text("words", [underline])])]
     doc = check_document({"type": "doc", "content": content}, strict=True)
-    after = replace_passages(doc, [Passage(2, 4, "ne")])
+    after = apply_replacements(doc, [Replacement(2, 4, "ne")])
     assert plain_text(after) == "nerds"
     assert content_of(after["content"][1])[0]["marks"] == [underline]

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 
 from conftest import TORTURE
 from formats.rich.documents import documents, examples, tree
-from redraft.formats.rich.reading import parse
-from redraft.formats.rich.representable import representable
-from redraft.formats.rich.saving import save
+from redraft.formats.rich.parser import parse
+from redraft.formats.rich.save import save, to_representable
 from redraft.formats.rich.schema import attrs_of, content_of, node, text
-from redraft.formats.rich.writing import write
+from redraft.formats.rich.writer import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from redraft.formats.rich.reading import Parsed
+    from redraft.formats.rich.parser import ParsedDocument
     from redraft.formats.rich.schema import Node
 
 TYPED = "wörd😀"
@@ -57,7 +56,7 @@ def typed_into(doc: Node, path: tuple[int, ...]) -> Node:
     return changed
 
 
-def check_typing(parsed: Parsed, path: tuple[int, ...], name: str) -> None:
+def check_typing(parsed: ParsedDocument, path: tuple[int, ...], name: str) -> None:
     """A word typed into one block is in the text, and nothing outside of that block's lines changed."""
     wanted = typed_into(parsed.doc, path)
     saved = save(as_an_editor_gives_it(wanted), parsed)
@@ -68,7 +67,7 @@ def check_typing(parsed: Parsed, path: tuple[int, ...], name: str) -> None:
     before, after = "".join(parsed.lines[: block.start]), "".join(parsed.lines[block.end :])
     assert saved.startswith(before), (name, path)
     assert saved.endswith(after), (name, path)
-    assert representable(parse(saved).doc) == representable(wanted), (name, path)
+    assert to_representable(parse(saved).doc) == to_representable(wanted), (name, path)
 
 
 def test_no_change_changes_no_byte_of_commonmark_and_gfm(material: Path):
@@ -115,11 +114,11 @@ def test_a_word_typed_into_a_block_of_a_real_tree_changes_its_line_alone(materia
 def test_any_blocks_put_into_any_text_are_read_back_and_the_others_keep_their_bytes(
     old: Node, new: Node, data: st.DataObject
 ):
-    source = write(representable(old))
+    source = write(to_representable(old))
     parsed = parse(source)
     at = data.draw(st.integers(0, len(parsed.blocks)))
     kept = [block.node for block in parsed.blocks]
-    added = content_of(representable(new))[:1]
+    added = content_of(to_representable(new))[:1]
     # Markdown has two signs for numbers: of three such lists in a row two must be written as one, or one anew.
     beside = {each["type"] for each in (*kept[max(0, at - 1) : at], *added, *kept[at : at + 1])}
     assume(len(beside) > 1 or not added or not added[0]["type"].endswith("List") or at in (0, len(kept)))
@@ -127,7 +126,7 @@ def test_any_blocks_put_into_any_text_are_read_back_and_the_others_keep_their_by
     for block in parsed.blocks:
         assert "".join(parsed.lines[block.start : block.end]).rstrip("\n") in saved or len(parsed.blocks) < 2
     if not any(each["type"] in ("source", "paragraph") for each in added):
-        assert representable(parse(saved).doc) == representable(node("doc", [*kept[:at], *added, *kept[at:]]))
+        assert to_representable(parse(saved).doc) == to_representable(node("doc", [*kept[:at], *added, *kept[at:]]))
 
 
 @pytest.mark.parametrize(
@@ -201,3 +200,13 @@ def test_a_long_line_typed_into_a_wrapped_paragraph_is_wrapped():
     lines = save(changed, parsed).splitlines()
     assert lines[0] == source.splitlines()[0]
     assert max(map(len, lines)) <= len(lines[0])
+
+
+def test_a_list_between_two_others_takes_the_third_sign():
+    parsed = parse("- one\n\n* two\n")
+    task = node("taskItem", [node("paragraph", [{"type": "text", "text": "do it"}]), node("horizontalRule")])
+    kept = [block.node for block in parsed.blocks]
+    wanted = node("doc", [kept[0], node("taskList", [task]), kept[1]])
+    saved = save(wanted, parsed)
+    assert to_representable(parse(saved).doc) == to_representable(wanted)
+    assert (saved.startswith("- one\n"), saved.endswith("* two\n")) == (True, True)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 
 from conftest import TORTURE
 from formats.rich.documents import documents, examples, tree
-from redraft.formats.rich.reading import parse
-from redraft.formats.rich.representable import representable
+from redraft.formats.rich.parser import parse
+from redraft.formats.rich.save import to_representable
 from redraft.formats.rich.schema import content_of, mark, node, schema, text
-from redraft.formats.rich.style import DEFAULT, Style, facts_in, learned
-from redraft.formats.rich.writing import write
+from redraft.formats.rich.style import DEFAULT, Style, facts_in, infer_style
+from redraft.formats.rich.writer import write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,8 @@ PER_TEST = 5000 if TORTURE else 60
 @settings(max_examples=PER_TEST)
 @given(documents())
 def test_what_is_written_reads_as_the_document(doc: Node):
-    wanted = representable(doc)
-    assert representable(parse(write(wanted)).doc) == wanted
+    wanted = to_representable(doc)
+    assert to_representable(parse(write(wanted)).doc) == wanted
 
 
 @settings(max_examples=PER_TEST)
@@ -35,8 +35,8 @@ def test_what_is_written_reads_as_the_document(doc: Node):
 def test_a_representable_document_is_its_own_representable_form_and_fits_the_schema(doc: Node):
     from prosemirror.model import Node as ModelNode
 
-    wanted = representable(doc)
-    assert representable(wanted) == wanted
+    wanted = to_representable(doc)
+    assert to_representable(wanted) == wanted
     ModelNode.from_json(schema(), wanted).check()
 
 
@@ -78,14 +78,14 @@ def test_a_real_tree_reads_the_same_after_it_is_written_anew(material: Path):
     ],
 )
 def test_a_style_is_learned_and_written_again(source: str, style: Style):
-    found = learned(facts_in(source))
+    found = infer_style(facts_in(source))
     assert found == style
     assert write(parse(source).doc, found).split() == source.split()
 
 
 def test_what_the_place_does_not_show_the_wider_text_does():
-    assert learned(facts_in("_a_\n"), facts_in("* b\n\n*c*\n")) == Style(bullet="*", emphasis="_")
-    assert learned(facts_in("words\n")) == DEFAULT
+    assert infer_style(facts_in("_a_\n"), facts_in("* b\n\n*c*\n")) == Style(bullet="*", emphasis="_")
+    assert infer_style(facts_in("words\n")) == DEFAULT
 
 
 @pytest.mark.parametrize(

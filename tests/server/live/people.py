@@ -74,7 +74,8 @@ class Person:
         self._synced.clear()
         self.closed = None
         url = f"ws://127.0.0.1:{self.client.port}/api/live/{self.path}?epoch={epoch or self.epoch}"
-        sent = {"Authorization": f"Bearer {self.client.token}"}
+        cookie = {name: value for name, value in self.client.sent.items() if name != "Host"}
+        sent = {"Authorization": f"Bearer {self.client.token}"} if self.client.token else cookie
         # The library tells the host that it dials; behind a proxy it is another.
         host = self.client.sent.get("Host", f"127.0.0.1:{self.client.port}")
         self._socket = await connect(
@@ -145,7 +146,7 @@ class Person:
 
     def _changed(self, event: Any) -> None:
         if self._mine and self._socket is not None:
-            task = asyncio.get_running_loop().create_task(self.send(wire.changed(event.update)))
+            task = asyncio.get_running_loop().create_task(self.send(wire.update_message(event.update)))
             self._sending = task
 
     @contextlib.contextmanager

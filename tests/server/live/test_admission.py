@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pycrdt import Array, Doc, Map, Text, merge_updates
 
 from conftest import TORTURE
-from redraft.server.live.admission import Ledger, read_update
+from redraft.server.live.admission import RoomClock, read_update
 from redraft.server.live.wire import NOTHING, Garbled, Reader, blob, number, read_frame
 
 EXAMPLES = 5000 if TORTURE else 60
@@ -37,7 +37,7 @@ def clocks(doc: Doc[Any]) -> dict[int, int]:
 def test_all_that_people_type_is_let_in(first: str, acts: list[tuple[int, int, int, str]]):
     """Three people type and tell each other everything at once or never; the ledger always knows what there is."""
     server, _ = begun(first)
-    ledger = Ledger(server.get_update())
+    ledger = RoomClock(server.get_update())
     people = [begun("", client) for client in (2, 3, 4)]
     for doc, _ in people[:2]:
         doc.apply_update(server.get_update())
@@ -53,7 +53,7 @@ def test_all_that_people_type_is_let_in(first: str, acts: list[tuple[int, int, i
                 text.insert(len(now[:at].encode()), new)
         for data in (doc.get_update(before), doc.get_update(server.get_state())):
             update = ledger.judge(data)
-            assert not ledger.early(update)
+            assert not ledger.is_early(update)
             server.apply_update(data)
             ledger.note(update)
             assert ledger.clocks == {client: clock for client, clock in clocks(server).items() if clock}
@@ -87,7 +87,7 @@ def deletion(clock: int, length: int, client: int = 1) -> bytes:
 def test_no_character_is_cut_in_two(data: bytes):
     doc, _ = begun()
     with pytest.raises(Garbled, match="two"):
-        Ledger(doc.get_update()).judge(data)
+        RoomClock(doc.get_update()).judge(data)
 
 
 def test_nor_is_one_that_comes_with_the_same_update():
@@ -96,13 +96,13 @@ def test_nor_is_one_that_comes_with_the_same_update():
     text = bytes((1, 2, 0, 4, 1)) + blob(b"text") + blob("x😀y".encode())
     between = bytes((1, 3, 0, 0x84, 2, 1)) + blob(b"!")
     with pytest.raises(Garbled, match="two"):
-        Ledger(doc.get_update()).judge(b"\2" + between + text + b"\0")
+        RoomClock(doc.get_update()).judge(b"\2" + between + text + b"\0")
 
 
 def test_a_text_that_begins_within_what_is_known_is_not_cut_in_two():
     doc, _ = begun("ab")
     with pytest.raises(Garbled, match="two"):
-        Ledger(doc.get_update()).judge(bytes((1, 1, 1, 1, 4, 1)) + blob(b"text") + blob("😀".encode()) + b"\0")
+        RoomClock(doc.get_update()).judge(bytes((1, 1, 1, 1, 4, 1)) + blob(b"text") + blob("😀".encode()) + b"\0")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_text_that_begins_within_what_is_known_is_not_cut_in_two():
 def test_what_typing_does_not_make_is_refused(data: bytes):
     doc, _ = begun()
     with pytest.raises(Garbled):
-        Ledger(doc.get_update()).judge(data)
+        RoomClock(doc.get_update()).judge(data)
 
 
 def test_other_shared_types_are_refused():
@@ -142,7 +142,7 @@ def test_other_shared_types_are_refused():
         else:
             made.append(1)
         with pytest.raises(Garbled):
-            Ledger(doc.get_update()).judge(stranger.get_update())
+            RoomClock(doc.get_update()).judge(stranger.get_update())
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_other_shared_types_are_refused():
 )
 def test_what_builds_on_the_unknown_is_told_apart(data: bytes):
     doc, _ = begun()
-    ledger = Ledger(doc.get_update())
-    assert ledger.early(ledger.judge(data))
+    ledger = RoomClock(doc.get_update())
+    assert ledger.is_early(ledger.judge(data))
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(data: bytes):
-    for read in (read_update, read_frame, Ledger(begun()[0].get_update()).judge):
+    for read in (read_update, read_frame, RoomClock(begun()[0].get_update()).judge):
         with contextlib.suppress(Garbled):
             assert read(data) is not None
 
@@ -174,7 +174,7 @@ def test_what_is_let_in_of_a_damaged_update_harms_no_replica(new: str, damage: l
     """Bytes of a real update are changed. An item that is hung between two places in the wrong order is put here by one
     replica and there by another; but no replica fails, and every one holds the same characters."""
     doc, text = begun("a😀b and more")
-    ledger = Ledger(doc.get_update())
+    ledger = RoomClock(doc.get_update())
     other, theirs = begun("", 2)
     other.apply_update(doc.get_update())
     before = other.get_state()
@@ -188,7 +188,7 @@ def test_what_is_let_in_of_a_damaged_update_harms_no_replica(new: str, damage: l
         update = ledger.judge(bytes(data))
     except Garbled:
         return
-    if ledger.early(update):
+    if ledger.is_early(update):
         return
     doc.apply_update(bytes(data))
     copy, same = begun("", 9)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TORTURE
-from redraft.server.changes import CHANGES, Changes
+from redraft.server.change_feed import CHANGES, ChangeFeed
 from redraft.text.edits import Change, Edit
 from server.live.people import Person, edit, elsewhere, expect_same, place, story, tab_of, until
 from server.serving import Client, ended
@@ -97,6 +97,7 @@ def kinds(told: list[dict[str, Any]], path: str | None = None) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.covers("RD-turn-events")
 def test_what_this_server_does_is_told(standing: Server, page: str):
     standing.get("/api/live", path=page)
     with listening(standing) as ear:
@@ -111,16 +112,30 @@ def test_what_this_server_does_is_told(standing: Server, page: str):
         ear.until(lambda each: each["kind"] == "document" and each.get("path") == page)
         standing.post("/api/documents", {"path": f"new-{page}", "content": "New.\n"})
         ear.until(lambda each: each["kind"] == "tree")
-        standing.post("/api/tabs", {"path": f"new-{page}"})
+        made = standing.post("/api/tabs", {"path": f"new-{page}"})
         ear.until(lambda each: each["kind"] == "tabs")
+        standing.post(f"/api/tabs/{made['tab_id']}", method="DELETE")
+        ear.until(lambda each: each["kind"] == "tabs")
+        new = f"new-{page}"
+        edit(standing, new, "New", "Newer")
+        ear.until(lambda each: each["kind"] == "review" and each.get("path") == new)
+        for act, body in (
+            ("review/accept", {"hunks": {new: None}}),
+            ("turns/undo", {}),
+            ("review/reject", {"all": True}),
+        ):
+            number = standing.post(f"/api/{act}", body)["turn"]["turn"]
+            ear.until(lambda each, number=number: each["kind"] == "turn" and each.get("turn") == number)
+            ear.until(lambda each: each["kind"] == "review" and each.get("path") == new)
 
 
 @pytest.mark.slow
 def test_what_others_do_is_told(standing: Server, page: str):
+    standing.get("/api/documents", path=page)  # a document that the server has never seen is a new one to it
     with listening(standing) as ear, elsewhere(standing) as workspace:
         place(standing, page).write_text(STORY + "By another program.\n", encoding="utf-8")
-        told = ear.until(lambda each: each["kind"] == "document" and each.get("path") == page)
-        assert told[-1]["version"] == workspace.read(page).version
+        version = workspace.read(page).version
+        ear.until(lambda each: each["kind"] == "document" and each.get("version") == version)
         place(standing, f"other-{page}").write_text("A new file.\n", encoding="utf-8")
         ear.until(lambda each: each["kind"] == "tree")
         workspace.open_tab(page)
@@ -201,7 +216,7 @@ def test_the_agent_is_somebody_who_is_there(folder: Path):
 def test_every_change_is_told_or_all_are(acts: list[Any]):
     """The log keeps eight here. Whoever comes with the number of something forgotten, or with one that never was, is
     told `all`, and after it what there is; everybody else exactly what came behind."""
-    changes = Changes(kept=8)
+    changes = ChangeFeed(kept=8)
     first = changes.begin(None)
     count = 0
     for act in acts:

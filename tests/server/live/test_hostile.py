@@ -23,12 +23,12 @@ def test_what_a_client_writes_about_a_document_does_not_stand(standing: Server, 
         anna, bert = await Person(standing, page).join(), await Person(standing, page).join()
         before = anna.doc.get_state()
         anna.about["version"] = "mine"
-        await anna.send(wire.changed(anna.doc.get_update(before)))
+        await anna.send(wire.update_message(anna.doc.get_update(before)))
         assert (await anna.ended())[0] == 4400
         assert bert.told["version"] != "mine"
         before = bert.doc.get_state()
         del bert.about["saved"]  # a deletion says nothing of what it takes out, so it is let in, and made good
-        await bert.send(wire.changed(bert.doc.get_update(before)))
+        await bert.send(wire.update_message(bert.doc.get_update(before)))
         bert.type(0, "x")
         await until(lambda: bert.told.get("saved") is False)
         await bert.leave()

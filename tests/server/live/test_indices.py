@@ -11,10 +11,10 @@ from pycrdt import Doc
 from pycrdt import Text as SharedText
 
 from conftest import TORTURE
-from redraft.server.live.indices import OffBeat, byte_length, change_of, places_of
+from redraft.server.live.byte_offsets import InvalidOffset, byte_length, change_of, places_of
+from redraft.text.diff.word_diff import word_edits
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
-from redraft.text.words import word_edits
 
 EXAMPLES = 5000 if TORTURE else 60
 # One, two, three and four bytes; marks that belong to what stands before them; line ends of every kind.
@@ -91,7 +91,7 @@ def test_places_are_those_that_encoding_gives(text: str, data: st.DataObject):
     ],
 )
 def test_a_place_inside_a_character_and_what_is_no_text_are_refused(delta: list[dict[str, Any]]):
-    with pytest.raises(OffBeat):
+    with pytest.raises(InvalidOffset):
         change_of(Text("a😀b"), delta)
 
 

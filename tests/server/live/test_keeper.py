@@ -13,18 +13,19 @@ from pycrdt import Doc, Map, Text
 from redraft.errors import Busy, Refused
 from redraft.history.reviews import Reviews
 from redraft.history.turns import Author
-from redraft.server.live import keeper as module
-from redraft.server.live.keeper import EPOCH_SECONDS, Delayed, Keeper
-from redraft.server.live.kept import Kept
+from redraft.server.live import room_sync as module
 from redraft.server.live.mirror import Mirror
+from redraft.server.live.room_store import RoomStore
+from redraft.server.live.room_sync import EPOCH_SECONDS, ExchangeDelayed, RoomSync
 from redraft.text.edits import Change, Edit
+from redraft.workspace.documents import Documents
 from redraft.workspace.workspace import Workspace
 from tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from redraft.server.live.keeper import Exchanged, Opened
+    from redraft.server.live.room_sync import ExchangeResult, OpenedRoom
 
 PATH = "story.md"
 NOW = 1_000_000_000.0
@@ -33,7 +34,7 @@ NOW = 1_000_000_000.0
 class Replica:
     """Somebody who types, as a room has them."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenedRoom) -> None:
         self.doc: Doc[Any] = Doc()
         self.text: Text = self.doc.get("text", type=Text)
         self.about: Map[Any] = self.doc.get("about", type=Map)
@@ -44,7 +45,7 @@ class Replica:
         self.text.insert(at, new)
         return [("anna", self.doc.get_update(before))]
 
-    def take(self, done: Exchanged) -> None:
+    def take(self, done: ExchangeResult) -> None:
         for update in done.made:
             self.doc.apply_update(update)
 
@@ -59,20 +60,20 @@ def workspace(tmp_path: Path) -> Generator[Workspace]:
 
 
 @pytest.fixture
-def keeper(workspace: Workspace) -> Keeper:
-    return Keeper(Kept(workspace.engine.database), PATH)
+def keeper(workspace: Workspace) -> RoomSync:
+    return RoomSync(RoomStore(workspace.database), PATH)
 
 
-def again(workspace: Workspace) -> Keeper:
+def again(workspace: Workspace) -> RoomSync:
     """As a program that starts anew finds it."""
-    return Keeper(Kept(workspace.engine.database), PATH)
+    return RoomSync(RoomStore(workspace.database), PATH)
 
 
 def now(workspace: Workspace) -> str:
     return str(workspace.read(PATH).text)
 
 
-def test_an_epoch_goes_on_until_nobody_was_there_for_long(workspace: Workspace, keeper: Keeper):
+def test_an_epoch_goes_on_until_nobody_was_there_for_long(workspace: Workspace, keeper: RoomSync):
     first = keeper.open(workspace, NOW)
     soon = again(workspace).open(workspace, NOW + EPOCH_SECONDS - 1)
     assert soon.epoch == first.epoch
@@ -87,17 +88,17 @@ def test_an_epoch_goes_on_until_nobody_was_there_for_long(workspace: Workspace, 
 
 
 def test_a_room_that_remembers_too_much_begins_anew(
-    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch
 ):
     first = keeper.open(workspace, NOW)
     monkeypatch.setattr(module, "MAX_STATE", 0)
     assert again(workspace).open(workspace, NOW).epoch != first.epoch
 
 
-def test_a_replica_that_is_not_used_any_more_is_let_go_of(workspace: Workspace, keeper: Keeper):
+def test_a_replica_that_is_not_used_any_more_is_let_go_of(workspace: Workspace, keeper: RoomSync):
     """After typing and after edits from elsewhere; the library holds on to what anybody still listens to."""
     anna = Replica(keeper.open(workspace, NOW))
-    mirror = Mirror.begun(workspace.read(PATH))
+    mirror = Mirror.begin(workspace.read(PATH))
     anna.take(keeper.exchange(workspace, anna.type(0, "Typed. ")))
     mirror.pull(workspace, "typing")
     mirror.push(workspace, [], lambda: None)
@@ -109,7 +110,7 @@ def test_a_replica_that_is_not_used_any_more_is_let_go_of(workspace: Workspace, 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_file_that_is_written_while_typing_is_taken_in_is_seen_by_all(
-    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch, times: int
+    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch, times: int
 ):
     """The workspace merges it in with the typing, at once: the room must not take that for what was typed."""
     anna = Replica(keeper.open(workspace, NOW))
@@ -128,18 +129,18 @@ def test_a_file_that_is_written_while_typing_is_taken_in_is_seen_by_all(
 
 
 def test_typing_and_its_mark_are_kept_together_or_not_at_all(
-    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch
 ):
     """The program ends after the typing, before it is marked: neither is there. It ends before: neither is there."""
     anna = Replica(keeper.open(workspace, NOW))
     batch = anna.type(0, "Once. ")
-    kept = Kept.follow
+    kept = RoomStore.follow
 
     def fails(*given: Any) -> None:
         kept(*given)
         raise SystemExit
 
-    monkeypatch.setattr(Kept, "follow", fails)
+    monkeypatch.setattr(RoomStore, "follow", fails)
     with pytest.raises(SystemExit):
         keeper.exchange(workspace, batch)
     monkeypatch.undo()
@@ -152,7 +153,7 @@ def test_typing_and_its_mark_are_kept_together_or_not_at_all(
     assert again(workspace).open(workspace, NOW).length == len("Once. " + STORY)
 
 
-def test_what_cannot_be_typed_waits_until_it_can(workspace: Workspace, keeper: Keeper):
+def test_what_cannot_be_typed_waits_until_it_can(workspace: Workspace, keeper: RoomSync):
     """An agent proposes to delete the document while somebody is typing; the person refuses that."""
     anna = Replica(keeper.open(workspace, NOW))
     turn = workspace.turn(Author("agent", "agent"), "Away with it", mode="propose")
@@ -170,7 +171,7 @@ def test_what_cannot_be_typed_waits_until_it_can(workspace: Workspace, keeper: K
 
 
 def test_nothing_is_lost_where_somebody_else_is_writing_just_then(
-    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch
 ):
     anna = Replica(keeper.open(workspace, NOW))
     batch = anna.type(0, "Once. ")
@@ -178,18 +179,18 @@ def test_nothing_is_lost_where_somebody_else_is_writing_just_then(
     def busy(*_: Any) -> Any:
         raise Busy("Somebody writes.")
 
-    monkeypatch.setattr(workspace.engine.documents, "stored", busy)
-    with pytest.raises(Delayed):
+    monkeypatch.setattr(Documents, "stored_draft", busy)
+    with pytest.raises(ExchangeDelayed):
         keeper.exchange(workspace, batch)
-    with pytest.raises(Delayed):
+    with pytest.raises(ExchangeDelayed):
         keeper.exchange(workspace, ())
     monkeypatch.undo()
-    assert len(Kept(workspace.engine.database).updates(PATH)) == 2  # the epoch's beginning, and the batch
+    assert len(RoomStore(workspace.database).updates(PATH)) == 2  # the epoch's beginning, and the batch
     keeper.exchange(workspace, ())
     assert now(workspace) == "Once. " + STORY
 
 
-def test_typing_that_comes_late_is_merged_with_what_happened_meanwhile(workspace: Workspace, keeper: Keeper):
+def test_typing_that_comes_late_is_merged_with_what_happened_meanwhile(workspace: Workspace, keeper: RoomSync):
     """Nobody has told the room of the change: it is found when the batch is typed."""
     anna = Replica(keeper.open(workspace, NOW))
     batch = anna.type(STORY.index("dark"), "very ")
@@ -198,7 +199,7 @@ def test_typing_that_comes_late_is_merged_with_what_happened_meanwhile(workspace
     assert now(workspace) == str(anna.text) == "Meanwhile. " + STORY.replace("dark", "very dark")
 
 
-def test_a_change_from_elsewhere_takes_out_only_what_it_must(workspace: Workspace, keeper: Keeper):
+def test_a_change_from_elsewhere_takes_out_only_what_it_must(workspace: Workspace, keeper: RoomSync):
     """What stays, stays the same for every replica, so that undoing and cursors go on."""
     anna = Replica(keeper.open(workspace, NOW))
     sticky = anna.text.sticky_index(STORY.index("eleven"))
@@ -209,9 +210,9 @@ def test_a_change_from_elsewhere_takes_out_only_what_it_must(workspace: Workspac
     assert sticky.get_index() == change.encode().index(b"eleven")
 
 
-def test_a_state_that_cannot_be_used_is_typed_as_far_as_it_can_be_read(workspace: Workspace, keeper: Keeper):
+def test_a_state_that_cannot_be_used_is_typed_as_far_as_it_can_be_read(workspace: Workspace, keeper: RoomSync):
     opened = keeper.open(workspace, NOW)
-    kept = Kept(workspace.engine.database)
+    kept = RoomStore(workspace.database)
     kept.add(PATH, [("mallory", b"\xff\xff\xff")])
     kept.add(PATH, Replica(opened).type(0, "Rescued. "))
     fresh = again(workspace).open(workspace, NOW)
@@ -220,11 +221,11 @@ def test_a_state_that_cannot_be_used_is_typed_as_far_as_it_can_be_read(workspace
 
 
 def test_the_state_is_kept_as_one_piece_now_and_then(
-    workspace: Workspace, keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(module, "FOLD_AFTER", 10)
     anna = Replica(keeper.open(workspace, NOW))
-    kept = Kept(workspace.engine.database)
+    kept = RoomStore(workspace.database)
     for number in range(40):
         anna.take(keeper.exchange(workspace, anna.type(0, f"{number} ")))
         assert len(kept.updates(PATH)) <= 14
@@ -234,18 +235,18 @@ def test_the_state_is_kept_as_one_piece_now_and_then(
     assert str(bert.text) == str(anna.text) == now(workspace)
 
 
-def test_rooms_that_nobody_uses_are_let_go_of_unless_something_waits(workspace: Workspace, keeper: Keeper):
+def test_rooms_that_nobody_uses_are_let_go_of_unless_something_waits(workspace: Workspace, keeper: RoomSync):
     opened = keeper.open(workspace, NOW)
-    kept = Kept(workspace.engine.database)
+    kept = RoomStore(workspace.database)
     kept.use(PATH, NOW)
-    kept.forget_unused(NOW)
+    kept.forget_old_rooms(NOW)
     assert kept.room(PATH) is not None
     kept.add(PATH, Replica(opened).type(0, "Waits. "))
-    kept.forget_unused(NOW + 1)
+    kept.forget_old_rooms(NOW + 1)
     assert kept.room(PATH) is not None
     again(workspace).open(workspace, NOW)
     assert now(workspace) == "Waits. " + STORY
     kept.use(PATH, NOW)
-    kept.forget_unused(NOW + 1)
+    kept.forget_old_rooms(NOW + 1)
     assert kept.room(PATH) is None
     assert kept.updates(PATH) == []

@@ -4,16 +4,17 @@ was typed all the same waits where it was typed."""
 from __future__ import annotations
 
 import asyncio
+import json
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
 
 from formats.pictures import png
-from redraft.agent.leases import SENTENCE
+from redraft.agent.store.leases import SENTENCE
 from server.live.people import Person, expect_same, story
 from server.live.people import until as until_so
-from server.serving import ended
+from server.serving import begun, ended, settled
 from server.test_jobs import EDIT, QUESTION, run, serving, until
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 LOCK = {"lock": True}
+READ = {"tool": "read_document", "arguments": {"path": "story.md"}}
 
 
 @pytest.mark.covers("TK-lock-view", "RD-decided-lock", "TK-lock-cancel")
+@pytest.mark.covers("TK-lock-released")
 def test_nothing_is_typed_while_a_job_holds_the_documents_and_nothing_is_lost(folder: Path):
     server = serving(folder, {"text": "", "calls": [QUESTION]}, {"text": "", "calls": [EDIT]}, {"text": "Done."})
 
@@ -70,4 +73,30 @@ def test_nothing_is_typed_while_a_job_holds_the_documents_and_nothing_is_lost(fo
             await person.leave()
 
     story(told())
+    assert ended(server) == ""
+
+
+@pytest.mark.covers("TK-lock-released")
+def test_a_job_that_fails_or_takes_too_long_lets_go_of_the_documents(folder: Path):
+    asks = {"text": "", "calls": [QUESTION]}
+    ways = {
+        "fails": ([asks, {"error": "timeout", "message": "No answer came."}], "failed"),
+        "dawdles": ([asks, *[{"text": "", "calls": [READ], "delay_ms": 1100}] * 9], "completed"),
+    }
+    config = folder.parent / "config" / "redraft"
+    config.mkdir(parents=True)
+    settings = "lock = true\n[agent]\nseconds = 1\n"
+    for name, (steps, _) in ways.items():
+        (config / f"{name}.jsonl").write_text("".join(json.dumps(step) + "\n" for step in steps), encoding="utf-8")
+        settings += f'[models.{name}]\nkind = "scripted"\nfile = "{config / name}.jsonl"\n'
+    (config / "settings.toml").write_text(settings, encoding="utf-8")
+    server = begun(folder)
+    for name, (_, status) in ways.items():
+        job = run(server, model=name)
+        question = until(server, job, "waiting_for_user")["question"]["question_id"]
+        assert server.get("/api/agent/lock")["job_id"] == job
+        server.post(f"/api/agent/jobs/{job}/clarify", {"question_id": question, "answer": "1890"})
+        assert settled(server, job, question)["status"] == status
+        assert server.get("/api/agent/lock") == {"locked": False, "job_id": None, "message": ""}
+        server.post("/api/documents?path=story.md", {"content": f"Typed after it {name}.\n"}, method="PUT")
     assert ended(server) == ""

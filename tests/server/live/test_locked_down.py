@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.server.callers import Users
-from redraft.server.live.socket import LOOK_SECONDS
+from redraft.server.auth.callers import Users
+from redraft.server.live.connection import LOOK_SECONDS
 from server.live.people import Person, expect_same, story
 from server.serving import begun, ended
 from server.test_locked_down import HOSTS, ORIGINS, WEBSOCKETS

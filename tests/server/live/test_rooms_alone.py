@@ -12,8 +12,8 @@ from redraft.history.turns import Author
 from redraft.server.live import room as room_module
 from redraft.server.live import rooms as module
 from redraft.server.live import wire
-from redraft.server.live.keeper import ATTEMPTS
 from redraft.server.live.mirror import Mirror
+from redraft.server.live.room_sync import ATTEMPTS
 from redraft.server.live.rooms import Rooms
 from redraft.workspace.workspace import Workspace
 
@@ -43,7 +43,7 @@ def typed(room: Room, words: str) -> None:
     doc: Doc[Any] = Doc()
     text: Text = doc.get("text", type=Text)
     text.insert(0, words)
-    room.receive(Typist(), wire.changed(doc.get_update()))
+    room.receive(Typist(), wire.update_message(doc.get_update()))
 
 
 def test_nobody_waits_without_end_for_typing_that_a_locked_folder_does_not_take(

@@ -110,7 +110,7 @@ class Writer:
                     self.text.insert(start, new)
         update = self.doc.get_update(before)
         self.person.doc.apply_update(update)
-        await self.person.send(wire.changed(update))
+        await self.person.send(wire.update_message(update))
         return update
 
 

@@ -1,11 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
+import { Command } from "cmdk";
 import { FileText, TextSelect } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { treeQuery } from "@/api/queries";
 import { useStore } from "@/state/store";
 import { Button } from "@/ui/Button";
+import { pluralize } from "@/ui/format";
+import { Modal } from "@/ui/Modal";
+import ui from "@/ui/ui.module.css";
 import css from "./agent.module.css";
-import { FilePicker } from "./FilePicker";
+import { estimateTokens, formatTokens } from "./descriptions";
 import { addRow } from "./rows";
-import { counted } from "./words";
 
 /** Give the agent something to look at: what is selected in the editor, or a document. */
 export function AddContext(): ReactNode {
@@ -27,11 +32,11 @@ export function AddContext(): ReactNode {
             })
           }
         >
-          <TextSelect size={13} aria-hidden /> Add selection ({counted(lines, "line")})
+          <TextSelect size={13} aria-hidden /> Add selection ({pluralize(lines, "line")})
         </Button>
       ) : null}
       <Button look="quiet" small onClick={() => setPicking(true)}>
-        <FileText size={13} aria-hidden /> Add a document
+        <FileText size={13} aria-hidden /> Add document
       </Button>
       {picking ? (
         <FilePicker
@@ -43,5 +48,32 @@ export function AddContext(): ReactNode {
         />
       ) : null}
     </span>
+  );
+}
+
+interface FilePickerProps {
+  onPick: (path: string) => void;
+  onClose: () => void;
+}
+
+/** One of the folder's documents, by typing a part of its name. */
+function FilePicker({ onPick, onClose }: FilePickerProps): ReactNode {
+  const { data } = useQuery(treeQuery);
+  const documents = (data ?? []).filter((entry) => entry.kind !== "folder");
+  return (
+    <Modal title="Add document" onClose={onClose}>
+      <Command label="Documents">
+        <Command.Input className={ui.field ?? ""} placeholder="Search by name" autoFocus />
+        <Command.List className={css.files ?? ""}>
+          <Command.Empty className={ui.empty ?? ""}>No matches.</Command.Empty>
+          {documents.map(({ path, size }) => (
+            <Command.Item key={path} value={path} className={css.file ?? ""} onSelect={() => onPick(path)}>
+              <span className={css.grow}>{path}</span>
+              <span className={css.soft}>≈ {formatTokens(estimateTokens(size))} tokens</span>
+            </Command.Item>
+          ))}
+        </Command.List>
+      </Command>
+    </Modal>
   );
 }

@@ -2,16 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { useStore } from "@/state/store";
 import css from "./agent.module.css";
+import { ChatLog } from "./ChatLog";
 import { Composer } from "./Composer";
-import { exchanges } from "./exchanges";
-import { SILENT } from "./log";
+import { groupExchanges } from "./exchanges";
+import { EMPTY_LOG } from "./jobLog";
+import type { Phase } from "./jobView";
 import { type Session, sessionQuery } from "./queries";
 import { SessionList } from "./SessionList";
 import { SidebarHead } from "./SidebarHead";
-import { Talk } from "./Talk";
-import { undoLast } from "./undoing";
-import { type JobShown, useJobs } from "./useJobs";
-import type { Phase } from "./view";
+import { undoLastTurn } from "./undo";
+import { type ShownJob, useJobs } from "./useJobs";
 
 /** The agent beside the documents: what was said, what it is doing, and where to write to it. */
 export function AgentSidebar(): ReactNode {
@@ -19,7 +19,7 @@ export function AgentSidebar(): ReactNode {
   const [listing, setListing] = useState(false);
   const { data: session, error } = useQuery({ ...sessionQuery(id ?? ""), enabled: id !== null });
   const shown = id === null ? undefined : session;
-  const talk = exchanges(shown?.chat ?? []);
+  const talk = groupExchanges(shown?.chat ?? []);
   const jobs = useJobs(talk.flatMap((each) => each.jobId ?? []));
 
   const undoByKey = (event: KeyboardEvent) => {
@@ -27,7 +27,7 @@ export function AgentSidebar(): ReactNode {
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
     if (typing && (event.target as HTMLTextAreaElement).value) return; // the words in it have an undo of their own
     event.preventDefault();
-    void undoLast(jobs);
+    void undoLastTurn(jobs);
   };
 
   return (
@@ -37,7 +37,7 @@ export function AgentSidebar(): ReactNode {
         <SessionList onDone={() => setListing(false)} />
       ) : (
         <>
-          <Talk talk={talk} jobs={jobs} session={shown} error={id === null ? null : error} />
+          <ChatLog talk={talk} jobs={jobs} session={shown} error={id === null ? null : error} />
           <Composer session={shown} phase={phaseOf(id, shown, jobs.at(-1), error)} />
         </>
       )}
@@ -49,11 +49,11 @@ export function AgentSidebar(): ReactNode {
 function phaseOf(
   id: string | null,
   session: Session | undefined,
-  last: JobShown | undefined,
+  last: ShownJob | undefined,
   error: Error | null,
 ): Phase | "unknown" | "idle" {
   if (id === null || error) return "idle";
   if (!session) return "unknown";
   if (!last || last.forgotten) return "idle";
-  return last.log === SILENT ? "unknown" : last.log.view.phase;
+  return last.log === EMPTY_LOG ? "unknown" : last.log.view.phase;
 }

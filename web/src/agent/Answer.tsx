@@ -1,45 +1,43 @@
-import { Fragment, type ReactNode } from "react";
+import { Fragment, lazy, type ReactNode, Suspense } from "react";
 import css from "./agent.module.css";
 import { ChangeCard } from "./ChangeCard";
 import { Clarification } from "./Clarification";
 import { Consent } from "./Consent";
-import type { Exchange } from "./exchanges";
+import { formatSpent } from "./descriptions";
+import { type Exchange, groupParts } from "./exchanges";
 import { FailureCard } from "./FailureCard";
-import { grouped } from "./grouped";
+import { JobProgress } from "./JobProgress";
+import { isBusy } from "./jobView";
 import type { Session } from "./queries";
 import { ToolCalls } from "./ToolCalls";
-import type { JobShown } from "./useJobs";
-import { isBusy } from "./view";
-import { Words } from "./Words";
-import { Working } from "./Working";
-import { spentInWords } from "./words";
+import type { ShownJob } from "./useJobs";
 
 interface AnswerProps {
   exchange: Exchange;
-  job: JobShown | undefined;
+  job: ShownJob | undefined;
   session: Session | undefined;
   last: boolean;
 }
 
 /** All that came of a request: words and calls in their order, what is asked, what was changed, and what it cost. */
 export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode {
-  if (!job || job.forgotten) return <Remembered exchange={exchange} />;
+  if (!job || job.forgotten) return <ForgottenJob exchange={exchange} />;
   const { view, speaking, partial } = job.log;
   const failed = view.phase === "failed" || view.phase === "cancelled";
   const said = failed ? null : exchange.said;
-  const spent = spentInWords(view.spent);
+  const spent = formatSpent(view.spent);
   return (
     <div className={css.answer}>
-      {grouped(view.parts, said).map((group, at) => (
+      {groupParts(view.parts, said).map((group, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: what was said stays where it is
         <Fragment key={at}>
           {group.kind === "calls" ? <ToolCalls calls={group.calls} /> : null}
-          {group.kind === "words" ? <Words text={group.text} /> : null}
+          {group.kind === "words" ? <AgentText text={group.text} /> : null}
           {group.kind === "note" ? <p className={css.note}>{group.text}</p> : null}
         </Fragment>
       ))}
-      {speaking ? <Words text={partial ? `… ${speaking}` : speaking} live /> : null}
-      {isBusy(view.phase) ? <Working jobId={job.id} view={view} /> : null}
+      {speaking ? <AgentText text={partial ? `… ${speaking}` : speaking} live /> : null}
+      {isBusy(view.phase) ? <JobProgress jobId={job.id} view={view} /> : null}
       {view.question?.kind === "clarification" ? <Clarification jobId={job.id} question={view.question} /> : null}
       {view.question && view.question.kind !== "clarification" ? (
         <Consent key={view.question.id} jobId={job.id} question={view.question} />
@@ -56,11 +54,24 @@ export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode
 }
 
 /** A job that the server has forgotten: what the chat kept of it. */
-function Remembered({ exchange }: { exchange: Exchange }): ReactNode {
+function ForgottenJob({ exchange }: { exchange: Exchange }): ReactNode {
   return (
     <div className={css.answer}>
       {exchange.calls.length ? <p className={css.note}>{exchange.calls.map((call) => call.text).join(" · ")}</p> : null}
-      {exchange.said ? <Words text={exchange.said} /> : null}
+      {exchange.said ? <AgentText text={exchange.said} /> : null}
+    </div>
+  );
+}
+
+const Markdown = lazy(() => import("./Markdown").then((found) => ({ default: found.Markdown })));
+
+/** The agent's words. While they come they are told politely to those who listen; until the reader is there, as text. */
+function AgentText({ text, live = false }: { text: string; live?: boolean }): ReactNode {
+  return (
+    <div className={css.words} data-live={live} {...(live ? { "aria-live": "polite", "aria-busy": true } : {})}>
+      <Suspense fallback={<p className={css.raw}>{text}</p>}>
+        <Markdown text={text} />
+      </Suspense>
     </div>
   );
 }

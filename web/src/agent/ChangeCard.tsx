@@ -1,18 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Sparkles } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { turnsQuery } from "@/api/queries";
-import { undo } from "@/state/changing";
-import { open } from "@/state/documents";
+import { reviewQuery, turnsQuery } from "@/api/queries";
+import { listOpenHunks } from "@/review/reviewText";
+import { openDocument, undoTurn } from "@/state/documents";
 import { show } from "@/state/store";
 import { Button } from "@/ui/Button";
-import { decide } from "./acts";
+import { pluralize } from "@/ui/format";
+import { decideJob } from "./actions";
 import css from "./agent.module.css";
+import { describeChange, listFolders } from "./descriptions";
+import type { Change, JobView } from "./jobView";
 import type { Session } from "./queries";
 import { SaveMacro } from "./SaveMacro";
-import { fateOf, standing } from "./undoing";
-import type { Change, JobView } from "./view";
-import { changeOf, counted, foldersIn } from "./words";
+import { describeFate, findTurnToUndo } from "./undo";
 
 const FEW = 5;
 
@@ -21,14 +22,17 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
   const [all, setAll] = useState(false);
   const [acting, setActing] = useState(false);
   const { data: turns = [] } = useQuery(turnsQuery);
+  const { data: drafts } = useQuery(reviewQuery);
   const made = view.turn ?? 0;
-  const applied = standing(turns, made);
+  const undoable = findTurnToUndo(turns, made);
   const pending = view.phase === "review" || turns.some((turn) => turn.turn === made && turn.state === "proposed");
-  const decided = (accept: boolean) => decide({ id: jobId, session: session.session_id, turn: made }, accept);
+  const left = drafts?.flatMap(listOpenHunks).filter(({ turn }) => turn === made).length;
+  const paths = view.changes.map(({ path }) => path);
+  const decided = (accept: boolean) => decideJob({ id: jobId, session: session.session_id, turn: made, paths }, accept);
   const first = view.changes.find((change) => change.action !== "deleted");
   const shown = all ? view.changes : view.changes.slice(0, FEW);
   const hidden = view.files - shown.length;
-  const folders = foldersIn(view.changes);
+  const others = listFolders(view.changes).filter((folder) => !view.folders.includes(folder));
   const act = async (what: () => Promise<unknown>) => {
     setActing(true);
     await what();
@@ -37,15 +41,14 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
   return (
     <section className={css.card} aria-label="Changes" data-pending={pending}>
       <p className={css.cardHead}>
-        <Sparkles size={15} aria-hidden /> AI completed {counted(view.files, "action")}
-        <span className={css.state}>{pending ? `${counted(view.hunks, "hunk")} to review` : fateOf(turns, made)}</span>
+        <Sparkles size={15} aria-hidden /> AI completed {pluralize(view.files + view.folders.length, "action")}
+        <span className={css.state}>
+          {pending ? `${pluralize(left || view.hunks, "hunk")} to review` : describeFate(turns, made)}
+        </span>
       </p>
       <ul className={css.changes}>
-        {folders.length ? (
-          <li>
-            Into {counted(folders.length, "folder")}: {folders.join(", ")}
-          </li>
-        ) : null}
+        <FolderLine words="Created" folders={view.folders} />
+        <FolderLine words="In" folders={others} />
         {shown.map((change) => (
           <li key={change.path}>
             <ChangedDocument change={change} />
@@ -58,7 +61,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
         </Button>
       ) : null}
       <div className={css.cardActs}>
-        <Button small onClick={() => (first ? void open(first.path) : seeTurn(made))}>
+        <Button small onClick={() => (first ? void openDocument(first.path) : seeTurn(made))}>
           View
         </Button>
         <Button small look="quiet" onClick={() => seeTurn(made)}>
@@ -75,9 +78,9 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
             </Button>
           </span>
         ) : null}
-        {!pending && applied ? (
+        {!pending && undoable !== undefined ? (
           <span className={css.deciding}>
-            <Button small disabled={acting} onClick={() => void act(() => undo(applied.turn))}>
+            <Button small disabled={acting} onClick={() => void act(() => undoTurn(undoable))}>
               Undo
             </Button>
           </span>
@@ -87,13 +90,22 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
   );
 }
 
+function FolderLine({ words, folders }: { words: string; folders: readonly string[] }): ReactNode {
+  if (folders.length === 0) return null;
+  return (
+    <li>
+      {words} {pluralize(folders.length, "folder")}: {folders.join(", ")}
+    </li>
+  );
+}
+
 const seeTurn = (turn: number) => show({ dialog: { kind: "turn", turn } });
 
 function ChangedDocument({ change }: { change: Change }): ReactNode {
-  if (change.action === "deleted") return <span>{changeOf(change)}</span>;
+  if (change.action === "deleted") return <span>{describeChange(change)}</span>;
   return (
-    <button type="button" className={css.link} onClick={() => void open(change.path)}>
-      {changeOf(change)}
+    <button type="button" className={css.link} onClick={() => void openDocument(change.path)}>
+      {describeChange(change)}
     </button>
   );
 }

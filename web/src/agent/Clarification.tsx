@@ -1,8 +1,8 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "@/ui/Button";
-import { clarify } from "./acts";
+import { answerQuestion } from "./actions";
 import css from "./agent.module.css";
-import type { Question } from "./view";
+import type { Question } from "./jobView";
 
 /** A question of the agent's: answered in words, or left to it. */
 export function Clarification({ jobId, question }: { jobId: string; question: Question }): ReactNode {
@@ -10,14 +10,14 @@ export function Clarification({ jobId, question }: { jobId: string; question: Qu
   const [sent, setSent] = useState(false);
   const reply = async (text?: string) => {
     setSent(true);
-    if (!(await clarify(jobId, question, text))) setSent(false);
+    if (!(await answerQuestion(jobId, question, text))) setSent(false);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (answer.trim()) void reply(answer.trim());
   };
   return (
-    <form className={css.question} onSubmit={submit} aria-label="A question of the agent">
+    <form className={css.question} onSubmit={submit} aria-label="Question from the agent">
       <label className={css.questionText} htmlFor={`answer-${jobId}-${question.id}`}>
         {question.text}
       </label>
@@ -35,7 +35,7 @@ export function Clarification({ jobId, question }: { jobId: string; question: Qu
       />
       <div className={css.acts}>
         <Button small disabled={sent} onClick={() => void reply()}>
-          Skip: let the agent decide
+          Skip and let the agent decide
         </Button>
         <Button small look="primary" type="submit" disabled={sent || !answer.trim()}>
           Answer

@@ -1,16 +1,16 @@
 import { ArrowUp, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
-import { COMPOSER, compose, EMPTY_COMPOSER, send } from "./acts";
+import { COMPOSER, EMPTY_COMPOSER, sendRequest, updateComposer } from "./actions";
 import css from "./agent.module.css";
 import { ContextRows } from "./ContextRows";
+import { isBusy, type Phase } from "./jobView";
 import { ModelPicker } from "./ModelPicker";
 import { ModePicker } from "./ModePicker";
 import { QuickActions } from "./QuickActions";
 import type { Session } from "./queries";
-import { isBusy, type Phase } from "./view";
 
 interface ComposerProps {
   session: Session | undefined;
@@ -31,14 +31,14 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
 
   const go = async () => {
     if (!text || sending || archived) return;
-    if (working) return compose(id, { waiting: true });
+    if (working) return updateComposer(id, { waiting: true });
     setSending(true);
     setError("");
     try {
-      await send(text, composer.rows);
+      await sendRequest(text, composer.rows);
     } catch (failure) {
-      setError(sentenceOf(failure));
-      compose(useStore.getState().session, { waiting: false });
+      setError(errorMessage(failure));
+      updateComposer(useStore.getState().session, { waiting: false });
     }
     setSending(false);
   };
@@ -78,9 +78,9 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
       ) : null}
       {waiting && isBusy(phase) ? (
         <p className={css.note} role="status">
-          The agent is at work: this is sent when it is done.{" "}
-          <Button small look="quiet" onClick={() => compose(id, { waiting: false })}>
-            <X size={12} aria-hidden /> Do not send
+          The agent is working. Your message will be sent when it finishes.{" "}
+          <Button small look="quiet" onClick={() => updateComposer(id, { waiting: false })}>
+            <X size={12} aria-hidden /> Don't send
           </Button>
         </p>
       ) : null}
@@ -92,14 +92,14 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
           rows={1}
           value={composer.text}
           disabled={archived}
-          aria-label="Write to the agent"
-          placeholder={archived ? "This chat is archived." : "Ask, or ask for a change"}
-          onChange={(event) => compose(id, { text: event.target.value, waiting: false })}
+          aria-label="Message the agent"
+          placeholder={archived ? "This chat is archived." : "Ask a question or request a change"}
+          onChange={(event) => updateComposer(id, { text: event.target.value, waiting: false })}
           onKeyDown={onKey}
         />
         <IconButton
           className={css.send ?? ""}
-          label={isBusy(phase) ? "Send when the agent is done" : "Send"}
+          label={isBusy(phase) ? "Send when the agent finishes" : "Send"}
           keys="Enter"
           disabled={!text || sending || archived || waiting}
           onClick={() => void go()}

@@ -3,10 +3,10 @@ import { RotateCcw } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { attempt } from "@/state/documents";
 import { Button } from "@/ui/Button";
-import { send } from "./acts";
+import { sendRequest } from "./actions";
 import css from "./agent.module.css";
+import type { JobView } from "./jobView";
 import { jobQuery } from "./queries";
-import type { JobView } from "./view";
 
 interface FailureCardProps {
   jobId: string;
@@ -22,13 +22,13 @@ export function FailureCard({ jobId, view, asked, last }: FailureCardProps): Rea
   const cancelled = view.phase === "cancelled";
   const retry = async () => {
     setTrying(true);
-    await attempt(() => send(asked, []));
+    await attempt(() => sendRequest(asked, []));
     setTrying(false);
   };
   return (
     <div className={cancelled ? css.stopped : css.failure} role={cancelled ? "status" : "alert"}>
       <p>
-        {cancelled ? "Stopped. Nothing was changed." : view.failure?.reason || "It did not work."}{" "}
+        {cancelled ? "Stopped. Nothing was changed." : view.failure?.reason || "Something went wrong."}{" "}
         {cancelled ? null : `${job?.error?.suggestion ?? ""} Nothing was changed.`}
       </p>
       {last && !view.rerun ? (

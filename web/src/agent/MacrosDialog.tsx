@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Empty, Field } from "@/ui/Small";
-import { forgetMacro, type Macro, macrosQuery, runMacro, summaryOf, type Wanted } from "./macros";
+import { type Confirmation, deleteMacro, describeMacro, type Macro, macrosQuery, runMacro } from "./macros";
 import css from "./macros.module.css";
 
 /** Every macro: what it does, what it wants to know, and to run or forget it. */
@@ -13,11 +13,11 @@ export function MacrosDialog({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Modal
       title="Macros"
-      text="Acts that run again as one turn, in the agent's mode. To save one, choose “Save as macro” under what the agent did."
+      text="A macro repeats saved edits as one turn, in the agent's mode. To save one, choose “Save as macro” below the agent's changes."
       onClose={onClose}
       acts={<Button onClick={onClose}>Close</Button>}
     >
-      {macros.length === 0 ? <Empty>There are none yet.</Empty> : null}
+      {macros.length === 0 ? <Empty>No macros yet.</Empty> : null}
       <ul className={css.macros}>
         {macros.map((macro) => (
           <MacroRow key={macro.name} macro={macro} onDone={onClose} />
@@ -29,7 +29,7 @@ export function MacrosDialog({ onClose }: { onClose: () => void }): ReactNode {
 
 function MacroRow({ macro, onDone }: { macro: Macro; onDone: () => void }): ReactNode {
   const [values, setValues] = useState<Record<string, string>>({});
-  const [wanted, setWanted] = useState<Wanted | null>(null);
+  const [wanted, setWanted] = useState<Confirmation | null>(null);
   const [running, setRunning] = useState(false);
   const { name } = macro;
   const lacking = macro.values.some((value) => value !== "title" && !values[value]?.trim());
@@ -53,15 +53,15 @@ function MacroRow({ macro, onDone }: { macro: Macro; onDone: () => void }): Reac
         <b className={css.name}>{name}</b>
         <span className={css.acts}>
           {macro.saved ? (
-            <IconButton label={`Forget ${name}`} onClick={() => void forgetMacro(name)}>
+            <IconButton label={`Delete ${name}`} onClick={() => void deleteMacro(name)}>
               <Trash2 size={14} />
             </IconButton>
           ) : null}
           <Button small type="submit" look={wanted ? "danger" : "plain"} disabled={lacking || running}>
-            <Play size={12} aria-hidden /> {wanted ? "Run all the same" : "Run"}
+            <Play size={12} aria-hidden /> {wanted ? "Run anyway" : "Run"}
           </Button>
         </span>
-        <span className={css.what}>{summaryOf(macro)}</span>
+        <span className={css.what}>{describeMacro(macro)}</span>
         {macro.values.map((value) => (
           <Field
             key={value}
@@ -73,7 +73,7 @@ function MacroRow({ macro, onDone }: { macro: Macro; onDone: () => void }): Reac
         ))}
         {wanted ? (
           <span className={css.what} role="alert">
-            It would {wanted.action}: {wanted.paths.join(", ")}
+            This would {wanted.action}: {wanted.paths.join(", ")}
           </span>
         ) : null}
       </form>

@@ -3,9 +3,9 @@ import { type ComponentProps, memo, type ReactNode, useMemo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { treeQuery } from "@/api/queries";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import css from "./agent.module.css";
-import { type Lead, lead } from "./links";
+import { type LinkTarget, resolveLink } from "./links";
 
 const PLUGINS = [remarkGfm];
 
@@ -22,10 +22,10 @@ export const Markdown = memo(function Markdown({ text }: { text: string }): Reac
 
 function parts(documents: ReadonlySet<string>): Components {
   return {
-    a: ({ href = "", children }) => <Leading lead={lead(href, documents)}>{children}</Leading>,
-    img: ({ alt }) => <span className={css.picture}>[picture{alt ? `: ${alt}` : ""}]</span>,
+    a: ({ href = "", children }) => <Leading lead={resolveLink(href, documents)}>{children}</Leading>,
+    img: ({ alt }) => <span className={css.picture}>[image{alt ? `: ${alt}` : ""}]</span>,
     code: ({ children }) => {
-      const found = typeof children === "string" ? lead(children, documents) : null;
+      const found = typeof children === "string" ? resolveLink(children, documents) : null;
       return found?.to === "document" ? <Leading lead={found}>{children}</Leading> : <code>{children}</code>;
     },
     table: (props: ComponentProps<"table">) => (
@@ -36,7 +36,7 @@ function parts(documents: ReadonlySet<string>): Components {
   };
 }
 
-function Leading({ lead: found, children }: { lead: Lead; children: ReactNode }): ReactNode {
+function Leading({ lead: found, children }: { lead: LinkTarget; children: ReactNode }): ReactNode {
   if (found === null) return <span>{children}</span>;
   if (found.to === "web") {
     return (
@@ -47,7 +47,7 @@ function Leading({ lead: found, children }: { lead: Lead; children: ReactNode })
   }
   const place = found.line ? { line: found.line } : undefined;
   return (
-    <button type="button" className={css.link} onClick={() => void open(found.path, place)}>
+    <button type="button" className={css.link} onClick={() => void openDocument(found.path, place)}>
       {children}
     </button>
   );

@@ -7,13 +7,13 @@ import { type AgentMode, show, useStore } from "@/state/store";
 import ui from "@/ui/ui.module.css";
 import css from "./agent.module.css";
 import { type Option, Picker } from "./Picker";
-import { asksToEdit, askToEdit, rulesQuery } from "./rules";
+import { asksToEdit, rulesQuery, setAskToEdit } from "./rules";
 
 const MODES: readonly Option[] = [
-  { value: "read", label: "Read", hint: "Looks and answers, changes nothing" },
+  { value: "read", label: "Read", hint: "Answers questions, changes nothing" },
   { value: "propose", label: "Propose", hint: "You accept or reject each change" },
-  { value: "apply", label: "Apply", hint: "Writes at the end, with undo; asks before deleting" },
-  { value: "merge", label: "Merge", hint: "Writes at the end, merged with what you typed meanwhile" },
+  { value: "apply", label: "Apply", hint: "Writes when it finishes, and you can undo; asks before deleting" },
+  { value: "merge", label: "Merge", hint: "Writes when it finishes, merged with what you typed meanwhile" },
 ];
 
 /** When the disk is written. A folder's own settings may allow less; then its jobs say so. */
@@ -28,7 +28,7 @@ export function ModePicker(): ReactNode {
       options={MODES}
       onPick={(mode) => show({ agentMode: mode === usual ? null : (mode as AgentMode) })}
       more={<AskFirst />}
-      foot={data ? `This folder starts in “${usual}”. Its settings may forbid a wider mode.` : null}
+      foot={data ? `The default mode of this folder is “${usual}”. Its settings may not allow a wider one.` : null}
     />
   );
 }
@@ -41,12 +41,12 @@ function AskFirst(): ReactNode {
       className={`${ui.menuItem} ${css.option} ${css.apart}`}
       checked={asksToEdit(rules ?? [])}
       disabled={!rules}
-      onCheckedChange={(ask) => void askToEdit(ask)}
+      onCheckedChange={(ask) => void setAskToEdit(ask)}
       onSelect={(event) => event.preventDefault()}
     >
       <span>
-        <b>Ask before it edits</b>
-        <span className={css.soft}>In this folder and in every mode, until you take it back</span>
+        <b>Ask before editing</b>
+        <span className={css.soft}>In this folder and in every mode, until you turn it off</span>
       </span>
       <DropdownMenu.ItemIndicator>
         <Check size={15} aria-hidden />

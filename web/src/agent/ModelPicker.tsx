@@ -3,14 +3,14 @@ import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
+import { formatSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
-import { spentInWords } from "./words";
 
 const OFFLINE: Option = {
   value: "offline",
   label: "Offline assistant",
-  hint: "Follows rules, needs no key, sends nothing anywhere",
+  hint: "Follows rules, needs no API key, sends nothing anywhere",
 };
 
 /** Who answers. Says so honestly where no model is set up, and what to do to have one. */
@@ -23,7 +23,7 @@ export function ModelPicker(): ReactNode {
   const known = options.some((option) => option.value === chosen);
   const spent = days?.[0];
   const today = spent
-    ? spentInWords({
+    ? formatSpent({
         input: spent.input_tokens,
         output: spent.output_tokens,
         usd: Number(spent.price_usd),
@@ -41,7 +41,7 @@ export function ModelPicker(): ReactNode {
           {data.models.length === 0 ? (
             <p>
               No model is set up. Set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
-              <code>GOOGLE_API_KEY</code> and start again, or name one under <code>[models]</code> in your settings.
+              <code>GOOGLE_API_KEY</code> and restart Redraft, or add one under <code>[models]</code> in your settings.
             </p>
           ) : null}
           {spent && today ? (
@@ -55,13 +55,13 @@ export function ModelPicker(): ReactNode {
   );
 }
 
-function modelsOf({ models, default: usual }: Schemas["Providers"]): Option[] {
+function modelsOf({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
   const named = models.map(({ name, kind, model }) => ({
     value: name,
     label: name,
     hint: model ? `${kind}: ${model}` : kind,
   }));
   if (usual.provider === "offline") return [{ ...OFFLINE, value: "" }, ...named];
-  const first = { value: "", label: usual.model || usual.provider, hint: "As your settings choose" };
+  const first = { value: "", label: usual.model || usual.provider, hint: "Default in your settings" };
   return [first, ...named, OFFLINE];
 }

@@ -3,7 +3,7 @@ import { FilePlus2, ListVideo, Play } from "lucide-react";
 import type { ReactNode } from "react";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
-import { suggest } from "./acts";
+import { fillComposer } from "./actions";
 import css from "./agent.module.css";
 import { macrosQuery, runMacro } from "./macros";
 import { QUICK_ACTIONS } from "./suggestions";
@@ -26,14 +26,14 @@ export function QuickActions(): ReactNode {
     <ul className={css.chips} aria-label="Quick actions">
       {usable.map((action) => (
         <li key={action.label}>
-          <button type="button" className={css.chip} onClick={() => suggest(action.ask(active))}>
+          <button type="button" className={css.chip} onClick={() => fillComposer(action.ask(active))}>
             {action.label}
           </button>
         </li>
       ))}
       <li>
         <button type="button" className={css.chip} onClick={() => show({ dialog: { kind: "new", folder: "" } })}>
-          <FilePlus2 size={12} aria-hidden /> From a template
+          <FilePlus2 size={12} aria-hidden /> New from template
         </button>
       </li>
       {own.map(({ name }) => (

@@ -20,7 +20,7 @@ export function SaveMacro({ jobId }: { jobId: string }): ReactNode {
       {open ? (
         <Modal
           title="Save as macro"
-          text="The agent's edits of this turn are kept, and run again as one turn."
+          text="Saves the agent's edits in this turn, to run them again as one turn."
           onClose={close}
           acts={
             <>
@@ -37,7 +37,7 @@ export function SaveMacro({ jobId }: { jobId: string }): ReactNode {
               void save();
             }}
           >
-            <Labelled label="Name of the macro">
+            <Labelled label="Macro name">
               <Field autoFocus maxLength={60} value={name} onChange={(event) => setName(event.target.value)} />
             </Labelled>
           </form>

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Archive, ArchiveRestore } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { show, useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
+import { formatAge } from "@/ui/format";
 import { Badge, Empty } from "@/ui/Small";
-import { archive } from "./acts";
+import { archiveSession } from "./actions";
 import css from "./agent.module.css";
-import { titleOf } from "./exchanges";
+import { sessionTitle } from "./exchanges";
 import { type Session, sessionsQuery } from "./queries";
-import { ago } from "./words";
 
 /** The chats of this folder, the latest first; those put away only when asked for. */
 export function SessionList({ onDone }: { onDone: () => void }): ReactNode {
@@ -21,13 +21,13 @@ export function SessionList({ onDone }: { onDone: () => void }): ReactNode {
   if (error) {
     return (
       <Empty>
-        {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+        {errorMessage(error)} <Button onClick={() => void refetch()}>Retry</Button>
       </Empty>
     );
   }
   return (
     <div className={css.scroll}>
-      {data && shown.length === 0 ? <Empty>There is no chat yet. What you ask will be kept here.</Empty> : null}
+      {data && shown.length === 0 ? <Empty>No chats yet. Your chats will appear here.</Empty> : null}
       <ul aria-label="Past chats">
         {shown.map((session) => (
           <PastSession key={session.session_id} session={session} onDone={onDone} />
@@ -35,7 +35,7 @@ export function SessionList({ onDone }: { onDone: () => void }): ReactNode {
       </ul>
       {hidden > 0 || archived ? (
         <Button look="quiet" small className={css.more ?? ""} onClick={() => setArchived(!archived)}>
-          {archived ? "Hide archived chats" : `Show ${hidden} archived`}
+          {archived ? "Hide archived" : `Show ${hidden} archived`}
         </Button>
       ) : null}
     </div>
@@ -56,13 +56,14 @@ function PastSession({ session, onDone }: { session: Session; onDone: () => void
           onDone();
         }}
       >
-        <span className={css.sessionTitle}>{titleOf(session)}</span>
+        <span className={css.sessionTitle}>{sessionTitle(session)}</span>
         <span className={css.soft}>
-          {ago(new Date(session.updated_at))} {session.pending_review ? <Badge tone="agent">to review</Badge> : null}
+          {formatAge(new Date(session.updated_at))}{" "}
+          {session.pending_review ? <Badge tone="agent">to review</Badge> : null}
           {put ? <Badge>archived</Badge> : null}
         </span>
       </button>
-      <IconButton label={put ? "Bring back" : "Archive"} onClick={() => void archive(session.session_id, !put)}>
+      <IconButton label={put ? "Unarchive" : "Archive"} onClick={() => void archiveSession(session.session_id, !put)}>
         {put ? <ArchiveRestore size={15} /> : <Archive size={15} />}
       </IconButton>
     </li>

@@ -1,9 +1,10 @@
 import { Check, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import type { ReactNode } from "react";
+import { pluralize } from "@/ui/format";
 import css from "./agent.module.css";
-import type { Call } from "./view";
-import { actOf, counted, foundBy } from "./words";
+import { describeCall, describeFindings } from "./descriptions";
+import type { Call } from "./jobView";
 
 const FEW = 3;
 
@@ -16,8 +17,8 @@ export function ToolCalls({ calls }: { calls: readonly Call[] }): ReactNode {
       <Collapsible.Trigger className={css.callHead}>
         <ChevronRight size={14} className={css.chevron} aria-hidden />
         <span>
-          {counted(calls.length, "action")}
-          {failed ? `, ${failed} refused` : ""}: {actOf(calls.at(-1) as Call)}
+          {pluralize(calls.length, "action")}
+          {failed ? `, ${failed} failed` : ""}: {describeCall(calls.at(-1) as Call)}
         </span>
       </Collapsible.Trigger>
       <Collapsible.Content>
@@ -40,14 +41,14 @@ function CallList({ calls }: { calls: readonly Call[] }): ReactNode {
 }
 
 function ToolCall({ call }: { call: Call }): ReactNode {
-  const found = foundBy(call);
+  const found = describeFindings(call);
   return (
     <Collapsible.Root>
       <Collapsible.Trigger className={css.callHead} data-ok={call.ok}>
         <ChevronRight size={14} className={css.chevron} aria-hidden />
         <Mark ok={call.ok} />
         <span className={css.callText}>
-          {actOf(call)}
+          {describeCall(call)}
           {found ? <span className={css.soft}> · {found}</span> : null}
         </span>
       </Collapsible.Trigger>
@@ -57,11 +58,11 @@ function ToolCall({ call }: { call: Call }): ReactNode {
           <dd>
             <code>{call.tool}</code>
           </dd>
-          <dt>Asked with</dt>
+          <dt>Arguments</dt>
           <dd>
-            <pre>{call.arguments || "nothing"}</pre>
+            <pre>{call.arguments || "none"}</pre>
           </dd>
-          <dt>Answer</dt>
+          <dt>Result</dt>
           <dd>
             <pre>{answerOf(call)}</pre>
           </dd>
@@ -72,13 +73,13 @@ function ToolCall({ call }: { call: Call }): ReactNode {
 }
 
 function answerOf(call: Call): string {
-  if (call.ok === undefined) return "none yet";
+  if (call.ok === undefined) return "Running…";
   const facts = Object.entries(call.facts).map(([name, value]) => `${name}: ${value}`);
   return [call.summary, ...facts].join("\n");
 }
 
 function Mark({ ok }: { ok: boolean | undefined }): ReactNode {
-  if (ok === undefined) return <LoaderCircle size={14} className={css.spin} aria-label="under way" />;
-  if (ok) return <Check size={14} className={css.good} aria-label="done" />;
-  return <CircleAlert size={14} className={css.bad} aria-label="refused" />;
+  if (ok === undefined) return <LoaderCircle size={14} className={css.spin} aria-label="Running" />;
+  if (ok) return <Check size={14} className={css.good} aria-label="Done" />;
+  return <CircleAlert size={14} className={css.bad} aria-label="Failed" />;
 }

@@ -1,71 +1,74 @@
 /** Macros: sequences of acts that were saved, and run again as one turn. The server keeps them. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { Failure, type Schemas, server, told } from "@/api/client";
-import { askAnew, client, refresh } from "@/api/queries";
-import { undo } from "@/state/changing";
-import { attempt, open } from "@/state/documents";
-import { say, useStore } from "@/state/store";
-import { actOf } from "./words";
+import { Failure, type Schemas, server, unwrap } from "@/api/client";
+import { client, refetch, refresh } from "@/api/queries";
+import { attempt, openDocument, undoTurn } from "@/state/documents";
+import { showToast, useStore } from "@/state/store";
+import { describeCall } from "./descriptions";
 
 export type Macro = Schemas["MacroShape"];
-type Ran = Schemas["MacroRan"];
+type Ran = Schemas["RunMacroResponse"];
 
 export const macrosQuery = queryOptions({
   queryKey: ["macros"],
-  queryFn: async () => (await told(server.GET("/api/agent/macros"))).macros,
+  queryFn: async () => (await unwrap(server.GET("/api/agent/macros"))).macros,
 });
 
 /** What a macro wants a yes for before it runs. */
-export interface Wanted {
+export interface Confirmation {
   action: string;
   paths: string[];
 }
 
 /** Run a macro. Where it needs a yes, nothing is done, and what it wants is given back. */
-export async function runMacro(name: string, values: Record<string, string>, agree = false): Promise<Wanted | null> {
-  let wanted: Wanted | null = null;
+export async function runMacro(
+  name: string,
+  values: Record<string, string>,
+  agree = false,
+): Promise<Confirmation | null> {
+  let wanted: Confirmation | null = null;
   await attempt(async () => {
     const { agentMode: mode } = useStore.getState();
     const params = { path: { name }, query: { ...(mode && { mode }), agree } };
     try {
-      tell(await told(server.POST("/api/agent/macros/{name}/run", { params, body: { values } })));
+      announceRun(await unwrap(server.POST("/api/agent/macros/{name}/run", { params, body: { values } })));
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "confirmation_required" || agree) throw error;
-      const { action, paths } = error.details as Partial<Wanted>;
+      const { action, paths } = error.details as Partial<Confirmation>;
       wanted = { action: action ?? "change documents", paths: paths ?? [] };
     }
   });
   return wanted;
 }
 
-function tell({ name, state, turn, results }: Ran): void {
+function announceRun({ name, state, turn, results }: Ran): void {
   refresh("turn", "document", "review", "tree", "tabs");
-  const back = turn === null ? {} : { action: { label: "Undo", run: () => void undo(turn) } };
-  if (state === "applied") say(`${name} has run.`, back);
-  else say(state === "proposed" ? `${name} has run; its changes wait for you.` : `${name} changed nothing.`);
+  const back = turn === null ? {} : { action: { label: "Undo", run: () => void undoTurn(turn) }, turn };
+  if (state === "applied") showToast(`Ran ${name}.`, back);
+  else showToast(state === "proposed" ? `Ran ${name}. It made changes to review.` : `${name} changed nothing.`);
   const path = results.map((result) => result.path).find((found) => typeof found === "string");
-  if (path && state !== "unchanged") void open(path);
+  if (path && state !== "unchanged") void openDocument(path);
 }
 
 export function saveMacro(name: string, jobId: string): Promise<boolean> {
   return attempt(async () => {
     const params = { path: { name } };
-    await told(server.PUT("/api/agent/macros/{name}", { params, body: { job_id: jobId } }));
-    await askAnew({ queryKey: macrosQuery.queryKey });
-    say(`${name} is among the macros now.`);
+    await unwrap(server.PUT("/api/agent/macros/{name}", { params, body: { job_id: jobId } }));
+    await refetch({ queryKey: macrosQuery.queryKey });
+    showToast(`Saved ${name} as a macro.`);
   });
 }
 
-export function forgetMacro(name: string): Promise<boolean> {
+export function deleteMacro(name: string): Promise<boolean> {
   return attempt(async () => {
     const params = { path: { name } };
-    const { macros } = await told(server.DELETE("/api/agent/macros/{name}", { params }));
+    const { macros } = await unwrap(server.DELETE("/api/agent/macros/{name}", { params }));
     client.setQueryData(macrosQuery.queryKey, macros);
   });
 }
 
 /** What a macro does, in words. */
-export function summaryOf({ calls }: Macro): string {
-  return calls.map((call) => actOf({ tool: call.tool, arguments: JSON.stringify(call.arguments) })).join("; ");
+export function describeMacro({ calls }: Macro): string {
+  return calls.map((call) => describeCall({ tool: call.tool, arguments: JSON.stringify(call.arguments) })).join("; ");
 }

@@ -1,7 +1,7 @@
 /** What the person told the agent once and for all in this folder. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { type Schemas, server, told } from "@/api/client";
+import { type Schemas, server, unwrap } from "@/api/client";
 import { client } from "@/api/queries";
 import { attempt } from "@/state/documents";
 
@@ -9,7 +9,7 @@ export type Rule = Schemas["RuleShape"];
 
 export const rulesQuery = queryOptions({
   queryKey: ["rules"],
-  queryFn: async () => (await told(server.GET("/api/agent/rules"))).rules,
+  queryFn: async () => (await unwrap(server.GET("/api/agent/rules"))).rules,
 });
 
 /** To be asked before any document is edited, in whatever mode. */
@@ -20,15 +20,15 @@ export function asksToEdit(rules: readonly Rule[]): boolean {
   return rules.some((rule) => rule.tool === tool && rule.path === path && rule.verdict === verdict);
 }
 
-export function askToEdit(ask: boolean): Promise<boolean> {
-  if (!ask) return forget(ASK_TO_EDIT);
-  return attempt(async () => keep(await told(server.POST("/api/agent/rules", { body: ASK_TO_EDIT }))));
+export function setAskToEdit(ask: boolean): Promise<boolean> {
+  if (!ask) return deleteRule(ASK_TO_EDIT);
+  return attempt(async () => updateRules(await unwrap(server.POST("/api/agent/rules", { body: ASK_TO_EDIT }))));
 }
 
-export function forget({ tool, path }: Pick<Rule, "tool" | "path">): Promise<boolean> {
+export function deleteRule({ tool, path }: Pick<Rule, "tool" | "path">): Promise<boolean> {
   return attempt(async () =>
-    keep(await told(server.DELETE("/api/agent/rules", { params: { query: { tool, path } } }))),
+    updateRules(await unwrap(server.DELETE("/api/agent/rules", { params: { query: { tool, path } } }))),
   );
 }
 
-const keep = ({ rules }: Schemas["RuleList"]): void => void client.setQueryData(rulesQuery.queryKey, rules);
+const updateRules = ({ rules }: Schemas["RuleList"]): void => void client.setQueryData(rulesQuery.queryKey, rules);

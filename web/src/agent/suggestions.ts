@@ -16,13 +16,15 @@ const CALENDAR =
   /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)$/;
 const NEW_NAMES = ["Marta", "Robin", "Noor"];
 
-export function proseOf(documents: readonly { path: string; size: number }[]): string[] {
-  const prose = documents.filter(({ path }) => PROSE.test(path) && !/readme/i.test(path));
-  return prose.sort((one, other) => other.size - one.size).map(({ path }) => path);
+/** The documents that are prose: the one in front first, then the longest. */
+export function listProse(documents: readonly { path: string; size: number }[], front?: string | null): string[] {
+  const prose = documents.filter(({ path }) => PROSE.test(path) && (path === front || !/readme/i.test(path)));
+  const rank = ({ path, size }: { path: string; size: number }) => (path === front ? Number.POSITIVE_INFINITY : size);
+  return prose.sort((one, other) => rank(other) - rank(one)).map(({ path }) => path);
 }
 
 /** The name that is used most: a word with a capital that is never written without, and stands inside a sentence too. */
-export function nameIn(text: string): string | null {
+export function findName(text: string): string | null {
   const counts = new Map<string, { all: number; inside: number }>();
   for (const { 0: word, index } of text.matchAll(WORD)) {
     const [before, after] = [
@@ -41,24 +43,27 @@ function hasPlain(text: string, word: string): boolean {
   return new RegExp(`(?<![\\p{L}])${word.toLowerCase()}(?![\\p{L}])`, "u").test(text);
 }
 
-export function suggestions(documents: readonly { path: string; size: number }[], text: string): Suggestion[] {
-  const prose = proseOf(documents);
-  const [longest] = prose;
-  if (!longest) return [{ ask: "Create today's note", why: "a document to begin with, for you to accept" }];
+export function listSuggestions(
+  documents: readonly { path: string; size: number }[],
+  text: string,
+  front?: string | null,
+): Suggestion[] {
+  const [first] = listProse(documents, front);
+  if (!first) return [{ ask: "Create today's note", why: "a first document to review" }];
   const todo = documents.find(({ path }) => TASKS.test(path));
   return [
-    { ask: `Summarise ${longest} in 3 sentences`, why: "only reads" },
-    changing(longest, nameIn(text), text),
+    { ask: `Summarise ${first} in 3 sentences`, why: "read only" },
+    suggestChange(first, findName(text), text),
     todo
-      ? { ask: "What is still open?", why: `looks into ${todo.path}` }
-      : { ask: `Show style figures for ${longest}`, why: "only reads" },
+      ? { ask: "What is still open?", why: `searches ${todo.path}` }
+      : { ask: `Show style figures for ${first}`, why: "read only" },
   ];
 }
 
-function changing(longest: string, name: string | null, text: string): Suggestion {
+function suggestChange(document: string, name: string | null, text: string): Suggestion {
   const other = NEW_NAMES.find((each) => !text.includes(each));
-  if (name && other) return { ask: `Rename ${name} to ${other} everywhere`, why: "changes for you to review" };
-  return { ask: `Append "To be continued." to ${longest}`, why: "a change for you to review" };
+  if (name && other) return { ask: `Rename ${name} to ${other} everywhere`, why: "changes to review" };
+  return { ask: `Append "To be continued." to ${document}`, why: "a change to review" };
 }
 
 export interface QuickAction {

@@ -1,11 +1,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { follow } from "./follow";
-import { type JobLog, SILENT } from "./log";
+import { EMPTY_LOG, type JobLog } from "./jobLog";
+import { followJob } from "./jobStream";
+import { isOver } from "./jobView";
 import { logQuery } from "./queries";
-import { isOver } from "./view";
 
-export interface JobShown {
+export interface ShownJob {
   id: string;
   log: JobLog;
   /** The server has forgotten it; what was said is still in the chat. */
@@ -13,14 +13,18 @@ export interface JobShown {
 }
 
 /** The jobs of a session. The last is listened to as long as it goes on; a browser has few connections to give. */
-export function useJobs(ids: readonly string[]): JobShown[] {
+export function useJobs(ids: readonly string[]): ShownJob[] {
   const jobs = useQueries({
     queries: ids.map(logQuery),
     combine: (found) =>
-      found.map(({ data, isError }, at) => ({ id: ids[at] ?? "", log: data ?? SILENT, forgotten: isError && !data })),
+      found.map(({ data, isError }, at) => ({
+        id: ids[at] ?? "",
+        log: data ?? EMPTY_LOG,
+        forgotten: isError && !data,
+      })),
   });
   const last = jobs.at(-1);
   const live = last && !last.forgotten && !isOver(last.log.view.phase) ? last.id : null;
-  useEffect(() => (live ? follow(live) : undefined), [live]);
+  useEffect(() => (live ? followJob(live) : undefined), [live]);
   return jobs;
 }

@@ -6,24 +6,24 @@
  */
 
 import { useStore } from "@/state/store";
-import { KINDS, refresh } from "./queries";
+import { CHANGE_KINDS, refresh } from "./queries";
 
 const NAME = "redraft changes";
 const PAUSE_MS = 1000;
 
 /** What the listening window tells: a change, or whether the server is there. */
-type Told = { kind: string } | { connected: boolean };
+type News = { kind: string } | { connected: boolean };
 
 /** Begin to listen; the answer ends it. */
-export function listen(): () => void {
+export function listenForChanges(): () => void {
   const others = new BroadcastChannel(NAME);
   const ended = new AbortController();
-  const told = (news: Told) => {
-    take(news);
+  const told = (news: News) => {
+    applyNews(news);
     others.postMessage(news);
   };
-  others.onmessage = ({ data }: MessageEvent<Told>) => take(data);
-  const lead = () => new Promise<void>((resolve) => follow(told, ended.signal, resolve));
+  others.onmessage = ({ data }: MessageEvent<News>) => applyNews(data);
+  const lead = () => new Promise<void>((resolve) => openStream(told, ended.signal, resolve));
   const succeed = () => {
     // Between the window that is gone and this one nobody listened.
     told({ kind: "all" });
@@ -44,7 +44,7 @@ async function queue(lead: () => Promise<void>, succeed: () => Promise<void>, si
   if (!isFirst) await navigator.locks.request(NAME, { signal }, succeed);
 }
 
-function take(news: Told): void {
+function applyNews(news: News): void {
   if ("kind" in news) {
     refresh(news.kind);
     return;
@@ -55,14 +55,14 @@ function take(news: Told): void {
 }
 
 /** Listen until the signal; the browser itself connects anew, from the event it saw last. */
-function follow(told: (news: Told) => void, signal: AbortSignal, done: () => void): void {
+function openStream(told: (news: News) => void, signal: AbortSignal, done: () => void): void {
   const source = new EventSource("/api/changes/stream");
   source.onopen = () => told({ connected: true });
-  for (const kind of KINDS) source.addEventListener(kind, () => told({ kind }));
+  for (const kind of CHANGE_KINDS) source.addEventListener(kind, () => told({ kind }));
   source.onerror = () => {
     told({ connected: false });
     if (source.readyState !== EventSource.CLOSED || signal.aborted) return;
-    setTimeout(() => (signal.aborted ? done() : follow(told, signal, done)), PAUSE_MS);
+    setTimeout(() => (signal.aborted ? done() : openStream(told, signal, done)), PAUSE_MS);
   };
   signal.addEventListener("abort", () => {
     source.close();

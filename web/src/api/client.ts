@@ -25,9 +25,13 @@ export class Failure extends Error {
 
 export const UNREACHABLE = "unreachable";
 
-const once: Middleware = {
-  onRequest({ request }) {
-    if (request.method !== "GET" && !request.headers.has("Idempotency-Key")) {
+// What does the same when it is done twice needs no key, and happens too often to be kept by one.
+const REPEATABLE: readonly string[] = ["/api/tabs/front" satisfies keyof paths];
+
+const addIdempotencyKey: Middleware = {
+  onRequest({ request, schemaPath }) {
+    const repeatable = request.method === "GET" || REPEATABLE.includes(schemaPath);
+    if (!repeatable && !request.headers.has("Idempotency-Key")) {
       request.headers.set("Idempotency-Key", crypto.randomUUID());
     }
     return request;
@@ -35,7 +39,7 @@ const once: Middleware = {
 };
 
 export const server = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "http://localhost" });
-server.use(once);
+server.use(addIdempotencyKey);
 
 interface Answer<T> {
   data?: T;
@@ -44,25 +48,30 @@ interface Answer<T> {
 }
 
 /** The answer's data, or a `Failure`. */
-export async function told<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function unwrap<T>(asked: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
     answer = await asked;
   } catch {
-    throw new Failure("The server cannot be reached.", UNREACHABLE, 0, "What you type is kept here until it is back.");
+    throw new Failure(
+      "The server cannot be reached.",
+      UNREACHABLE,
+      0,
+      "What you type is kept in this browser until it is back.",
+    );
   }
-  if (!answer.response.ok) throw failure(answer.error, answer.response.status);
+  if (!answer.response.ok) throw toFailure(answer.error, answer.response.status);
   return answer.data as T;
 }
 
-function failure(error: unknown, status: number): Failure {
+function toFailure(error: unknown, status: number): Failure {
   const shape = (typeof error === "object" && error !== null ? error : {}) as Partial<Schemas["ErrorShape"]>;
-  const message = shape.message ?? `The server answered ${status}.`;
+  const message = shape.message ?? `The server returned ${status}.`;
   const details = (shape.details ?? {}) as Record<string, unknown>;
   return new Failure(message, shape.error ?? "failed", status, shape.suggestion ?? "", details);
 }
 
-export function sentenceOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (error instanceof Failure) return error.sentence;
   return error instanceof Error ? error.message : "Something went wrong.";
 }

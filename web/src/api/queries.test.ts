@@ -1,6 +1,6 @@
 import { QueryObserver } from "@tanstack/react-query";
 import { expect, test } from "vitest";
-import { askAnew, client } from "./queries";
+import { client, refetch } from "./queries";
 
 test("a first answer from before a change is not taken for the newest", async () => {
   let fact = "before";
@@ -15,7 +15,7 @@ test("a first answer from before a change is not taken for the newest", async ()
   const stop = observer.subscribe(() => undefined);
   const first = answer;
   fact = "after";
-  const asked = askAnew({ queryKey: ["fact"] });
+  const asked = refetch({ queryKey: ["fact"] });
   first();
   await expect.poll(() => answer !== first).toBe(true);
   answer();

@@ -1,8 +1,8 @@
 /** What the app knows of the server: each fact is asked for in one place, and kept until the server says it changed. */
 
 import { type Query, QueryClient, type QueryFilters, queryOptions } from "@tanstack/react-query";
-import { goAlong } from "@/state/moving";
-import { type Schemas, server, told } from "./client";
+import { followTabs } from "@/state/documentMoves";
+import { type Schemas, server, unwrap } from "./client";
 
 export const client = new QueryClient({
   defaultOptions: { queries: { staleTime: 60_000, retry: 1, refetchOnWindowFocus: true } },
@@ -10,7 +10,7 @@ export const client = new QueryClient({
 
 export const workspaceQuery = queryOptions({
   queryKey: ["workspace"],
-  queryFn: () => told(server.GET("/api/workspace")),
+  queryFn: () => unwrap(server.GET("/api/workspace")),
 });
 
 export const treeQuery = queryOptions({
@@ -18,7 +18,7 @@ export const treeQuery = queryOptions({
   queryFn: async () => {
     const entries = [];
     for (let start: number | null = 0; start !== null; ) {
-      const page: Schemas["Tree"] = await told(
+      const page: Schemas["TreeResponse"] = await unwrap(
         server.GET("/api/tree", { params: { query: { limit: 10_000, start } } }),
       );
       entries.push(...page.entries);
@@ -31,45 +31,45 @@ export const treeQuery = queryOptions({
 export const tabsQuery = queryOptions({
   queryKey: ["tabs"],
   queryFn: async ({ signal }) => {
-    const { tabs } = await told(server.GET("/api/tabs"));
-    if (!signal.aborted) goAlong(tabs); // else a newer answer is here, or on its way
+    const { tabs } = await unwrap(server.GET("/api/tabs"));
+    if (!signal.aborted) followTabs(tabs); // else a newer answer is here, or on its way
     return tabs;
   },
 });
 
 export const reviewQuery = queryOptions({
   queryKey: ["review"],
-  queryFn: async () => (await told(server.GET("/api/review"))).documents,
+  queryFn: async () => (await unwrap(server.GET("/api/review"))).documents,
 });
 
 export const outlineQuery = (path: string) =>
   queryOptions({
     queryKey: ["outline", path],
-    queryFn: () => told(server.GET("/api/outline", { params: { query: { path } } })),
+    queryFn: () => unwrap(server.GET("/api/outline", { params: { query: { path } } })),
   });
 
 export const turnsQuery = queryOptions({
   queryKey: ["turns"],
-  queryFn: async () => (await told(server.GET("/api/turns", { params: { query: { limit: 100 } } }))).turns,
+  queryFn: async () => (await unwrap(server.GET("/api/turns", { params: { query: { limit: 100 } } }))).turns,
 });
 
 export const trashQuery = queryOptions({
   queryKey: ["trash"],
-  queryFn: async () => (await told(server.GET("/api/trash"))).documents,
+  queryFn: async () => (await unwrap(server.GET("/api/trash"))).documents,
 });
 
 export const settingsQuery = queryOptions({
   queryKey: ["settings"],
-  queryFn: () => told(server.GET("/api/settings")),
+  queryFn: () => unwrap(server.GET("/api/settings")),
 });
 
 export const providersQuery = queryOptions({
   queryKey: ["providers"],
-  queryFn: () => told(server.GET("/api/providers")),
+  queryFn: () => unwrap(server.GET("/api/providers")),
 });
 
 /** What may be different after each kind of change that the server tells of. */
-export const TOUCHED: Record<string, readonly string[]> = {
+export const QUERIES_BY_CHANGE: Record<string, readonly string[]> = {
   document: ["tabs", "outline", "workspace"],
   review: ["review", "workspace", "tabs"],
   turn: ["turns", "trash", "workspace", "review", "tree"],
@@ -80,13 +80,13 @@ export const TOUCHED: Record<string, readonly string[]> = {
 };
 
 /** Every kind of change that the server tells of. */
-export const KINDS: readonly string[] = [...Object.keys(TOUCHED), "all"];
+export const CHANGE_KINDS: readonly string[] = [...Object.keys(QUERIES_BY_CHANGE), "all"];
 
 /**
  * Ask anew for what was asked before. A first answer that is still on its way may be from before the change, and nobody
  * asks a second time meanwhile; so that is done once it is here.
  */
-export async function askAnew(what: QueryFilters = {}): Promise<void> {
+export async function refetch(what: QueryFilters = {}): Promise<void> {
   const underWay = ({ state }: Query) => state.fetchStatus === "fetching" && state.data === undefined;
   const first = client.getQueryCache().findAll({ ...what, predicate: underWay });
   await client.invalidateQueries(what);
@@ -95,6 +95,8 @@ export async function askAnew(what: QueryFilters = {}): Promise<void> {
 
 /** Ask anew for what these kinds of changes touch; `all` is for when nobody knows what was missed. */
 export function refresh(...kinds: string[]): void {
-  if (kinds.includes("all")) void askAnew();
-  else for (const name of new Set(kinds.flatMap((kind) => TOUCHED[kind] ?? []))) void askAnew({ queryKey: [name] });
+  if (kinds.includes("all")) void refetch();
+  else
+    for (const name of new Set(kinds.flatMap((kind) => QUERIES_BY_CHANGE[kind] ?? [])))
+      void refetch({ queryKey: [name] });
 }

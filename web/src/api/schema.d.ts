@@ -32,7 +32,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Checkpoint */
+        /**
+         * Checkpoint
+         * @description The checkpoint and the turn's hunks. Of many or large ones this is a page: go on at `next_offset`.
+         */
         get: operations["checkpoint"];
         put?: never;
         post?: never;
@@ -196,8 +199,8 @@ export interface paths {
         };
         /**
          * Stream
-         * @description The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It ends with the
-         *     job.
+         * @description The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It goes on after the
+         *     job has ended, with what becomes of its changes; whoever has heard enough hangs up.
          */
         get: operations["stream"];
         put?: never;
@@ -559,7 +562,8 @@ export interface paths {
         };
         /**
          * Export
-         * @description The document as it is being worked on, to be kept as a file.
+         * @description What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
+         *     are left out unless they are asked for.
          */
         get: operations["export"];
         put?: never;
@@ -597,7 +601,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health */
+        /**
+         * Health
+         * @description For whoever watches over the server; needs no token. 500 where the history cannot be reached or kept.
+         */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -922,6 +929,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Secret
+         * @description Only for the folder's owner, in a browser on the machine where the folder lies. Agents, tools, other people,
+         *     search, export and the history are shown nothing of the file, before and after.
+         */
+        post: operations["confirm_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -959,6 +987,30 @@ export interface paths {
          * @description Open a document; one that is open already keeps its tab.
          */
         post: operations["open_tab"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tabs/front": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Front
+         * @description What "this document" means to the agents that work for the caller.
+         */
+        get: operations["show_front"];
+        /**
+         * Look At
+         * @description Tell which tab the caller looks at: for a window whenever it is used. The window that told it last counts.
+         */
+        put: operations["look_at"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1038,8 +1090,8 @@ export interface paths {
         put?: never;
         /**
          * Type Text
-         * @description Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too, and
-         *     while a job has the documents to itself.
+         * @description Keep what was typed. If the text is no longer that of the version, which `If-Match` may name too, edits move with
+         *     the place that they were made for. Refused where that changed, and while a job has the documents to itself.
          */
         post: operations["type_text"];
         delete?: never;
@@ -1209,7 +1261,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Turn */
+        /**
+         * Turn
+         * @description What a turn did. Of many or large hunks this is a page: go on at `next_offset`.
+         */
         get: operations["turn"];
         put?: never;
         post?: never;
@@ -1284,7 +1339,7 @@ export interface paths {
         put?: never;
         /**
          * Visit
-         * @description For the program that opens the browser: a path with a key that works once, as the owner.
+         * @description For the program that opens the browser: a path with a key that works once, as whoever asks for it.
          */
         post: operations["visit"];
         delete?: never;
@@ -1318,17 +1373,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * AddedImage
-         * @description Where the picture is, what the document calls it, and the turn that put it there: null where it was there.
-         */
-        AddedImage: {
-            /** Path */
-            path: string;
-            /** Source */
-            source: string;
-            turn: components["schemas"]["TurnShape"] | null;
-        };
-        /**
          * AffectedFile
          * @description One document before the turn, and the hunks that the turn made of it.
          */
@@ -1341,30 +1385,10 @@ export interface components {
             hunks: components["schemas"]["TurnHunkShape"][];
         };
         /**
-         * Answering
-         * @description Which of them answers where no other is named.
-         */
-        Answering: {
-            /** Model */
-            model: string;
-            /** Provider */
-            provider: string;
-        };
-        /**
-         * Applied
-         * @description The decision is carried out.
-         */
-        Applied: {
-            /** Applied Files */
-            applied_files: components["schemas"]["AppliedFile"][];
-            /** Status */
-            status: string;
-        };
-        /**
-         * AppliedFile
+         * AppliedFileInfo
          * @description What became of one document.
          */
-        AppliedFile: {
+        AppliedFileInfo: {
             /** Applied Hunks */
             applied_hunks: number;
             /** File Path */
@@ -1373,10 +1397,10 @@ export interface components {
             rejected_hunks: number;
         };
         /**
-         * Applying
+         * ApplyRequest
          * @description The hunks of a job that the person takes; its others are refused.
          */
-        Applying: {
+        ApplyRequest: {
             /** Accepted Hunk Ids */
             accepted_hunk_ids: string[];
             /** Job Id */
@@ -1385,10 +1409,20 @@ export interface components {
             session_id: string;
         };
         /**
-         * Archiving
+         * ApplyResponse
+         * @description The decision is carried out.
+         */
+        ApplyResponse: {
+            /** Applied Files */
+            applied_files: components["schemas"]["AppliedFileInfo"][];
+            /** Status */
+            status: string;
+        };
+        /**
+         * ArchiveRequest
          * @description Whether a session is put away.
          */
-        Archiving: {
+        ArchiveRequest: {
             /**
              * Archived
              * @default true
@@ -1396,10 +1430,10 @@ export interface components {
             archived: boolean;
         };
         /**
-         * AuditLine
-         * @description One act. Of its arguments only a hash is kept.
+         * AuditLineInfo
+         * @description One act. Its arguments are JSON in a string, with long texts cut and secrets masked.
          */
-        AuditLine: {
+        AuditLineInfo: {
             /** Arguments */
             arguments: string;
             /** At */
@@ -1416,12 +1450,12 @@ export interface components {
             turn: number | null;
         };
         /**
-         * AuditLines
+         * AuditResponse
          * @description The newest lines, oldest of them first.
          */
-        AuditLines: {
+        AuditResponse: {
             /** Entries */
-            entries: components["schemas"]["AuditLine"][];
+            entries: components["schemas"]["AuditLineInfo"][];
         };
         /**
          * AuditVerdict
@@ -1446,30 +1480,30 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "person" | "agent" | "system";
+            kind: "person" | "agent" | "system" | "outside";
             /** Name */
             name: string;
         };
         /**
-         * Blame
+         * BlameResponse
          * @description A document as it stands, cut into lines of one turn each, and the turns that they name.
          */
-        Blame: {
+        BlameResponse: {
             /** Blame */
-            blame: components["schemas"]["BlamedShape"][];
+            blame: components["schemas"]["BlameStretchInfo"][];
             /** Path */
             path: string;
             /** Text */
             text: string;
             /** Turns */
-            turns: components["schemas"]["TurnShape"][];
+            turns: components["schemas"]["TurnResponse"][];
         };
         /**
-         * BlamedShape
+         * BlameStretchInfo
          * @description Lines that are from one turn; `turn` is null where no turn of the history wrote them. `start_line` counts
          *     from 1.
          */
-        BlamedShape: {
+        BlameStretchInfo: {
             /** Lines */
             lines: number;
             /** Start Line */
@@ -1488,25 +1522,6 @@ export interface components {
             start: number;
         };
         /**
-         * BringBack
-         * @description A deleted document: the latest of that name, unless a turn is named; put elsewhere where `to` says so.
-         */
-        BringBack: {
-            /** Path */
-            path: string;
-            /** To */
-            to?: string | null;
-            /** Turn */
-            turn?: number | null;
-        };
-        /**
-         * BroughtBack
-         * @description The turn that brought it back.
-         */
-        BroughtBack: {
-            turn: components["schemas"]["TurnShape"];
-        };
-        /**
          * BundleFile
          * @description The hunks of one document, against the file with this hash; null where there was none.
          */
@@ -1522,7 +1537,8 @@ export interface components {
         };
         /**
          * BundleHunk
-         * @description One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided.
+         * @description One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided. Where `truncated`
+         *     is true, a very long line is shown around the change alone, or patches are left out because there are too many.
          */
         BundleHunk: {
             /** Accepted */
@@ -1539,6 +1555,22 @@ export interface components {
             oversized_hunk?: boolean;
             /** Patch */
             patch?: string;
+            /** Truncated */
+            truncated?: boolean;
+        };
+        /**
+         * CallRequest
+         * @description A call that a model asks for.
+         */
+        CallRequest: {
+            /** Arguments */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * CallResult
@@ -1584,9 +1616,11 @@ export interface components {
         };
         /**
          * CallerShape
-         * @description Who is asking.
+         * @description Who is asking. `at_home` is the folder's owner, in a browser on the folder's own machine.
          */
         CallerShape: {
+            /** At Home */
+            at_home: boolean;
             /** Name */
             name: string;
             /**
@@ -1596,12 +1630,12 @@ export interface components {
             role: "viewer" | "editor" | "admin";
         };
         /**
-         * Calls
+         * CallsRequest
          * @description Calls in their order.
          */
-        Calls: {
+        CallsRequest: {
             /** Calls */
-            calls: components["schemas"]["OneCall"][];
+            calls: components["schemas"]["CallRequest"][];
         };
         /**
          * ChatLine
@@ -1622,10 +1656,10 @@ export interface components {
             ts: string;
         };
         /**
-         * Checkpoint
+         * CheckpointResponse
          * @description The state before a turn; with the agent's job that made the turn, if one did.
          */
-        Checkpoint: {
+        CheckpointResponse: {
             /** Affected Files */
             affected_files: components["schemas"]["AffectedFile"][];
             /** Checkpoint Id */
@@ -1634,38 +1668,18 @@ export interface components {
             created_at: string;
             /** Job Id */
             job_id: string | null;
+            /** Next Offset */
+            next_offset: number | null;
             /** Session Id */
             session_id: string | null;
+            /** Total Hunks */
+            total_hunks: number;
         };
         /**
-         * Choice
-         * @description What to decide: `hunks` by document (null stands for all of one), or all that is left of a `turn`, or `all`.
-         *
-         *     `base_file_hashes` say, by document, what its file was when it was shown; where it is another by now, nothing is
-         *     accepted.
-         */
-        Choice: {
-            /**
-             * All
-             * @default false
-             */
-            all: boolean;
-            /** Base File Hashes */
-            base_file_hashes?: {
-                [key: string]: string;
-            };
-            /** Hunks */
-            hunks?: {
-                [key: string]: string[] | null;
-            } | null;
-            /** Turn */
-            turn?: number | null;
-        };
-        /**
-         * Clarifying
+         * ClarifyRequest
          * @description An answer; `no_user_answer` leaves it to the agent.
          */
-        Clarifying: {
+        ClarifyRequest: {
             /**
              * Answer
              * @default no_user_answer
@@ -1687,24 +1701,84 @@ export interface components {
             reason: string;
         };
         /**
-         * Closed
+         * CloseTabResponse
          * @description The tab is closed. `turn` is the one that dropped what was typed and not saved; it can be undone.
          */
-        Closed: {
+        CloseTabResponse: {
             /** Tab Id */
             tab_id: string;
-            turn: components["schemas"]["TurnShape"] | null;
+            turn: components["schemas"]["TurnResponse"] | null;
         };
         /**
-         * Confirming
+         * ConfirmRequest
          * @description Whether the person agrees to what a job wants to do.
          */
-        Confirming: {
+        ConfirmRequest: {
             /** Allow */
             allow: boolean;
             /** Question Id */
             question_id: string;
-            remember?: components["schemas"]["Rule"] | null;
+            remember?: components["schemas"]["RuleRequest"] | null;
+        };
+        /**
+         * ContextRowInfo
+         * @description A context row as it is kept.
+         */
+        ContextRowInfo: {
+            /** Content */
+            content: string;
+            /** End Line */
+            end_line: number | null;
+            /** File Path */
+            file_path: string;
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Pinned */
+            pinned: boolean;
+            /** Start Line */
+            start_line: number | null;
+        };
+        /**
+         * ContextRowRequest
+         * @description A passage that the agent is to see. Lines count from 1 and include both ends.
+         */
+        ContextRowRequest: {
+            /**
+             * Content
+             * @default
+             */
+            content: string;
+            /** End Line */
+            end_line?: number | null;
+            /**
+             * File Path
+             * @default
+             */
+            file_path: string;
+            /** Id */
+            id?: string | null;
+            /**
+             * Kind
+             * @default selection
+             */
+            kind: string;
+            /**
+             * Pinned
+             * @default true
+             */
+            pinned: boolean;
+            /** Start Line */
+            start_line?: number | null;
+        };
+        /**
+         * ContextRowsResponse
+         * @description What is pinned to a session, in order.
+         */
+        ContextRowsResponse: {
+            /** Context Rows */
+            context_rows: components["schemas"]["ContextRowInfo"][];
         };
         /**
          * DecidedShape
@@ -1719,13 +1793,58 @@ export interface components {
             left: {
                 [key: string]: number;
             };
-            turn: components["schemas"]["TurnShape"] | null;
+            turn: components["schemas"]["TurnResponse"] | null;
         };
         /**
-         * Diff3
+         * DecisionRequest
+         * @description What to decide: `hunks` by document (null stands for all of one), or all that is left of a `turn`, or `all`.
+         *
+         *     `base_file_hashes` say, by document, what its file was when it was shown; where it is another by now, nothing is
+         *     accepted. Then, with `rerun`, what a job proposed there is withdrawn and the job run again, as by
+         *     `POST /api/agent/apply`; without it, the proposal waits, merged with what the file says now.
+         */
+        DecisionRequest: {
+            /**
+             * All
+             * @default false
+             */
+            all: boolean;
+            /** Base File Hashes */
+            base_file_hashes?: {
+                [key: string]: string;
+            };
+            /** Hunks */
+            hunks?: {
+                [key: string]: string[] | null;
+            } | null;
+            /**
+             * Rerun
+             * @default true
+             */
+            rerun: boolean;
+            /** Turn */
+            turn?: number | null;
+            /**
+             * Unit
+             * @description Decide more than the hunks: all of the suggestion, sentence, paragraph or document of each.
+             */
+            unit?: ("words" | "suggestion" | "sentence" | "paragraph" | "document") | null;
+        };
+        /**
+         * DefaultModelInfo
+         * @description Which of them answers where no other is named.
+         */
+        DefaultModelInfo: {
+            /** Model */
+            model: string;
+            /** Provider */
+            provider: string;
+        };
+        /**
+         * Diff3Response
          * @description The three texts that a person compares before rolling back.
          */
-        Diff3: {
+        Diff3Response: {
             /** Agent Proposed */
             agent_proposed: string;
             /** Checkpoint Base */
@@ -1746,6 +1865,17 @@ export interface components {
             files: components["schemas"]["BundleFile"][];
             /** Job Id */
             job_id: string;
+        };
+        /**
+         * DocumentChangeResponse
+         * @description What was done, as a turn, and the document's version after it; null where there is none any more.
+         */
+        DocumentChangeResponse: {
+            /** Path */
+            path: string;
+            turn: components["schemas"]["TurnResponse"] | null;
+            /** Version */
+            version: string | null;
         };
         /**
          * DocumentShape
@@ -1831,10 +1961,12 @@ export interface components {
         };
         /**
          * ErrorShape
-         * @description Every failure. `error` is a stable code; for a conflict `details` has the `current_version` and, where the old
-         *     text is known, the `changed_lines`.
+         * @description Every failure. `error` is a stable code; an edit made for a version that is no more has both versions, and, where
+         *     the old text is known, `details` has the `changed_lines`.
          */
         ErrorShape: {
+            /** Current Version */
+            current_version?: string;
             /** Details */
             details?: {
                 [key: string]: unknown;
@@ -1847,6 +1979,8 @@ export interface components {
             recoverable: boolean;
             /** Suggestion */
             suggestion: string;
+            /** Your Version */
+            your_version?: string;
         };
         /**
          * EventShape
@@ -1865,10 +1999,10 @@ export interface components {
             type: string;
         };
         /**
-         * Events
+         * EventsResponse
          * @description The events behind a cursor, in order; `next_cursor` is the one to ask with next.
          */
-        Events: {
+        EventsResponse: {
             /** Events */
             events: components["schemas"]["EventShape"][];
             /** Job Id */
@@ -1908,21 +2042,48 @@ export interface components {
             undone: number | null;
         };
         /**
-         * Health
-         * @description The server answers and reaches its history.
+         * FrontRequest
+         * @description The tab that a person looks at, and what they have selected in it.
          */
-        Health: {
+        FrontRequest: {
+            selection?: components["schemas"]["SelectionRequest"] | null;
+            /** Tab Id */
+            tab_id: string;
+        };
+        /**
+         * FrontResponse
+         * @description What the caller has in front of them; null where nothing is, as after its tab was closed.
+         */
+        FrontResponse: {
+            front: components["schemas"]["FrontShape"] | null;
+        };
+        /**
+         * FrontShape
+         * @description The document in front of the caller.
+         */
+        FrontShape: {
+            /** Path */
+            path: string;
+            selection: components["schemas"]["SelectionInfo"] | null;
+            /** Tab Id */
+            tab_id: string;
+        };
+        /**
+         * HealthResponse
+         * @description The server answers and reaches its history. How many turns that has is told to those who show a token.
+         */
+        HealthResponse: {
             /**
              * Status
              * @constant
              */
             status: "ok";
             /** Turns */
-            turns: number;
+            turns?: number;
         };
         /**
          * HunkShape
-         * @description One decision. Lines count from 1; `turn` is the proposal that it belongs to.
+         * @description One decision. Lines count from 1; `turn` is the proposal that it belongs to, `warning` what to mind about it.
          *
          *     Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
          *     the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
@@ -1947,6 +2108,8 @@ export interface components {
             start_line: number;
             /** Turn */
             turn: number | null;
+            /** Warning */
+            warning?: string;
             /** Working */
             working: string;
             /** Working At */
@@ -1964,6 +2127,8 @@ export interface components {
         JobShape: {
             /** Answer */
             answer: string;
+            /** Asked By */
+            asked_by: string;
             /** Conflicts */
             conflicts: unknown[];
             /** Created At */
@@ -1971,6 +2136,8 @@ export interface components {
             /** Cursor */
             cursor: number;
             diff_bundle: components["schemas"]["DiffBundle"] | null;
+            /** Document */
+            document: string;
             /** Error */
             error: {
                 [key: string]: unknown;
@@ -2014,10 +2181,10 @@ export interface components {
             turn: number | null;
         };
         /**
-         * Jobs
+         * JobsResponse
          * @description The newest first.
          */
-        Jobs: {
+        JobsResponse: {
             /** Jobs */
             jobs: components["schemas"]["JobShape"][];
         };
@@ -2097,22 +2264,6 @@ export interface components {
             macros: components["schemas"]["MacroShape"][];
         };
         /**
-         * MacroRan
-         * @description The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged.
-         */
-        MacroRan: {
-            /** Name */
-            name: string;
-            /** Results */
-            results: {
-                [key: string]: unknown;
-            }[];
-            /** State */
-            state: string;
-            /** Turn */
-            turn: number | null;
-        };
-        /**
          * MacroShape
          * @description A macro. `saved` is false for one that is there from the start; `values` are the names that a run may fill in.
          */
@@ -2125,14 +2276,6 @@ export interface components {
             saved: boolean;
             /** Values */
             values: string[];
-        };
-        /**
-         * Markdown
-         * @description A text to be read.
-         */
-        Markdown: {
-            /** Markdown */
-            markdown: string;
         };
         /**
          * MeaningHit
@@ -2165,10 +2308,10 @@ export interface components {
             truncated: boolean;
         };
         /**
-         * Move
+         * MoveRequest
          * @description Where a document is to be.
          */
-        Move: {
+        MoveRequest: {
             /** Path */
             path: string;
             /** To */
@@ -2177,20 +2320,10 @@ export interface components {
             version?: string | null;
         };
         /**
-         * NewContent
-         * @description All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same.
-         */
-        NewContent: {
-            /** Content */
-            content: string;
-            /** Version */
-            version?: string | null;
-        };
-        /**
-         * NewDocument
+         * NewDocumentRequest
          * @description A document that is not there yet.
          */
-        NewDocument: {
+        NewDocumentRequest: {
             /**
              * Content
              * @default
@@ -2200,10 +2333,10 @@ export interface components {
             path: string;
         };
         /**
-         * NewImage
+         * NewImageRequest
          * @description A picture that goes into the folder beside `document`; `content` is base64.
          */
-        NewImage: {
+        NewImageRequest: {
             /** Content */
             content: string;
             /** Document */
@@ -2212,10 +2345,21 @@ export interface components {
             name: string;
         };
         /**
-         * NewRule
+         * NewImageResponse
+         * @description Where the picture is, what the document calls it, and the turn that put it there: null where it was there.
+         */
+        NewImageResponse: {
+            /** Path */
+            path: string;
+            /** Source */
+            source: string;
+            turn: components["schemas"]["TurnResponse"] | null;
+        };
+        /**
+         * NewRuleRequest
          * @description A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question.
          */
-        NewRule: {
+        NewRuleRequest: {
             /**
              * Path
              * @default *
@@ -2230,10 +2374,10 @@ export interface components {
             verdict: "ask" | "deny";
         };
         /**
-         * NewSession
+         * NewSessionRequest
          * @description What a session may be called.
          */
-        NewSession: {
+        NewSessionRequest: {
             /**
              * Title
              * @default
@@ -2241,34 +2385,68 @@ export interface components {
             title: string;
         };
         /**
-         * OneCall
-         * @description A call that a model asks for.
+         * NewSessionResponse
+         * @description A new session.
          */
-        OneCall: {
-            /** Arguments */
-            arguments?: {
-                [key: string]: unknown;
-            };
-            /** Id */
-            id: string;
-            /** Name */
-            name: string;
+        NewSessionResponse: {
+            /** Created At */
+            created_at: string;
+            /** Session Id */
+            session_id: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "active" | "archived";
         };
         /**
-         * Opening
-         * @description Which document to open.
+         * OpenSecretRequest
+         * @description Which file the owner wants to see, and that they mean it.
          */
-        Opening: {
+        OpenSecretRequest: {
+            /**
+             * Confirm
+             * @constant
+             */
+            confirm: true;
             /** Path */
             path: string;
         };
         /**
-         * Order
-         * @description Every row's id, once.
+         * OpenSecretResponse
+         * @description The file can be opened by its owner, and by nobody else, until its tab is closed or the server stops.
          */
-        Order: {
-            /** Order */
-            order: string[];
+        OpenSecretResponse: {
+            /** Path */
+            path: string;
+        };
+        /**
+         * OpenTabRequest
+         * @description Which document to open.
+         */
+        OpenTabRequest: {
+            /** Path */
+            path: string;
+        };
+        /**
+         * ParseRequest
+         * @description A text to be read.
+         */
+        ParseRequest: {
+            /** Markdown */
+            markdown: string;
+        };
+        /**
+         * ParseResponse
+         * @description A ProseMirror document; `blocks` has the lines of each of its blocks, in order, none for an empty text.
+         */
+        ParseResponse: {
+            /** Blocks */
+            blocks: components["schemas"]["BlockLines"][];
+            /** Doc */
+            doc: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ProviderShape
@@ -2283,68 +2461,37 @@ export interface components {
             name: string;
         };
         /**
-         * Providers
+         * ProvidersResponse
          * @description The models that the agent can use.
          */
-        Providers: {
+        ProvidersResponse: {
             /** Agent Mode */
             agent_mode: string;
-            default: components["schemas"]["Answering"];
+            default: components["schemas"]["DefaultModelInfo"];
             /** Models */
             models: components["schemas"]["ProviderShape"][];
         };
         /**
-         * Queued
-         * @description The job goes on by itself; its events tell how.
+         * ReorderRequest
+         * @description Every row's id, once.
          */
-        Queued: {
-            /** Job Id */
-            job_id: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "queued" | "running" | "waiting_for_user" | "awaiting_review" | "completed" | "failed" | "cancelled";
+        ReorderRequest: {
+            /** Order */
+            order: string[];
         };
         /**
-         * Review
+         * ReviewResponse
          * @description Every document that has something pending or unsaved.
          */
-        Review: {
+        ReviewResponse: {
             /** Documents */
             documents: components["schemas"]["DraftShape"][];
         };
         /**
-         * RichDocument
-         * @description A ProseMirror document; `blocks` has the lines of each of its blocks, in order, none for an empty text.
-         */
-        RichDocument: {
-            /** Blocks */
-            blocks: components["schemas"]["BlockLines"][];
-            /** Doc */
-            doc: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * RolledBack
-         * @description `conflict` where some hunks could not be taken back; they are named, and the others were.
-         */
-        RolledBack: {
-            /** Conflicts */
-            conflicts: components["schemas"]["ClashShape"][];
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "completed" | "conflict";
-            turn: components["schemas"]["TurnShape"] | null;
-        };
-        /**
-         * RollingBack
+         * RollbackRequest
          * @description `hard_all` sets the turn's documents to the checkpoint; `scoped_selected` takes back the hunks that are named.
          */
-        RollingBack: {
+        RollbackRequest: {
             /** Hunk Ids */
             hunk_ids?: string[];
             /**
@@ -2354,75 +2501,18 @@ export interface components {
             mode: "hard_all" | "scoped_selected";
         };
         /**
-         * RowShape
-         * @description A passage that the agent is to see. Lines count from 1 and include both ends.
+         * RollbackResponse
+         * @description `conflict` where some hunks could not be taken back; they are named, and the others were.
          */
-        RowShape: {
+        RollbackResponse: {
+            /** Conflicts */
+            conflicts: components["schemas"]["ClashShape"][];
             /**
-             * Content
-             * @default
+             * Status
+             * @enum {string}
              */
-            content: string;
-            /** End Line */
-            end_line?: number | null;
-            /**
-             * File Path
-             * @default
-             */
-            file_path: string;
-            /** Id */
-            id?: string | null;
-            /**
-             * Kind
-             * @default selection
-             */
-            kind: string;
-            /**
-             * Pinned
-             * @default true
-             */
-            pinned: boolean;
-            /** Start Line */
-            start_line?: number | null;
-        };
-        /**
-         * RowTold
-         * @description A context row as it is kept.
-         */
-        RowTold: {
-            /** Content */
-            content: string;
-            /** End Line */
-            end_line: number | null;
-            /** File Path */
-            file_path: string;
-            /** Id */
-            id: string;
-            /** Kind */
-            kind: string;
-            /** Pinned */
-            pinned: boolean;
-            /** Start Line */
-            start_line: number | null;
-        };
-        /**
-         * Rows
-         * @description What is pinned to a session, in order.
-         */
-        Rows: {
-            /** Context Rows */
-            context_rows: components["schemas"]["RowTold"][];
-        };
-        /**
-         * Rule
-         * @description What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders.
-         */
-        Rule: {
-            /** Path */
-            path: string;
-            /** Tool */
-            tool: string;
-            verdict: components["schemas"]["Verdict"];
+            status: "completed" | "conflict";
+            turn: components["schemas"]["TurnResponse"] | null;
         };
         /**
          * RuleList
@@ -2431,6 +2521,17 @@ export interface components {
         RuleList: {
             /** Rules */
             rules: components["schemas"]["RuleShape"][];
+        };
+        /**
+         * RuleRequest
+         * @description What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders.
+         */
+        RuleRequest: {
+            /** Path */
+            path: string;
+            /** Tool */
+            tool: string;
+            verdict: components["schemas"]["Verdict"];
         };
         /**
          * RuleShape
@@ -2444,12 +2545,39 @@ export interface components {
             verdict: components["schemas"]["Verdict"];
         };
         /**
-         * Running
-         * @description A request to the agent. Rows are pinned to the session unless they say otherwise.
+         * RunMacroRequest
+         * @description What to fill in.
          */
-        Running: {
+        RunMacroRequest: {
+            /** Values */
+            values?: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * RunMacroResponse
+         * @description The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged.
+         */
+        RunMacroResponse: {
+            /** Name */
+            name: string;
+            /** Results */
+            results: {
+                [key: string]: unknown;
+            }[];
+            /** State */
+            state: string;
+            /** Turn */
+            turn: number | null;
+        };
+        /**
+         * RunRequest
+         * @description A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
+         *     document" means; without it, what the caller has in front of them.
+         */
+        RunRequest: {
             /** Context Rows */
-            context_rows?: components["schemas"]["RowShape"][];
+            context_rows?: components["schemas"]["ContextRowRequest"][];
             /**
              * Document
              * @default
@@ -2466,68 +2594,92 @@ export interface components {
             model: string;
             /** Session Id */
             session_id: string;
-            /** Tool Config */
-            tool_config?: {
-                [key: string]: unknown;
-            };
+            tool_config?: components["schemas"]["ToolConfig"] | null;
         };
         /**
-         * RunningMacro
-         * @description What to fill in.
+         * RunResponse
+         * @description The job goes on by itself; its events tell how.
          */
-        RunningMacro: {
-            /** Values */
-            values?: {
-                [key: string]: string;
-            };
+        RunResponse: {
+            /** Job Id */
+            job_id: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "queued" | "running" | "waiting_for_user" | "awaiting_review" | "completed" | "failed" | "cancelled";
         };
         /**
-         * Saved
-         * @description The turn in which the document was saved; null where the disk had it already.
-         */
-        Saved: {
-            /** Path */
-            path: string;
-            /** Tab Id */
-            tab_id: string;
-            turn: components["schemas"]["TurnShape"] | null;
-            /** Version */
-            version: string | null;
-        };
-        /**
-         * SavingMacro
+         * SaveMacroRequest
          * @description The calls to keep, or the job whose successful edits are to be kept.
          */
-        SavingMacro: {
+        SaveMacroRequest: {
             /** Calls */
             calls?: components["schemas"]["MacroCall"][] | null;
             /** Job Id */
             job_id?: string | null;
         };
         /**
-         * Serialised
+         * SaveResponse
+         * @description The turn in which the document was saved; null where the disk had it already.
+         */
+        SaveResponse: {
+            /** Path */
+            path: string;
+            /** Tab Id */
+            tab_id: string;
+            turn: components["schemas"]["TurnResponse"] | null;
+            /** Version */
+            version: string | null;
+        };
+        /**
+         * SelectionInfo
+         * @description What is selected.
+         */
+        SelectionInfo: {
+            /** End Line */
+            end_line: number;
+            /** Start Line */
+            start_line: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * SelectionRequest
+         * @description What is selected. Lines count from 1 and include both ends.
+         */
+        SelectionRequest: {
+            /** End Line */
+            end_line: number;
+            /** Start Line */
+            start_line: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * SerialiseRequest
+         * @description A document, and the markdown that it was made from: `before` is kept byte for byte where nothing changed.
+         */
+        SerialiseRequest: {
+            /**
+             * Before
+             * @default
+             */
+            before: string;
+            /** Doc */
+            doc: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * SerialiseResponse
          * @description The text, and the lines of each of its blocks.
          */
-        Serialised: {
+        SerialiseResponse: {
             /** Blocks */
             blocks: components["schemas"]["BlockLines"][];
             /** Markdown */
             markdown: string;
-        };
-        /**
-         * SessionMade
-         * @description A new session.
-         */
-        SessionMade: {
-            /** Created At */
-            created_at: string;
-            /** Session Id */
-            session_id: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "active" | "archived";
         };
         /**
          * SessionShape
@@ -2537,7 +2689,7 @@ export interface components {
             /** Chat */
             chat: components["schemas"]["ChatLine"][];
             /** Context Rows */
-            context_rows: components["schemas"]["RowTold"][];
+            context_rows: components["schemas"]["ContextRowInfo"][];
             /** Created At */
             created_at: string;
             /** Id */
@@ -2559,21 +2711,21 @@ export interface components {
             updated_at: string;
         };
         /**
-         * Sessions
+         * SessionsResponse
          * @description The one that was last used first.
          */
-        Sessions: {
+        SessionsResponse: {
             /** Sessions */
             sessions: components["schemas"]["SessionShape"][];
         };
         /**
-         * SettingsChange
+         * SettingsRequest
          * @description What is to change; what is left out stays. `agent` are limits of the agent's, by name.
          */
-        SettingsChange: {
+        SettingsRequest: {
             /** Agent */
             agent?: {
-                [key: string]: number;
+                [key: string]: number | string;
             };
             /** Confirm Files */
             confirm_files?: number | null;
@@ -2583,6 +2735,8 @@ export interface components {
             lock?: boolean | null;
             /** Mode */
             mode?: ("read" | "propose" | "apply" | "merge") | null;
+            /** Poll Interval Ms */
+            poll_interval_ms?: number | null;
             /** Retention Days */
             retention_days?: number | null;
             /** Retention Turns */
@@ -2597,7 +2751,7 @@ export interface components {
         SettingsShape: {
             /** Agent */
             agent: {
-                [key: string]: number;
+                [key: string]: number | string;
             };
             /** Confirm Files */
             confirm_files: number;
@@ -2625,10 +2779,10 @@ export interface components {
             };
         };
         /**
-         * Settling
+         * SettleRequest
          * @description A hunk settled for the agent (`text` is null), or with a text of the person's own.
          */
-        Settling: {
+        SettleRequest: {
             /** Hunk Id */
             hunk_id: string;
             /** Path */
@@ -2657,11 +2811,11 @@ export interface components {
             unpriced_steps: number;
         };
         /**
-         * Splitting
+         * SplitRequest
          * @description Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
          *     `base_at` the first half takes out all of it.
          */
-        Splitting: {
+        SplitRequest: {
             /** At */
             at: number;
             /** Base At */
@@ -2694,10 +2848,10 @@ export interface components {
             version: string | null;
         };
         /**
-         * Tabs
+         * TabsResponse
          * @description The documents that are open.
          */
-        Tabs: {
+        TabsResponse: {
             /** Tabs */
             tabs: components["schemas"]["TabShape"][];
         };
@@ -2708,7 +2862,21 @@ export interface components {
         TakenBackShape: {
             /** Conflicts */
             conflicts: components["schemas"]["ClashShape"][];
-            turn: components["schemas"]["TurnShape"] | null;
+            turn: components["schemas"]["TurnResponse"] | null;
+        };
+        /**
+         * ToolConfig
+         * @description Which tools a job has, how far it may go, and whether nobody else types meanwhile; else as the settings say.
+         */
+        ToolConfig: {
+            /** Lock */
+            lock?: boolean | null;
+            /** Max Iterations */
+            max_iterations?: number | null;
+            /** Max Tool Calls */
+            max_tool_calls?: number | null;
+            /** Profile */
+            profile?: ("tabs" | "workspace" | "project" | "editor" | "default" | "all") | null;
         };
         /**
          * ToolFiguresShape
@@ -2758,20 +2926,20 @@ export interface components {
             risk: "read" | "create" | "modify" | "destroy";
         };
         /**
-         * Tools
+         * ToolsResponse
          * @description The tools of a profile.
          */
-        Tools: {
+        ToolsResponse: {
             /** Profile */
             profile: string;
             /** Tools */
             tools: components["schemas"]["ToolShape"][];
         };
         /**
-         * Trash
+         * TrashResponse
          * @description What can be brought back, the latest first.
          */
-        Trash: {
+        TrashResponse: {
             /** Documents */
             documents: components["schemas"]["TrashedShape"][];
         };
@@ -2792,10 +2960,10 @@ export interface components {
             turn: number;
         };
         /**
-         * Tree
+         * TreeResponse
          * @description What is in the folder, a folder before what is in it. `next` is where to go on, null at the end.
          */
-        Tree: {
+        TreeResponse: {
             /** Entries */
             entries: components["schemas"]["EntryShape"][];
             /** Next */
@@ -2810,11 +2978,16 @@ export interface components {
             documents: components["schemas"]["TurnPatchShape"][];
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
-            turn: components["schemas"]["TurnShape"];
+            /** Next Offset */
+            next_offset: number | null;
+            /** Total Hunks */
+            total_hunks: number;
+            turn: components["schemas"]["TurnResponse"];
         };
         /**
          * TurnHunkShape
-         * @description A part of what a turn did. `reverse_patch` takes it back.
+         * @description A part of what a turn did. `reverse_patch` takes it back. Where `truncated` is there, very long lines are shown
+         *     around the change alone, or the end of a very large patch is left out: such a patch is for reading.
          */
         TurnHunkShape: {
             /** File Path */
@@ -2825,6 +2998,8 @@ export interface components {
             patch: string;
             /** Reverse Patch */
             reverse_patch: string;
+            /** Truncated */
+            truncated?: boolean;
         };
         /**
          * TurnPatchShape
@@ -2841,15 +3016,17 @@ export interface components {
             truncated: boolean;
         };
         /**
-         * TurnShape
+         * TurnResponse
          * @description One turn. `source` is the turn that it takes back or decides.
          */
-        TurnShape: {
+        TurnResponse: {
             author: components["schemas"]["AuthorShape"];
             /** Created */
             created: number;
             /** Created At */
             created_at: string;
+            /** Folders */
+            folders: string[];
             /** Kind */
             kind: string;
             /** Mode */
@@ -2868,20 +3045,32 @@ export interface components {
             turn: number;
         };
         /**
-         * Turns
+         * TurnsResponse
          * @description The newest first. `next_before` is where to go on, null at the end.
          */
-        Turns: {
+        TurnsResponse: {
             /** Next Before */
             next_before: number | null;
             /** Turns */
-            turns: components["schemas"]["TurnShape"][];
+            turns: components["schemas"]["TurnResponse"][];
         };
         /**
-         * Typed
+         * TypeRequest
+         * @description What the person typed: `edits` against the text of `version`, in its order; or the whole new `content`.
+         */
+        TypeRequest: {
+            /** Content */
+            content?: string | null;
+            /** Edits */
+            edits?: components["schemas"]["EditShape"][] | null;
+            /** Version */
+            version?: string | null;
+        };
+        /**
+         * TypeResponse
          * @description The document after the typing. It is kept, and not saved.
          */
-        Typed: {
+        TypeResponse: {
             /** Is Dirty */
             is_dirty: boolean;
             /** Path */
@@ -2892,22 +3081,10 @@ export interface components {
             version: string;
         };
         /**
-         * Typing
-         * @description What the person typed: `edits` against the text of `version`, in its order; or the whole new `content`.
-         */
-        Typing: {
-            /** Content */
-            content?: string | null;
-            /** Edits */
-            edits?: components["schemas"]["EditShape"][] | null;
-            /** Version */
-            version?: string | null;
-        };
-        /**
-         * Undoing
+         * UndoRequest
          * @description The turn to take back; by default the last.
          */
-        Undoing: {
+        UndoRequest: {
             /** Turn */
             turn?: number | null;
         };
@@ -2926,10 +3103,29 @@ export interface components {
             old_text: string;
         };
         /**
-         * Usage
+         * UntrashRequest
+         * @description A deleted document: the latest of that name, unless a turn is named; put elsewhere where `to` says so.
+         */
+        UntrashRequest: {
+            /** Path */
+            path: string;
+            /** To */
+            to?: string | null;
+            /** Turn */
+            turn?: number | null;
+        };
+        /**
+         * UntrashResponse
+         * @description The turn that brought it back.
+         */
+        UntrashResponse: {
+            turn: components["schemas"]["TurnResponse"];
+        };
+        /**
+         * UsageResponse
          * @description What the models have cost.
          */
-        Usage: {
+        UsageResponse: {
             /**
              * By
              * @enum {string}
@@ -2945,26 +3141,27 @@ export interface components {
          */
         Verdict: "allow" | "ask" | "deny";
         /**
-         * Version
+         * VersionResponse
          * @description Which program this is.
          */
-        Version: {
+        VersionResponse: {
             /** Name */
             name: string;
             /** Version */
             version: string;
         };
         /**
-         * Visit
+         * VisitResponse
          * @description A path that lets a browser in, once.
          */
-        Visit: {
+        VisitResponse: {
             /** Path */
             path: string;
         };
         /**
          * WorkspaceShape
-         * @description Where the folder stands.
+         * @description Where the folder stands. In the state `history_lost` another program has emptied the history while the server was
+         *     running: `notices` says so, all else is empty, and nothing more is kept before a restart.
          */
         WorkspaceShape: {
             caller: components["schemas"]["CallerShape"];
@@ -2982,34 +3179,23 @@ export interface components {
             pending: string[];
             /** Review */
             review: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "ok" | "history_lost";
             /** Unsaved */
             unsaved: string[];
         };
         /**
-         * Changed
-         * @description What was done, as a turn, and the document's version after it; null where there is none any more.
+         * WriteRequest
+         * @description All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same.
          */
-        redraft__server__routes__documents__Changed: {
-            /** Path */
-            path: string;
-            turn: components["schemas"]["TurnShape"] | null;
+        WriteRequest: {
+            /** Content */
+            content: string;
             /** Version */
-            version: string | null;
-        };
-        /**
-         * Changed
-         * @description A document, and the markdown that it was made from: `before` is kept byte for byte where nothing changed.
-         */
-        redraft__server__routes__rich__Changed: {
-            /**
-             * Before
-             * @default
-             */
-            before: string;
-            /** Doc */
-            doc: {
-                [key: string]: unknown;
-            };
+            version?: string | null;
         };
     };
     responses: never;
@@ -3029,7 +3215,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Applying"];
+                "application/json": components["schemas"]["ApplyRequest"];
             };
         };
         responses: {
@@ -3039,7 +3225,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Applied"];
+                    "application/json": components["schemas"]["ApplyResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -3136,7 +3322,11 @@ export interface operations {
     };
     checkpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                offset?: number;
+                /** @description How many hunks at most. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 checkpoint_id: number;
@@ -3151,7 +3341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checkpoint"];
+                    "application/json": components["schemas"]["CheckpointResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -3238,7 +3428,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Diff3"];
+                    "application/json": components["schemas"]["Diff3Response"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -3326,7 +3516,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RollingBack"];
+                "application/json": components["schemas"]["RollbackRequest"];
             };
         };
         responses: {
@@ -3336,7 +3526,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RolledBack"];
+                    "application/json": components["schemas"]["RollbackResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -3448,7 +3638,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Jobs"];
+                    "application/json": components["schemas"]["JobsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -3715,7 +3905,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Clarifying"];
+                "application/json": components["schemas"]["ClarifyRequest"];
             };
         };
         responses: {
@@ -3831,7 +4021,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Confirming"];
+                "application/json": components["schemas"]["ConfirmRequest"];
             };
         };
         responses: {
@@ -3955,7 +4145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Events"];
+                    "application/json": components["schemas"]["EventsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -4048,13 +4238,6 @@ export interface operations {
                     "application/json": unknown;
                     "text/event-stream": string;
                 };
-            };
-            /** @description The job is over, and there is nothing behind the cursor. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             /** @description No token, or one that is not known here. */
             401: {
@@ -4280,7 +4463,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SavingMacro"];
+                "application/json": components["schemas"]["SaveMacroRequest"];
             };
         };
         responses: {
@@ -4512,7 +4695,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RunningMacro"] | null;
+                "application/json": components["schemas"]["RunMacroRequest"] | null;
             };
         };
         responses: {
@@ -4522,7 +4705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MacroRan"];
+                    "application/json": components["schemas"]["RunMacroResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -4700,7 +4883,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewRule"];
+                "application/json": components["schemas"]["NewRuleRequest"];
             };
         };
         responses: {
@@ -4918,7 +5101,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Running"];
+                "application/json": components["schemas"]["RunRequest"];
             };
         };
         responses: {
@@ -4928,7 +5111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Queued"];
+                    "application/json": components["schemas"]["RunResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5058,7 +5241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Sessions"];
+                    "application/json": components["schemas"]["SessionsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5126,7 +5309,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["NewSession"] | null;
+                "application/json": components["schemas"]["NewSessionRequest"] | null;
             };
         };
         responses: {
@@ -5136,7 +5319,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionMade"];
+                    "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5318,7 +5501,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Archiving"];
+                "application/json": components["schemas"]["ArchiveRequest"];
             };
         };
         responses: {
@@ -5434,7 +5617,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Order"];
+                "application/json": components["schemas"]["ReorderRequest"];
             };
         };
         responses: {
@@ -5444,7 +5627,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rows"];
+                    "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5550,7 +5733,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RowShape"];
+                "application/json": components["schemas"]["ContextRowRequest"];
             };
         };
         responses: {
@@ -5560,7 +5743,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rows"];
+                    "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5673,7 +5856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rows"];
+                    "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5785,7 +5968,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditLines"];
+                    "application/json": components["schemas"]["AuditResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -5936,7 +6119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Blame"];
+                    "application/json": components["schemas"]["BlameResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -6207,7 +6390,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewContent"];
+                "application/json": components["schemas"]["WriteRequest"];
             };
         };
         responses: {
@@ -6217,7 +6400,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["redraft__server__routes__documents__Changed"];
+                    "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -6321,7 +6504,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewDocument"];
+                "application/json": components["schemas"]["NewDocumentRequest"];
             };
         };
         responses: {
@@ -6331,7 +6514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["redraft__server__routes__documents__Changed"];
+                    "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -6445,7 +6628,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["redraft__server__routes__documents__Changed"];
+                    "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -6549,7 +6732,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Move"];
+                "application/json": components["schemas"]["MoveRequest"];
             };
         };
         responses: {
@@ -6559,7 +6742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["redraft__server__routes__documents__Changed"];
+                    "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -6661,6 +6844,8 @@ export interface operations {
                 path: string;
                 /** @description `docx` needs pandoc on the server's machine. */
                 to?: "html" | "docx";
+                /** @description With what agents propose, marked as such. */
+                proposals?: boolean;
             };
             header?: never;
             path?: never;
@@ -6862,7 +7047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["HealthResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -7044,7 +7229,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewImage"];
+                "application/json": components["schemas"]["NewImageRequest"];
             };
         };
         responses: {
@@ -7054,7 +7239,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AddedImage"];
+                    "application/json": components["schemas"]["NewImageResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -7354,6 +7539,8 @@ export interface operations {
                             level: number;
                             line_end: number | null;
                             line_start: number;
+                            /** @description True for a heading inside a block quote. */
+                            quoted?: boolean;
                             title: string;
                         }[];
                         parse_error?: {
@@ -7455,7 +7642,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Providers"];
+                    "application/json": components["schemas"]["ProvidersResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -7532,7 +7719,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Review"];
+                    "application/json": components["schemas"]["ReviewResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -7713,7 +7900,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Settling"];
+                "application/json": components["schemas"]["SettleRequest"];
             };
         };
         responses: {
@@ -7827,7 +8014,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Splitting"];
+                "application/json": components["schemas"]["SplitRequest"];
             };
         };
         responses: {
@@ -7943,7 +8130,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Choice"];
+                "application/json": components["schemas"]["DecisionRequest"];
             };
         };
         responses: {
@@ -8057,7 +8244,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Markdown"];
+                "application/json": components["schemas"]["ParseRequest"];
             };
         };
         responses: {
@@ -8067,7 +8254,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RichDocument"];
+                    "application/json": components["schemas"]["ParseResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -8162,7 +8349,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["redraft__server__routes__rich__Changed"];
+                "application/json": components["schemas"]["SerialiseRequest"];
             };
         };
         responses: {
@@ -8172,7 +8359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Serialised"];
+                    "application/json": components["schemas"]["SerialiseResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -8279,13 +8466,20 @@ export interface operations {
                 content: {
                     "application/json": {
                         count: number;
+                        /** @description True where there was no time to read every document: search again for more. */
+                        incomplete?: boolean;
                         /** @description Only while the folder's index is still being made. */
                         indexing?: {
                             files_done: number;
                             files_total: number;
                         };
                         query: string;
+                        /** @description The best first. */
                         results: {
+                            /** @description True where it shares no word with the query: it may be about something else. */
+                            by_meaning?: boolean;
+                            /** @description The line of the first of them, counted from 0, as read_document counts. */
+                            line?: number;
                             matches: string[];
                             name: string;
                             path: string;
@@ -8660,6 +8854,120 @@ export interface operations {
             };
         };
     };
+    confirm_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSecretResponse"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
     settings: {
         parameters: {
             query?: never;
@@ -8743,7 +9051,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SettingsChange"];
+                "application/json": components["schemas"]["SettingsRequest"];
             };
         };
         responses: {
@@ -8854,7 +9162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tabs"];
+                    "application/json": components["schemas"]["TabsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -8922,7 +9230,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Opening"];
+                "application/json": components["schemas"]["OpenTabRequest"];
             };
         };
         responses: {
@@ -8955,6 +9263,185 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too much at once. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    show_front: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrontResponse"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not as it should be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit of the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or a mistake of ours. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Somebody else is writing just now; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    look_at: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FrontRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrontResponse"];
+                };
+            };
+            /** @description No token, or one that is not known here. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description A foreign page or host, a role or a rule does not allow it. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9131,7 +9618,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Closed"];
+                    "application/json": components["schemas"]["CloseTabResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -9243,7 +9730,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Saved"];
+                    "application/json": components["schemas"]["SaveResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -9355,7 +9842,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Saved"];
+                    "application/json": components["schemas"]["SaveResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -9461,7 +9948,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Typing"];
+                "application/json": components["schemas"]["TypeRequest"];
             };
         };
         responses: {
@@ -9471,7 +9958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Typed"];
+                    "application/json": components["schemas"]["TypeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -9583,7 +10070,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tools"];
+                    "application/json": components["schemas"]["ToolsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -9646,7 +10133,7 @@ export interface operations {
         parameters: {
             query?: {
                 mode?: ("read" | "propose" | "apply" | "merge") | null;
-                /** @description Who calls, as turns and the log name it. */
+                /** @description The agent that calls; in a team the caller's own name is added. */
                 author?: string;
                 /** @description The tab that is meant where a call names none. */
                 tab?: string | null;
@@ -9659,7 +10146,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Calls"];
+                "application/json": components["schemas"]["CallsRequest"];
             };
         };
         responses: {
@@ -9853,7 +10340,7 @@ export interface operations {
         parameters: {
             query?: {
                 mode?: ("read" | "propose" | "apply" | "merge") | null;
-                /** @description Who calls, as turns and the log name it. */
+                /** @description The agent that calls; in a team the caller's own name is added. */
                 author?: string;
                 /** @description The tab that is meant where a call names none. */
                 tab?: string | null;
@@ -9992,7 +10479,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Trash"];
+                    "application/json": components["schemas"]["TrashResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10060,7 +10547,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BringBack"];
+                "application/json": components["schemas"]["UntrashRequest"];
             };
         };
         responses: {
@@ -10070,7 +10557,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BroughtBack"];
+                    "application/json": components["schemas"]["UntrashResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10185,7 +10672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tree"];
+                    "application/json": components["schemas"]["TreeResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10272,7 +10759,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Turns"];
+                    "application/json": components["schemas"]["TurnsResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10459,7 +10946,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Undoing"];
+                "application/json": components["schemas"]["UndoRequest"];
             };
         };
         responses: {
@@ -10566,7 +11053,11 @@ export interface operations {
     };
     turn: {
         parameters: {
-            query?: never;
+            query?: {
+                offset?: number;
+                /** @description How many hunks at most. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 number: number;
@@ -10780,7 +11271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Usage"];
+                    "application/json": components["schemas"]["UsageResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10854,7 +11345,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Version"];
+                    "application/json": components["schemas"]["VersionResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */
@@ -10928,7 +11419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Visit"];
+                    "application/json": components["schemas"]["VisitResponse"];
                 };
             };
             /** @description No token, or one that is not known here. */

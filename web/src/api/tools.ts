@@ -1,11 +1,11 @@
 /** The agents' tools, called by the person: the same answers, with the person as the author. */
 
-import { server, told } from "./client";
+import { server, unwrap } from "./client";
 
-export async function call<T>(name: string, given: Record<string, unknown>, agree = false): Promise<T> {
+export async function callTool<T>(name: string, given: Record<string, unknown>, agree = false): Promise<T> {
   const asked = server.POST("/api/tools/{name}", {
     params: { path: { name }, query: { agree, by: "person" } },
     body: given,
   });
-  return (await told(asked)) as T;
+  return (await unwrap(asked)) as T;
 }

@@ -1,19 +1,19 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Tooltip } from "radix-ui";
 import { type ReactNode, useEffect } from "react";
-import { listen } from "@/api/changes";
+import { listenForChanges } from "@/api/changes";
 import { client, treeQuery } from "@/api/queries";
+import { useStore } from "@/state/store";
 import { Toasts } from "@/ui/Toasts";
 import { Dialogs } from "./Dialogs";
 import { Layout } from "./Layout";
 import { Palette } from "./Palette";
 import { useKeys } from "./useKeys";
-import { useTheme } from "./useTheme";
 
 export function App(): ReactNode {
   useTheme();
   useKeys();
-  useEffect(listen, []);
+  useEffect(listenForChanges, []);
   // The palette shall know every document when it opens.
   useEffect(() => void client.prefetchQuery(treeQuery), []);
   return (
@@ -26,4 +26,20 @@ export function App(): ReactNode {
       </Tooltip.Provider>
     </QueryClientProvider>
   );
+}
+
+/** Light or dark: as chosen, or as the system has it. */
+function useTheme(): void {
+  const theme = useStore((store) => store.theme);
+  useEffect(() => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const apply = () => {
+      const dark = theme === "dark" || (theme === "system" && system.matches);
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+      document.documentElement.style.colorScheme = dark ? "dark" : "light";
+    };
+    apply();
+    system.addEventListener("change", apply);
+    return () => system.removeEventListener("change", apply);
+  }, [theme]);
 }

@@ -3,6 +3,7 @@ import { show, useStore } from "@/state/store";
 import { CloseDialog } from "./dialogs/CloseDialog";
 import { NewDialog } from "./dialogs/NewDialog";
 import { RenameDialog } from "./dialogs/RenameDialog";
+import { SecretDialog } from "./dialogs/SecretDialog";
 import { TrashDialog } from "./dialogs/TrashDialog";
 import { WelcomeDialog } from "./dialogs/WelcomeDialog";
 
@@ -17,10 +18,10 @@ const onClose = () => show({ dialog: null });
 /** The dialog that is open, if one is. */
 export function Dialogs(): ReactNode {
   const dialog = useStore((store) => store.dialog);
-  return <Suspense fallback={null}>{dialog ? chosen(dialog) : null}</Suspense>;
+  return <Suspense fallback={null}>{dialog ? renderDialog(dialog) : null}</Suspense>;
 }
 
-function chosen(dialog: NonNullable<ReturnType<typeof useStore.getState>["dialog"]>): ReactNode {
+function renderDialog(dialog: NonNullable<ReturnType<typeof useStore.getState>["dialog"]>): ReactNode {
   switch (dialog.kind) {
     case "new":
       return <NewDialog folder={dialog.folder} onClose={onClose} />;
@@ -30,6 +31,8 @@ function chosen(dialog: NonNullable<ReturnType<typeof useStore.getState>["dialog
       return <TrashDialog paths={dialog.paths} onClose={onClose} />;
     case "close":
       return <CloseDialog tabId={dialog.tabId} path={dialog.path} onClose={onClose} />;
+    case "secret":
+      return <SecretDialog path={dialog.path} place={dialog.place} onClose={onClose} />;
     case "settings":
       return <SettingsDialog onClose={onClose} />;
     case "macros":

@@ -1,14 +1,15 @@
-import { lazy, type ReactNode, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
 import { SidePanelView } from "@/panels/SidePanelView";
 import { ReviewSummary } from "@/review/ReviewSummary";
+import { setFront, watchWindowUse } from "@/state/front";
+import { isNarrow, onNarrow } from "@/state/narrow";
 import { useStore } from "@/state/store";
 import { Documents } from "./Documents";
 import css from "./Layout.module.css";
 import { Notices } from "./Notices";
 import { Rail } from "./Rail";
 import { TopBar } from "./TopBar";
-import { useNarrow } from "./useNarrow";
 import { useTabs } from "./useTabs";
 
 const AgentSidebar = lazy(() => import("@/agent/AgentSidebar").then((found) => ({ default: found.AgentSidebar })));
@@ -19,6 +20,7 @@ export function Layout(): ReactNode {
   const agentOpen = useStore((store) => store.agentOpen);
   const narrow = useNarrow();
   const { front } = useTabs();
+  useFront();
   const ids = ["side", "documents", "agent"].filter((id) => (id === "side" ? side : id !== "agent" || agentOpen));
   const saved = useDefaultLayout({ id: "redraft", panelIds: narrow ? ["documents"] : ids });
   const agent = (
@@ -39,7 +41,7 @@ export function Layout(): ReactNode {
               <Panel id="side" className={css.panel ?? ""} defaultSize={260} minSize={180} maxSize="45%">
                 <SidePanelView panel={side} />
               </Panel>
-              <Separator className={css.separator ?? ""} aria-label="Width of the panel" />
+              <Separator className={css.separator ?? ""} aria-label="Resize panel" />
             </>
           ) : null}
           <Panel id="documents" className={css.panel ?? ""} minSize={280}>
@@ -47,7 +49,7 @@ export function Layout(): ReactNode {
           </Panel>
           {agentOpen && !narrow ? (
             <>
-              <Separator className={css.separator ?? ""} aria-label="Width of the agent's panel" />
+              <Separator className={css.separator ?? ""} aria-label="Resize agent panel" />
               <Panel id="agent" className={css.panel ?? ""} defaultSize={360} minSize={260} maxSize="55%">
                 {agent}
               </Panel>
@@ -67,4 +69,21 @@ export function Layout(): ReactNode {
       </div>
     </div>
   );
+}
+
+/** Tells the server what is in front of the person, as long as this window is the one that they used last. */
+function useFront(): void {
+  const { front } = useTabs();
+  const selection = useStore((store) => store.selection);
+  const tabId = front?.tab_id;
+  const chosen = selection && selection.path === front?.path ? selection : null;
+  useEffect(watchWindowUse, []);
+  useEffect(() => {
+    setFront(tabId === undefined ? null : { tabId, selection: chosen });
+  }, [tabId, chosen]);
+}
+
+/** Whether there is room for one thing only. */
+function useNarrow(): boolean {
+  return useSyncExternalStore(onNarrow, isNarrow);
 }

@@ -17,7 +17,7 @@ export function Notices(): ReactNode {
         <li key={notice}>
           <TriangleAlert size={14} aria-hidden />
           <span>{notice}</span>
-          <IconButton label="I have read it" onClick={() => setSeen(new Set([...seen, notice]))}>
+          <IconButton label="Dismiss" onClick={() => setSeen(new Set([...seen, notice]))}>
             <X size={14} />
           </IconButton>
         </li>

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
 import { type ReactNode, useState } from "react";
 import { treeQuery } from "@/api/queries";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
-import { COMMANDS, shown } from "./commands";
+import { COMMANDS, formatKeys } from "./commands";
 import css from "./Palette.module.css";
 
 const MOST = 60;
@@ -14,15 +14,15 @@ const close = () => show({ palette: "closed" });
 /** Any document by a few letters of its name; with `>`, any command. */
 export function Palette(): ReactNode {
   const palette = useStore((store) => store.palette);
-  return palette === "closed" ? null : <Opened key={palette} ofCommands={palette === "commands"} />;
+  return palette === "closed" ? null : <PaletteDialog key={palette} ofCommands={palette === "commands"} />;
 }
 
-function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
+function PaletteDialog({ ofCommands }: { ofCommands: boolean }): ReactNode {
   const { data: entries } = useQuery(treeQuery);
   const [typed, setTyped] = useState("");
   const commands = ofCommands || typed.startsWith(">");
   const wanted = typed.replace(/^>/, "").trim().toLowerCase();
-  const fits = (name: string) => subsequence(wanted, name.toLowerCase());
+  const fits = (name: string) => isSubsequence(wanted, name.toLowerCase());
   const documents = commands ? [] : (entries ?? []).filter(({ kind, path }) => kind === "file" && fits(path));
   const best = documents
     .map(({ path }) => ({ path, rank: path.toLowerCase().includes(wanted) ? path.length : 1000 + path.length }))
@@ -41,10 +41,10 @@ function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
         className={css.input}
         value={typed}
         onValueChange={setTyped}
-        placeholder={ofCommands ? "A command" : "A document, or > and a command"}
+        placeholder={ofCommands ? "Type a command" : "Search documents, or type > for commands"}
       />
       <Command.List className={css.list}>
-        <Command.Empty className={css.empty}>Nothing fits.</Command.Empty>
+        <Command.Empty className={css.empty}>No matches.</Command.Empty>
         {best.map(({ path }) => (
           <Command.Item
             key={path}
@@ -52,7 +52,7 @@ function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
             className={css.item}
             onSelect={() => {
               close();
-              void open(path);
+              void openDocument(path);
             }}
           >
             {path}
@@ -70,7 +70,7 @@ function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
                 run();
               }}
             >
-              {name} {keys ? <kbd>{shown(keys)}</kbd> : null}
+              {name} {keys ? <kbd>{formatKeys(keys)}</kbd> : null}
             </Command.Item>
           ))}
       </Command.List>
@@ -79,7 +79,7 @@ function Opened({ ofCommands }: { ofCommands: boolean }): ReactNode {
 }
 
 /** Whether the letters stand in the name in this order. */
-export function subsequence(letters: string, name: string): boolean {
+export function isSubsequence(letters: string, name: string): boolean {
   let at = 0;
   for (const letter of letters) {
     at = name.indexOf(letter, at) + 1;

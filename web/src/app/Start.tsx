@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { treeQuery, workspaceQuery } from "@/api/queries";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { Button } from "@/ui/Button";
-import { shown } from "./commands";
+import { formatKeys } from "./commands";
 import css from "./Start.module.css";
 
 const FEW = 6;
@@ -26,11 +26,11 @@ export function Start(): ReactNode {
       <h2>{workspace?.name}</h2>
       {recent.length > 0 ? (
         <>
-          <p>Changed last</p>
+          <p>Recently changed</p>
           <ul>
             {recent.map(({ path }) => (
               <li key={path}>
-                <button type="button" onClick={() => void open(path)}>
+                <button type="button" onClick={() => void openDocument(path)}>
                   {path}
                 </button>
               </li>
@@ -38,14 +38,14 @@ export function Start(): ReactNode {
           </ul>
         </>
       ) : (
-        <p>This folder is empty so far.</p>
+        <p>This folder is empty.</p>
       )}
       <div className={css.acts}>
         <Button look="primary" onClick={() => show({ dialog: { kind: "new", folder: "" } })}>
           New document
         </Button>
         <Button onClick={() => show({ palette: "files" })}>
-          Go to a document <kbd>{shown("Mod+P")}</kbd>
+          Go to document <kbd>{formatKeys("Mod+P")}</kbd>
         </Button>
       </div>
     </div>

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useRef } from "react";
 import type { Schemas } from "@/api/client";
-import { close } from "@/state/documents";
+import { closeDocument } from "@/state/documents";
 import { show } from "@/state/store";
 import css from "./TabBar.module.css";
 import { TabPreview } from "./TabPreview";
@@ -11,7 +11,7 @@ interface TabBarProps {
   front: string | undefined;
 }
 
-export function nameOf(path: string): string {
+export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
@@ -22,7 +22,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
   const pressed = (event: KeyboardEvent, at: number) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const tab = tabs[at];
-    if (event.key === "Delete" && tab) void close(tab.tab_id, tab.path);
+    if (event.key === "Delete" && tab) void closeDocument(tab.tab_id, tab.path);
     const next = step === undefined ? undefined : tabs[(at + step + tabs.length) % tabs.length];
     if (!next || step === undefined) return;
     event.preventDefault();
@@ -34,7 +34,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
     <div className={css.bar} role="tablist" aria-label="Open documents" ref={list}>
       {tabs.map((tab, at) => {
         const selected = tab.tab_id === front;
-        const twin = tabs.some((other) => other !== tab && nameOf(other.path) === nameOf(tab.path));
+        const twin = tabs.some((other) => other !== tab && fileName(other.path) === fileName(tab.path));
         return (
           <div key={tab.tab_id} className={css.tab} data-front={selected} role="presentation">
             <TabPreview tab={tab}>
@@ -46,11 +46,11 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
                 aria-keyshortcuts="Delete"
                 className={css.name}
                 onClick={() => show({ active: tab.path })}
-                onAuxClick={(event) => event.button === 1 && void close(tab.tab_id, tab.path)}
+                onAuxClick={(event) => event.button === 1 && void closeDocument(tab.tab_id, tab.path)}
                 onKeyDown={(event) => pressed(event, at)}
               >
-                {twin ? tab.path : nameOf(tab.path)}
-                {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="not saved" /> : null}
+                {twin ? tab.path : fileName(tab.path)}
+                {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="unsaved" /> : null}
               </button>
             </TabPreview>
             <button
@@ -60,7 +60,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
               aria-hidden="true"
               title={`Close ${tab.path}`}
               tabIndex={-1}
-              onClick={() => void close(tab.tab_id, tab.path)}
+              onClick={() => void closeDocument(tab.tab_id, tab.path)}
             >
               <X size={13} />
             </button>

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { HoverCard } from "radix-ui";
 import type { ReactNode } from "react";
-import { type Schemas, server, told } from "@/api/client";
+import { type Schemas, server, unwrap } from "@/api/client";
 import { reviewQuery } from "@/api/queries";
-import { counted, openHunks } from "@/review/telling";
+import { listOpenHunks } from "@/review/reviewText";
+import { pluralize } from "@/ui/format";
 import { Badge } from "@/ui/Small";
 import css from "./TabPreview.module.css";
 
@@ -32,7 +33,7 @@ function Preview({ tab: { path, version, is_dirty, line_count } }: { tab: Tab })
   const { data: begins } = useQuery({
     queryKey: ["preview", path, version],
     queryFn: async () =>
-      (await told(server.GET("/api/documents", { params: { query: { path, limit: FIRST } } }))).content,
+      (await unwrap(server.GET("/api/documents", { params: { query: { path, limit: FIRST } } }))).content,
   });
   const draft = drafts?.find((each) => each.path === path && each.pending);
   const lines = begins?.split(/\r\n?|\n/).filter((line) => line.trim() !== "") ?? [];
@@ -40,12 +41,12 @@ function Preview({ tab: { path, version, is_dirty, line_count } }: { tab: Tab })
     <>
       <p className={css.path}>{path}</p>
       <p className={css.standing}>
-        <span>{counted(line_count, "line")}</span>
-        <Badge tone={is_dirty ? "warn" : "plain"}>{is_dirty ? "not saved" : "saved"}</Badge>
-        {draft ? <Badge tone="agent">{counted(openHunks(draft).length, "change")} to decide</Badge> : null}
+        <span>{pluralize(line_count, "line")}</span>
+        <Badge tone={is_dirty ? "warn" : "plain"}>{is_dirty ? "unsaved" : "saved"}</Badge>
+        {draft ? <Badge tone="agent">{pluralize(listOpenHunks(draft).length, "change")} to review</Badge> : null}
       </p>
       {begins === undefined ? null : (
-        <pre className={css.lines}>{lines.slice(0, LINES).join("\n") || "Empty so far."}</pre>
+        <pre className={css.lines}>{lines.slice(0, LINES).join("\n") || "Empty document"}</pre>
       )}
     </>
   );

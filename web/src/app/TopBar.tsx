@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 import { workspaceQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
 import { Badge } from "@/ui/Small";
-import { shown } from "./commands";
+import { formatKeys } from "./commands";
 import css from "./TopBar.module.css";
 
 const MODES: Record<string, string> = {
-  read: "agents only read",
-  propose: "you decide every change",
-  apply: "changes apply at once, with undo",
-  merge: "changes merge at once",
+  read: "Agents can only read",
+  propose: "You review every change",
+  apply: "Changes apply at once, with undo",
+  merge: "Changes merge at once",
 };
 
 /** Which folder this is, the way to any document, and how far agents may go here. */
@@ -25,15 +25,15 @@ export function TopBar(): ReactNode {
       </h1>
       <button
         type="button"
-        aria-label={`Go to a document ${shown("Mod+P")}`}
+        aria-label={`Go to document ${formatKeys("Mod+P")}`}
         className={css.find}
         onClick={() => show({ palette: "files" })}
       >
-        <Search size={14} /> <span>Go to a document</span> <kbd>{shown("Mod+P")}</kbd>
+        <Search size={14} /> <span>Go to document</span> <kbd>{formatKeys("Mod+P")}</kbd>
       </button>
       <p className={css.standing} role="status">
-        {connected ? null : <Badge tone="warn">offline: typing is kept here</Badge>}
-        {data?.caller.role === "viewer" ? <Badge>you may only read</Badge> : null}
+        {connected ? null : <Badge tone="warn">Offline: typing is kept in this browser</Badge>}
+        {data?.caller.role === "viewer" ? <Badge>Read only</Badge> : null}
         {data ? <span className={css.mode}>{MODES[data.mode] ?? data.mode}</span> : null}
       </p>
     </header>

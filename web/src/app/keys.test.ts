@@ -1,27 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { pathFor } from "./dialogs/NewDialog";
-import { subsequence } from "./Palette";
-import { matches } from "./useKeys";
+import { isSubsequence } from "./Palette";
+import { matchesKeys } from "./useKeys";
 
 const pressed = (key: string, code: string, held: Partial<KeyboardEvent> = {}) =>
   ({ key, code, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...held }) as KeyboardEvent;
 
 describe("the keys of a command", () => {
   test("need exactly the keys that are named", () => {
-    expect(matches("Mod+P", pressed("p", "KeyP", { ctrlKey: true }))).toBe(true);
-    expect(matches("Mod+P", pressed("P", "KeyP", { ctrlKey: true, shiftKey: true }))).toBe(false);
-    expect(matches("Mod+P", pressed("p", "KeyP"))).toBe(false);
+    expect(matchesKeys("Mod+P", pressed("p", "KeyP", { ctrlKey: true }))).toBe(true);
+    expect(matchesKeys("Mod+P", pressed("P", "KeyP", { ctrlKey: true, shiftKey: true }))).toBe(false);
+    expect(matchesKeys("Mod+P", pressed("p", "KeyP"))).toBe(false);
   });
 
   test("count by their place where Alt makes them write something else", () => {
-    expect(matches("Alt+N", pressed("ñ", "KeyN", { altKey: true }))).toBe(true);
+    expect(matchesKeys("Alt+N", pressed("ñ", "KeyN", { altKey: true }))).toBe(true);
   });
 });
 
 describe("the palette", () => {
   test("finds a document by letters of its path in their order", () => {
-    expect(subsequence("ch2", "story/chapter-2.md")).toBe(true);
-    expect(subsequence("2ch", "story/chapter-2.md")).toBe(false);
+    expect(isSubsequence("ch2", "story/chapter-2.md")).toBe(true);
+    expect(isSubsequence("2ch", "story/chapter-2.md")).toBe(false);
   });
 });
 

@@ -1,11 +1,14 @@
 import { useEffect } from "react";
+import { undoLastDecision } from "@/review/decisions";
 import { COMMANDS, ON_MAC } from "./commands";
 
 /** The keys of the commands, wherever the focus is. */
 export function useKeys(): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      const command = COMMANDS.find(({ keys }) => keys !== undefined && matches(keys, event));
+      // A button that decided may be gone, and the focus with it.
+      if (event.target === document.body && matchesKeys("Mod+Z", event) && undoLastDecision()) event.preventDefault();
+      const command = COMMANDS.find(({ keys }) => keys !== undefined && matchesKeys(keys, event));
       if (!command || event.defaultPrevented) return; // the editor has taken it already
       event.preventDefault();
       command.run();
@@ -15,7 +18,7 @@ export function useKeys(): void {
   }, []);
 }
 
-export function matches(keys: string, event: KeyboardEvent): boolean {
+export function matchesKeys(keys: string, event: KeyboardEvent): boolean {
   const parts = keys.split("+");
   const key = parts.pop() ?? "";
   const mod = ON_MAC ? event.metaKey : event.ctrlKey;

@@ -1,31 +1,41 @@
 import type { EditorView } from "@codemirror/view";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { lockQuery } from "@/agent/queries";
 import { workspaceQuery } from "@/api/queries";
+import type { LiveDocument, LiveView } from "@/live/liveDocument";
 import { liveDocument } from "@/live/registry";
 import type { Session } from "@/live/session";
-import { useLive } from "@/live/useLive";
 import { ChangeBanner } from "@/review/ChangeBanner";
 import { CompareView } from "@/review/CompareView";
 import { ConflictDialog } from "@/review/ConflictDialog";
-import type { Hunk } from "@/review/placing";
-import { stepInText } from "@/review/stepping";
+import { stepToHunk } from "@/review/hunkNavigation";
+import type { Hunk } from "@/review/hunkPlaces";
 import { useReview } from "@/review/useReview";
-import { namesOf } from "@/rich/kept";
-import type { Stepping } from "@/rich/RichView";
-import { showAs } from "@/rich/turning";
-import { type DocumentView, useStore } from "@/state/store";
+import { switchView } from "@/rich/documentViews";
+import type { RichViewHandle } from "@/rich/RichView";
+import { listKeys } from "@/rich/unwrittenKeys";
+import { saveDocument } from "@/state/documents";
+import { type DocumentView, show, useStore } from "@/state/store";
+import { registerFocus } from "@/state/textFocus";
+import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import css from "./DocumentPane.module.css";
 import { Facts } from "./facts";
 import { formatOf } from "./language";
 import { lastPlaces } from "./lastPlaces";
 import { SourceEditor } from "./SourceEditor";
-import { StatusBar } from "./StatusBar";
-import { useAutosave } from "./useAutosave";
-import { useSave } from "./useSave";
-import { ViewSwitch } from "./ViewSwitch";
+import { StatusBar, ViewSwitch } from "./StatusBar";
 
 const RichView = lazy(() => import("@/rich/RichView"));
 
@@ -48,7 +58,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const [conflict, setConflict] = useState<Hunk | null>(null);
   const [pending, setPending] = useState(false);
   const [view, setView] = useView(path);
-  const rich = useRef<Stepping>(null);
+  const rich = useRef<RichViewHandle>(null);
   const save = useSave(path, tabId);
   useAutosave(live, save);
 
@@ -56,23 +66,34 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const held = lock?.locked ? lock.message : "";
   const readOnly = live.status === "gone" || workspace?.caller.role === "viewer" || held !== "";
   const toNext = useCallback(() => {
-    if (shown === "compare") void showAs(path, "source");
+    if (shown === "compare") void switchView(path, "source");
     else if (shown === "rich") rich.current?.step(1);
-    else if (view) stepInText(view, 1);
+    else if (view) stepToHunk(view, 1);
   }, [path, shown, view]);
+  const toText = useCallback(() => (shown === "rich" ? rich.current?.focus() : view?.focus()), [shown, view]);
+  useEffect(() => registerFocus(path, toText), [path, toText]);
   const { session } = document;
   const pane = { path, session, facts, readOnly, draft, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
-  useTakingUp(path, session);
+  useRestoredTyping(path, session);
 
   return (
     <section className={css.pane} data-prose={prose} aria-label={path}>
       {draft?.pending ? <ChangeBanner draft={draft} byTurn={byTurn} onView={toNext} /> : null}
-      {live.status === "gone" ? <p className={css.problem}>{live.problem}</p> : null}
+      {live.status === "gone" ? (
+        <p className={css.problem}>
+          {live.problem}{" "}
+          {live.secret && workspace?.caller.at_home ? (
+            <Button small onClick={() => show({ dialog: { kind: "secret", path } })}>
+              Open…
+            </Button>
+          ) : null}
+        </p>
+      ) : null}
       {held ? <p className={css.problem}>{held}</p> : null}
       <div className={css.text}>
         {session === null ? (
-          <Empty>{live.status === "gone" ? "There is nothing to show." : live.problem || "Opening…"}</Empty>
+          <Empty>{live.status === "gone" ? "Nothing to show." : live.problem || "Opening…"}</Empty>
         ) : shown === "compare" && draft ? (
           <CompareView key={live.generation} {...pane} session={session} draft={draft} />
         ) : shown === "rich" ? (
@@ -93,7 +114,9 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
       <StatusBar path={path} live={live} facts={facts} pending={pending}>
         <ViewSwitch path={path} shown={shown} views={viewsOf(path, draft !== null)} />
       </StatusBar>
-      {conflict ? <ConflictDialog path={path} hunk={conflict} onClose={() => setConflict(null)} /> : null}
+      {conflict ? (
+        <ConflictDialog path={path} hunk={conflict} onClose={() => setConflict(null)} onSettled={toText} />
+      ) : null}
     </section>
   );
 }
@@ -133,8 +156,35 @@ function useView(path: string): [EditorView | null, (view: EditorView | null) =>
 }
 
 /** Brings in what a rich editor could not write before its page was closed. */
-function useTakingUp(path: string, session: Session | null): void {
+function useRestoredTyping(path: string, session: Session | null): void {
   useEffect(() => {
-    if (session && namesOf(path).length > 0) void import("@/rich/keeping").then(({ takeUp }) => takeUp(path));
+    if (session && listKeys(path).length > 0)
+      void import("@/rich/unwritten").then(({ restoreUnwritten }) => restoreUnwritten(path));
   }, [path, session]);
+}
+
+/** Saves what is in front of the person. */
+function useSave(path: string, tabId: string): () => Promise<void> {
+  return useCallback(async () => {
+    await saveDocument(tabId, path);
+  }, [path, tabId]);
+}
+
+const AFTER_MS = 1500;
+
+/** Saves after a pause in the typing, for those who chose that; not while something waits to be decided. */
+function useAutosave({ about, unsynced, status }: LiveView, save: () => Promise<void>): void {
+  const wanted = useStore((store) => store.autosave);
+  // Another text is another version, which begins the pause anew.
+  const due = wanted && status === "live" && !unsynced && !about.saved && about.pending === 0 ? about.version : null;
+  useEffect(() => {
+    if (due === null) return;
+    const soon = setTimeout(() => void save(), AFTER_MS);
+    return () => clearTimeout(soon);
+  }, [due, save]);
+}
+
+/** What is known of a live document, as it is now. */
+function useLive(document: LiveDocument): LiveView {
+  return useSyncExternalStore(document.subscribe, document.view);
 }

@@ -2,20 +2,19 @@ import { EditorSelection, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Session } from "@/live/session";
-import { decideHunk, splitHunk } from "@/review/deciding";
+import { decideHunk, splitHunk } from "@/review/decisions";
+import { reviewKeys } from "@/review/hunkNavigation";
+import type { Draft, Hunk } from "@/review/hunkPlaces";
+import { findSplit } from "@/review/hunkSplit";
 import { reviewMarks } from "@/review/marks";
-import type { Draft, Hunk } from "@/review/placing";
-import { dropHunk, lineWithin } from "@/review/reviewState";
-import { cutAt } from "@/review/splitting";
-import { reviewKeys } from "@/review/stepping";
-import { useHunks } from "@/review/useHunks";
-import { show } from "@/state/store";
+import { cursorLineIn, dropHunk, hunksField, setHunks } from "@/review/reviewState";
+import { type Place, show, useStore } from "@/state/store";
 import { colourOf } from "./cursors";
 import css from "./DocumentPane.module.css";
-import { typing } from "./extensions";
+import { editorFor } from "./extensions";
 import type { Facts } from "./facts";
-import { selecting } from "./selecting";
-import { useGoingTo } from "./useGoingTo";
+import { toRange } from "./places";
+import { reportSelection } from "./selectionReport";
 
 interface SourceEditorProps {
   path: string;
@@ -31,14 +30,14 @@ interface SourceEditorProps {
   onView: (view: EditorView | null) => void;
 }
 
-interface Left {
+interface LeftPlace {
   selection: EditorSelection;
   scroll: ReturnType<EditorView["scrollSnapshot"]>;
   focused: boolean;
 }
 
 /** Where the person was in each document, for when they come back to its tab, or its editor is made anew. */
-const places = new Map<string, Left>();
+const places = new Map<string, LeftPlace>();
 
 /** The text of a document, to type into, with its review. */
 export function SourceEditor(props: SourceEditorProps): ReactNode {
@@ -52,7 +51,7 @@ export function SourceEditor(props: SourceEditorProps): ReactNode {
   // Before the page is changed: what is taken off it has no focus any more.
   useLayoutEffect(() => {
     if (!host.current) return;
-    const made = editor(host.current, path, session, facts, readOnly, given);
+    const made = createEditor(host.current, path, session, facts, readOnly, given);
     setView(made);
     onView(made);
     return () => {
@@ -70,11 +69,11 @@ export function SourceEditor(props: SourceEditorProps): ReactNode {
     session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
   }, [session, name]);
   useHunks(view, draft);
-  useGoingTo(view, path);
+  useGoToPlace(view, path);
   return <div className={css.editor} ref={host} />;
 }
 
-function editor(
+function createEditor(
   parent: HTMLElement,
   path: string,
   session: Session,
@@ -82,7 +81,7 @@ function editor(
   readOnly: boolean,
   given: { current: SourceEditorProps },
 ): EditorView {
-  const { doc, extensions } = typing(path, session, () => given.current.onSave());
+  const { doc, extensions } = editorFor(path, session, () => given.current.onSave());
   const place = places.get(path);
   const fits = place?.selection.ranges.every(({ to }) => to <= doc.length);
   const state = EditorState.create({
@@ -100,15 +99,15 @@ function editor(
         },
         settle: (hunk) => given.current.onConflict(hunk),
         showTurn: (turn) => show({ dialog: { kind: "turn", turn } }),
-        split: (hunk) => void splitHunk(path, hunk, cutAt(hunk.working, lineWithin(view, hunk))),
+        split: (hunk) => void splitHunk(path, hunk, findSplit(hunk.working, cursorLineIn(view, hunk))),
         get byTurn() {
           return given.current.byTurn;
         },
       }),
-      selecting(path),
+      reportSelection(path),
       EditorState.readOnly.of(readOnly),
       EditorView.contentAttributes.of({ "aria-label": `Text of ${path}`, spellcheck: "true" }),
-      facts.following(),
+      facts.track(),
     ],
   });
   const view: EditorView = new EditorView({
@@ -118,4 +117,35 @@ function editor(
   });
   if (place?.focused && document.activeElement === document.body) view.focus();
   return view;
+}
+
+/** Goes where the search, the outline or anybody else sends the person, and says that it is there. */
+function useGoToPlace(view: EditorView | null, path: string): void {
+  const goingTo = useStore((store) => store.goingTo);
+  useEffect(() => {
+    if (!view || goingTo?.path !== path) return;
+    goToPlace(view, goingTo);
+    show({ goingTo: null });
+  }, [view, goingTo, path]);
+}
+
+function goToPlace(view: EditorView, place: Place): void {
+  const { from, to } = toRange(view.state.doc, place);
+  view.dispatch({
+    selection: { anchor: from, head: to },
+    effects: EditorView.scrollIntoView(from, { y: "center" }),
+  });
+  view.focus();
+}
+
+const NONE: Hunk[] = [];
+
+/** Shows a review in an editor. Nothing is marked in a document that is decided as a whole. */
+function useHunks(view: EditorView | null, draft: Draft | null): void {
+  const whole = draft?.kind === "created" || draft?.kind === "deleted";
+  const hunks = draft && !whole ? draft.hunks : NONE;
+  useEffect(() => {
+    if (!view || (hunks.length === 0 && view.state.field(hunksField).length === 0)) return;
+    view.dispatch({ effects: setHunks.of(hunks.filter(({ kind }) => kind === "modified")) });
+  }, [view, hunks]);
 }

@@ -1,5 +1,7 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 import type { LiveView } from "@/live/liveDocument";
+import { switchView } from "@/rich/documentViews";
+import type { DocumentView } from "@/state/store";
 import type { Facts } from "./facts";
 import { formatOf } from "./language";
 import css from "./StatusBar.module.css";
@@ -14,7 +16,7 @@ interface StatusBarProps {
   children?: ReactNode;
 }
 
-const STATUS = { connecting: "Connecting…", live: "Live", offline: "Offline", gone: "Not there" } as const;
+const STATUS = { connecting: "Connecting…", live: "Live", offline: "Offline", gone: "Unavailable" } as const;
 const number = new Intl.NumberFormat("en");
 
 /** How the document stands: whether others see it, whether it is saved, and how much it is. */
@@ -25,9 +27,9 @@ export function StatusBar({ path, live, facts, pending, children }: StatusBarPro
     <footer className={css.bar}>
       <span className={css.status} data-status={live.status} role="status">
         {STATUS[live.status]}
-        {kept ? ": what you type is kept here" : ""}
+        {kept ? ": what you type is kept in this browser" : ""}
       </span>
-      <span>{live.about.saved && !live.unsynced && !pending ? "Saved" : "Not saved"}</span>
+      <span>{live.about.saved && !live.unsynced && !pending ? "Saved" : "Unsaved"}</span>
       <span className={css.facts}>
         <span title="Line and column">
           {line}:{column}
@@ -36,9 +38,31 @@ export function StatusBar({ path, live, facts, pending, children }: StatusBarPro
         {counts ? <span>{number.format(counts.words)} words</span> : null}
         {counts ? <span>~{number.format(counts.tokens)} tokens</span> : null}
         <span>{formatOf(path)}</span>
-        <span title="How lines end">{newlines}</span>
+        <span title="Line endings">{newlines}</span>
       </span>
       {children}
     </footer>
+  );
+}
+
+const NAMES: Record<DocumentView, string> = { rich: "Rich", source: "Source", compare: "Compare" };
+
+interface ViewSwitchProps {
+  path: string;
+  shown: DocumentView;
+  /** Those that this document can be shown in. */
+  views: readonly DocumentView[];
+}
+
+/** Show a document in one way or another; each document keeps its own. */
+export function ViewSwitch({ path, shown, views }: ViewSwitchProps): ReactNode {
+  return (
+    <fieldset className={css.views} aria-label="View">
+      {views.map((view) => (
+        <button key={view} type="button" aria-pressed={view === shown} onClick={() => void switchView(path, view)}>
+          {NAMES[view]}
+        </button>
+      ))}
+    </fieldset>
   );
 }

@@ -1,8 +1,8 @@
 import { EditorState, Text } from "@codemirror/state";
 import { describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { brings, changesOf, editsOf, newlinesField, reading } from "./binding";
-import { type NewlineStyle, read, toEditor, toShared } from "./newlines";
+import { changesOf, editsOf, newlinesField, replaceWithShared, toTransaction } from "./binding";
+import { type NewlineStyle, readNewlines, toEditor, toShared } from "./newlines";
 
 /** Numbers that look random and are the same in every run. */
 function dice(seed: number): (sides: number) => number {
@@ -28,12 +28,14 @@ class Pair {
 
   constructor(text: string) {
     this.shared.insert(0, text);
-    const { text: doc, newlines } = read(text);
+    const { text: doc, newlines } = readNewlines(text);
     this.state = EditorState.create({ doc, extensions: newlinesField.init(() => newlines) });
     this.shared.observe((event, { origin }) => {
       if (origin === this.own) return;
       const found = changesOf(event.delta, this.state.doc, this.state.field(newlinesField));
-      this.state = this.state.update(found ? brings(found) : reading(this.state, this.shared.toString())).state;
+      this.state = this.state.update(
+        found ? toTransaction(found) : replaceWithShared(this.state, this.shared.toString()),
+      ).state;
     });
   }
 
@@ -47,13 +49,13 @@ class Pair {
       }
     }, this.own);
     this.state = transaction.state;
-    if (fragile) this.state = this.state.update(reading(this.state, this.shared.toString())).state;
+    if (fragile) this.state = this.state.update(replaceWithShared(this.state, this.shared.toString())).state;
   }
 
   /** The laws: the editor shows the shared text, and every place is found again. */
   check(): void {
     const shared = this.shared.toString();
-    const { text } = read(shared);
+    const { text } = readNewlines(shared);
     expect(JSON.stringify(this.state.doc.toString())).toBe(JSON.stringify(text.toString()));
     const known = this.state.field(newlinesField);
     const wrong: number[] = [];
@@ -81,7 +83,7 @@ describe("the editor and the shared text", () => {
     ["a\r\nb\nc", "mixed"],
     ["none", "LF"],
   ])("%j is %s", (text, style) => {
-    expect(read(text).newlines.style).toBe(style as NewlineStyle);
+    expect(readNewlines(text).newlines.style).toBe(style as NewlineStyle);
   });
 
   it("writes the prevailing newline for Enter, and leaves every other as it was", () => {
@@ -135,7 +137,7 @@ describe("the editor and the shared text", () => {
 
   it("finds places in a long text of two units a break", () => {
     const text = Text.of(Array.from({ length: 1000 }, (_, at) => "x".repeat(at % 7)));
-    const { newlines } = read(text.toString().replaceAll("\n", "\r\n"));
+    const { newlines } = readNewlines(text.toString().replaceAll("\n", "\r\n"));
     for (let place = 0; place <= text.length; place += 13) {
       expect(toEditor(text, newlines, toShared(text, newlines, place))).toBe(place);
     }

@@ -16,15 +16,15 @@ import {
 } from "@codemirror/state";
 import { type EditorView, type PluginValue, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { YTextEvent, Transaction as YTransaction } from "yjs";
-import type { Edit } from "@/live/merging";
 import type { Session } from "@/live/session";
-import { hasLone, mapped, type Newlines, oddBreaks, read, toEditor, toShared } from "./newlines";
+import type { Edit } from "@/live/textMerge";
+import { findOddBreaks, hasLone, mapBreaks, type Newlines, readNewlines, toEditor, toShared } from "./newlines";
 
 type Delta = YTextEvent["delta"];
 
 const fromShared = Annotation.define<boolean>();
-const brought = StateEffect.define<number[]>();
-const anew = StateEffect.define<Newlines>();
+const broughtBreaks = StateEffect.define<number[]>();
+const setNewlines = StateEffect.define<Newlines>();
 
 /** How the document's lines end. */
 export const newlinesField = StateField.define<Newlines>({
@@ -32,10 +32,10 @@ export const newlinesField = StateField.define<Newlines>({
   update(value, transaction) {
     const added: number[] = [];
     for (const effect of transaction.effects) {
-      if (effect.is(anew)) return effect.value;
-      if (effect.is(brought)) added.push(...effect.value);
+      if (effect.is(setNewlines)) return effect.value;
+      if (effect.is(broughtBreaks)) added.push(...effect.value);
     }
-    return transaction.docChanged ? mapped(value, transaction.changes, added) : value;
+    return transaction.docChanged ? mapBreaks(value, transaction.changes, added) : value;
   },
 });
 
@@ -45,8 +45,8 @@ export function isOthers(transaction: Transaction): boolean {
 }
 
 /** The session's text as a new editor begins with it, and what keeps the two together from then on. */
-export function bound(session: Session) {
-  const { text, newlines } = read(session.text.toString());
+export function bindText(session: Session) {
+  const { text, newlines } = readNewlines(session.text.toString());
   return {
     doc: text,
     extensions: [newlinesField.init(() => newlines), ViewPlugin.define((view) => new Binding(view, session))],
@@ -75,7 +75,7 @@ export function changesOf(
     if (from === null || to === null || hasLone(insert)) return null;
     const plain = insert.replaceAll("\r\n", "\n");
     changes.push({ from, to, insert: plain });
-    odd.push(...oddBreaks(insert, from + shift, newlines.newline));
+    odd.push(...findOddBreaks(insert, from + shift, newlines.newline));
     shift += plain.length - (to - from);
     index += step.delete ?? 0;
   }
@@ -124,32 +124,32 @@ class Binding implements PluginValue {
     if (transaction.origin === this.session.own) return;
     const { state } = this.view;
     const found = changesOf(event.delta, state.doc, state.field(newlinesField));
-    const spec = found ? brings(found) : reading(state, this.session.text.toString());
-    this.view.dispatch(transaction.origin === this.session.undo ? andThere(state.update(spec)) : spec);
+    const spec = found ? toTransaction(found) : replaceWithShared(state, this.session.text.toString());
+    this.view.dispatch(transaction.origin === this.session.undo ? moveCursorTo(state.update(spec)) : spec);
   };
 
   #readAnew(): void {
-    this.view.dispatch(reading(this.view.state, this.session.text.toString()));
+    this.view.dispatch(replaceWithShared(this.view.state, this.session.text.toString()));
   }
 }
 
 /** The transaction that brings a change of others into the editor. */
-export function brings({ changes, odd }: { changes: ChangeSpec[]; odd: number[] }): TransactionSpec {
-  return { changes, effects: odd.length > 0 ? brought.of(odd) : [], annotations: fromShared.of(true) };
+export function toTransaction({ changes, odd }: { changes: ChangeSpec[]; odd: number[] }): TransactionSpec {
+  return { changes, effects: odd.length > 0 ? broughtBreaks.of(odd) : [], annotations: fromShared.of(true) };
 }
 
 /** Makes the editor what the shared text says, by the one stretch in which they differ. */
-export function reading(state: EditorState, shared: string): TransactionSpec {
-  const { text, newlines } = read(shared);
+export function replaceWithShared(state: EditorState, shared: string): TransactionSpec {
+  const { text, newlines } = readNewlines(shared);
   return {
-    changes: stretch(state.doc.toString(), text.toString()),
-    effects: anew.of(newlines),
+    changes: replaceDifference(state.doc.toString(), text.toString()),
+    effects: setNewlines.of(newlines),
     annotations: fromShared.of(true),
   };
 }
 
 /** The person took something back: the cursor goes to where it was. */
-function andThere(transaction: Transaction): TransactionSpec {
+function moveCursorTo(transaction: Transaction): TransactionSpec {
   let end = 0;
   transaction.changes.iterChangedRanges((_fromA, _toA, _fromB, toB) => {
     end = toB;
@@ -159,7 +159,7 @@ function andThere(transaction: Transaction): TransactionSpec {
 }
 
 /** The one stretch in which two texts differ, as a change of the first. */
-export function stretch(old: string, fresh: string): ChangeSpec {
+export function replaceDifference(old: string, fresh: string): ChangeSpec {
   let from = 0;
   const shorter = Math.min(old.length, fresh.length);
   while (from < shorter && old.charCodeAt(from) === fresh.charCodeAt(from)) from += 1;

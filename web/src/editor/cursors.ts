@@ -118,7 +118,7 @@ class Cursors implements PluginValue {
       const [anchor, head] = [this.#place(cursor.anchor), this.#place(cursor.head)];
       if (anchor === null || head === null) return [];
       const colour = user?.kind === "agent" ? "var(--agent)" : colourOf(client);
-      const caret = Decoration.widget({ widget: new Caret(user?.name ?? "Somebody", colour), side: 1 }).range(head);
+      const caret = Decoration.widget({ widget: new Caret(user?.name ?? "Someone", colour), side: 1 }).range(head);
       if (anchor === head) return [caret];
       const selected = Decoration.mark({ class: "cm-othersSelection", attributes: { style: `--colour: ${colour}` } });
       return [caret, selected.range(Math.min(anchor, head), Math.max(anchor, head))];
@@ -134,6 +134,6 @@ class Cursors implements PluginValue {
   }
 }
 
-export function cursors(session: Session) {
+export function showOtherCursors(session: Session) {
   return [carets, ViewPlugin.define((view) => new Cursors(view, session))];
 }

@@ -16,13 +16,15 @@ import {
 } from "@codemirror/view";
 import { nonce } from "@/app/nonce";
 import type { Session } from "@/live/session";
-import { bound } from "./binding";
-import { cursors } from "./cursors";
+import { undoLastDecision } from "@/review/decisions";
+import { forgetDecisionOnTyping } from "@/review/lastDecision";
+import { bindText } from "./binding";
+import { showOtherCursors } from "./cursors";
 import { language } from "./language";
 import { theme } from "./theme";
 
 /** Looks and ways of moving, for a text that is only read, too. */
-export function reading(path: string, length: number): Extension {
+export function readingExtensions(path: string, length: number): Extension {
   return [
     EditorView.cspNonce.of(nonce()),
     lineNumbers(),
@@ -41,37 +43,38 @@ export function reading(path: string, length: number): Extension {
 }
 
 /** A session's text and all that one needs to type into it. */
-export function typing(
+export function editorFor(
   path: string,
   session: Session,
   onSave: () => void,
 ): { doc: EditorState["doc"]; extensions: Extension } {
-  const { doc, extensions } = bound(session);
+  const { doc, extensions } = bindText(session);
   const { undo } = session;
+  forgetDecisionOnTyping(session, path);
   const keys = [
-    { key: "Mod-s", run: always(onSave), preventDefault: true, stopPropagation: true },
-    { key: "Mod-z", run: always(() => undo.undo()), preventDefault: true },
-    { key: "Mod-y", mac: "Mod-Shift-z", run: always(() => undo.redo()), preventDefault: true },
-    { key: "Mod-Shift-z", run: always(() => undo.redo()), preventDefault: true },
+    { key: "Mod-s", run: asCommand(onSave), preventDefault: true, stopPropagation: true },
+    { key: "Mod-z", run: asCommand(() => undoLastDecision(path) || undo.undo()), preventDefault: true },
+    { key: "Mod-y", mac: "Mod-Shift-z", run: asCommand(() => undo.redo()), preventDefault: true },
+    { key: "Mod-Shift-z", run: asCommand(() => undo.redo()), preventDefault: true },
   ];
   return {
     doc,
     extensions: [
       extensions,
-      cursors(session),
+      showOtherCursors(session),
       Prec.high(keymap.of(keys)),
       keymap.of([...searchKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab]),
-      EditorView.clipboardInputFilter.of(sound),
+      EditorView.clipboardInputFilter.of(dropInvalid),
       dropCursor(),
       rectangularSelection(),
       crosshairCursor(),
-      reading(path, doc.length),
+      readingExtensions(path, doc.length),
     ],
   };
 }
 
 /** As a command of the editor, which says that it has seen to the key. */
-function always(act: () => unknown): () => boolean {
+function asCommand(act: () => unknown): () => boolean {
   return () => {
     act();
     return true;
@@ -79,7 +82,7 @@ function always(act: () => unknown): () => boolean {
 }
 
 /** Without what no document can hold: NUL, and halves of characters. */
-function sound(text: string): string {
+function dropInvalid(text: string): string {
   return text
     .replaceAll("\0", "")
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");

@@ -3,8 +3,8 @@
 import type { EditorState } from "@codemirror/state";
 import { EditorView, ViewPlugin } from "@codemirror/view";
 import { newlinesField } from "./binding";
-import { type Counts, count } from "./counting";
 import type { NewlineStyle } from "./newlines";
+import { type Counts, countText } from "./textCounts";
 
 export interface EditorFacts {
   line: number;
@@ -33,7 +33,7 @@ export class Facts {
   };
 
   /** Follow an editor from its first state on. */
-  following() {
+  track() {
     const begun = ViewPlugin.define((view) => {
       this.#state = view.state;
       this.#placing ??= setTimeout(() => this.#place());
@@ -62,7 +62,7 @@ export class Facts {
     const line = this.#state.doc.lineAt(main.head);
     const selected = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
     const newlines = this.#state.field(newlinesField, false)?.style ?? "LF";
-    this.tell({ line: line.number, column: main.head - line.from + 1, selected, newlines });
+    this.update({ line: line.number, column: main.head - line.from + 1, selected, newlines });
   }
 
   #countLater(after: number): void {
@@ -72,11 +72,11 @@ export class Facts {
   }
 
   #count(): void {
-    if (this.#state) this.#giveUp = count(this.#state.doc, (counts) => this.tell({ counts }));
+    if (this.#state) this.#giveUp = countText(this.#state.doc, (counts) => this.update({ counts }));
   }
 
   /** Tell what another view than the source editor knows of itself. */
-  tell(part: Partial<EditorFacts>): void {
+  update(part: Partial<EditorFacts>): void {
     this.#facts = { ...this.#facts, ...part };
     for (const listener of this.#listeners) listener();
   }

@@ -4,7 +4,7 @@ import { json, jsonLanguage } from "@codemirror/lang-json";
 import { markdown, markdownLanguage } from "@codemirror/lang-markdown";
 import { yaml, yamlLanguage } from "@codemirror/lang-yaml";
 import type { Extension } from "@codemirror/state";
-import { fencedBy, indentedUnder, nearby } from "./nearby";
+import { findFence, findIndentContext, highlightNearby } from "./nearby";
 import { words } from "./theme";
 
 export type Format = "Markdown" | "JSON" | "YAML" | "Text";
@@ -33,9 +33,9 @@ const WHOLE: Record<Format, () => Extension> = {
 };
 
 const IN_SIGHT: Record<Format, () => Extension> = {
-  Markdown: () => nearby(markdownLanguage.parser, fencedBy, words),
-  JSON: () => nearby(jsonLanguage.parser, indentedUnder, words),
-  YAML: () => nearby(yamlLanguage.parser, indentedUnder, words),
+  Markdown: () => highlightNearby(markdownLanguage.parser, findFence, words),
+  JSON: () => highlightNearby(jsonLanguage.parser, findIndentContext, words),
+  YAML: () => highlightNearby(yamlLanguage.parser, findIndentContext, words),
   Text: () => [],
 };
 

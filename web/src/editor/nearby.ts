@@ -33,21 +33,21 @@ const MOST = 60_000;
 const LINES_ABOVE = 1_000;
 
 /** The lines that a place is indented under, the nearest last, and the first of all, as JSON and YAML are nested. */
-export const indentedUnder: Above = (text, place) => {
+export const findIndentContext: Above = (text, place) => {
   const found: Stretch[] = [];
   const own = text.lineAt(place);
-  let depth = indentation(own.text);
+  let depth = measureIndent(own.text);
   for (let at = own.number - 1; at >= Math.max(2, own.number - LINES_ABOVE) && depth > 0; at -= 1) {
     const line = text.line(at);
-    if (line.length === 0 || indentation(line.text) >= depth) continue;
-    depth = indentation(line.text);
+    if (line.length === 0 || measureIndent(line.text) >= depth) continue;
+    depth = measureIndent(line.text);
     found.unshift(withBreak(text, line));
   }
   return depth > 0 && own.number > 1 ? [withBreak(text, text.line(1)), ...found] : found;
 };
 
 /** The line that opens the fence in which a place lies, as far as can be seen from there. */
-export const fencedBy: Above = (text, place) => {
+export const findFence: Above = (text, place) => {
   const { number } = text.lineAt(place);
   let open: Stretch | null = null;
   for (let at = Math.max(1, number - LINES_ABOVE); at < number; at += 1) {
@@ -57,7 +57,7 @@ export const fencedBy: Above = (text, place) => {
   return open ? [open] : [];
 };
 
-function indentation(line: string): number {
+function measureIndent(line: string): number {
   const found = line.search(/\S/);
   return found < 0 ? Number.POSITIVE_INFINITY : found;
 }
@@ -67,7 +67,7 @@ function withBreak({ length }: Text, { from, to }: Stretch): Stretch {
 }
 
 /** What is to be parsed for a stretch that is in sight: whole lines, some more of them, and what they are part of. */
-export function around(text: Text, seen: Stretch, above: Above): Stretch[] {
+export function findAround(text: Text, seen: Stretch, above: Above): Stretch[] {
   const from = text.lineAt(Math.max(0, seen.from - MARGIN)).from;
   const to = Math.min(text.lineAt(Math.min(text.length, seen.to + MARGIN)).to, from + MOST);
   const under = above(text, from).filter((stretch) => stretch.to - stretch.from < MARGIN);
@@ -75,7 +75,7 @@ export function around(text: Text, seen: Stretch, above: Above): Stretch[] {
 }
 
 /** The marks of a stretch, each with its class. */
-export function marksIn(text: Text, parts: readonly Stretch[], parser: Parser, looks: Highlighter): DecorationSet {
+export function highlightIn(text: Text, parts: readonly Stretch[], parser: Parser, looks: Highlighter): DecorationSet {
   const [first, last] = [parts[0], parts.at(-1)];
   const marks = new RangeSetBuilder<Decoration>();
   if (!first || !last || last.from === last.to) return marks.finish();
@@ -84,20 +84,20 @@ export function marksIn(text: Text, parts: readonly Stretch[], parser: Parser, l
   highlightTree(
     tree,
     looks,
-    (from, to, classes) => marks.add(first.from + from, first.from + to, mark(classes)),
+    (from, to, classes) => marks.add(first.from + from, first.from + to, createMark(classes)),
     last.from - first.from,
     last.to - first.from,
   );
   return marks.finish();
 }
 
-const known = new Map<string, Decoration>();
+const knownMarks = new Map<string, Decoration>();
 
-function mark(classes: string): Decoration {
-  let found = known.get(classes);
+function createMark(classes: string): Decoration {
+  let found = knownMarks.get(classes);
   if (!found) {
     found = Decoration.mark({ class: classes });
-    known.set(classes, found);
+    knownMarks.set(classes, found);
   }
   return found;
 }
@@ -154,7 +154,7 @@ class Nearby implements PluginValue {
 }
 
 /** Shows what is in sight as a parser sees it. */
-export function nearby(parser: Parser, above: Above, looks: Highlighter): Extension {
-  const marksOf = (text: Text, seen: Stretch) => marksIn(text, around(text, seen, above), parser, looks);
+export function highlightNearby(parser: Parser, above: Above, looks: Highlighter): Extension {
+  const marksOf = (text: Text, seen: Stretch) => highlightIn(text, findAround(text, seen, above), parser, looks);
   return ViewPlugin.define((view) => new Nearby(view, marksOf), { decorations: (plugin) => plugin.decorations });
 }

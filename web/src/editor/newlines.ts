@@ -26,7 +26,7 @@ const BREAK = /\r\n?|\n/g;
 const LONE = /\r(?!\n)/;
 
 /** A shared text as the editor has it. */
-export function read(shared: string): { text: Text; newlines: Newlines } {
+export function readNewlines(shared: string): { text: Text; newlines: Newlines } {
   const text = Text.of(shared.split(/\r\n?|\n/));
   if (!shared.includes("\r")) return { text, newlines: { newline: "\n", style: "LF", odd: [], fragile: false } };
   const counts = { "\n": 0, "\r\n": 0, "\r": 0 };
@@ -34,14 +34,14 @@ export function read(shared: string): { text: Text; newlines: Newlines } {
   const used = (Object.keys(counts) as Newline[]).filter((each) => counts[each] > 0);
   const newline = used.reduce((best, each) => (counts[each] > counts[best] ? each : best));
   const style = used.length > 1 ? "mixed" : NAMES[newline];
-  const odd = used.length > 1 ? oddBreaks(shared, 0, newline) : [];
+  const odd = used.length > 1 ? findOddBreaks(shared, 0, newline) : [];
   return { text, newlines: { newline, style, odd, fragile: counts["\r"] > 0 } };
 }
 
 const NAMES = { "\n": "LF", "\r\n": "CRLF", "\r": "CR" } as const;
 
 /** The places of breaks that are not as long as `newline`, in the editor's terms, where `shared` begins at `start`. */
-export function oddBreaks(shared: string, start: number, newline: Newline): number[] {
+export function findOddBreaks(shared: string, start: number, newline: Newline): number[] {
   const odd: number[] = [];
   let long = 0;
   for (const match of shared.matchAll(BREAK)) {
@@ -78,7 +78,7 @@ export function toEditor(text: Text, newlines: Newlines, index: number): number 
 }
 
 /** The newlines after a change in the editor; `added` are odd breaks that it brought. */
-export function mapped(newlines: Newlines, changes: ChangeDesc, added: readonly number[] = []): Newlines {
+export function mapBreaks(newlines: Newlines, changes: ChangeDesc, added: readonly number[] = []): Newlines {
   if (newlines.odd.length === 0 && added.length === 0) return newlines;
   const odd = newlines.odd
     .map((place) => changes.mapPos(place, 1, MapMode.TrackAfter))

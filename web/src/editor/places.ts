@@ -2,7 +2,7 @@ import type { Text } from "@codemirror/state";
 import type { Place } from "@/state/store";
 
 /** A place as it is told (a line from 1, a column from 0 and a length, both in characters) in the editor's terms. */
-export function rangeOf(
+export function toRange(
   text: Text,
   { line, column = 0, length = 0 }: Omit<Place, "path">,
 ): { from: number; to: number } {

@@ -1,20 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ago } from "@/agent/words";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { show } from "@/state/store";
 import { Button } from "@/ui/Button";
+import { formatAge } from "@/ui/format";
 import { Modal } from "@/ui/Modal";
 import { Empty } from "@/ui/Small";
-import { type BlamedLines, blameQuery, parted } from "./blame";
+import { type BlamedLines, blameQuery, groupBlame } from "./blame";
 import css from "./history.module.css";
+import { authorOf } from "./turns";
 
 /** Who wrote which line: the document as it is, and beside each passage the turn that it is from. */
 export function BlameDialog({ path, onClose }: { path: string; onClose: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(blameQuery(path));
   return (
     <Modal
-      title={`Who wrote which line of ${path}`}
+      title={`Who wrote each line of ${path}`}
       wide
       onClose={onClose}
       acts={<Button onClick={onClose}>Close</Button>}
@@ -22,11 +23,11 @@ export function BlameDialog({ path, onClose }: { path: string; onClose: () => vo
       <div className={css.sheet}>
         {error ? (
           <Empty>
-            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+            {errorMessage(error)} <Button onClick={() => void refetch()}>Retry</Button>
           </Empty>
         ) : null}
         {data && data.blame.length === 0 ? <Empty>This document is empty.</Empty> : null}
-        {data ? parted(data).map((passage) => <Passage key={passage.start} passage={passage} />) : null}
+        {data ? groupBlame(data).map((passage) => <Passage key={passage.start} passage={passage} />) : null}
       </div>
     </Modal>
   );
@@ -41,12 +42,12 @@ function Passage({ passage: { turn, start, text } }: { passage: BlamedLines }): 
           className={css.writer}
           onClick={() => show({ dialog: { kind: "turn", turn: turn.turn } })}
         >
-          <b>{turn.author.name}</b> · {ago(new Date(turn.created_at))}
+          <b>{authorOf(turn)}</b> · {formatAge(new Date(turn.created_at))}
           <span className={css.turnMeta}>{turn.title}</span>
         </button>
       ) : (
         <p className={css.writer}>
-          <span className={css.turnMeta}>from before, or not saved</span>
+          <span className={css.turnMeta}>older than the history, or unsaved</span>
         </p>
       )}
       <ol className={css.passageText} start={start}>

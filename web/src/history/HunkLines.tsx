@@ -1,13 +1,13 @@
 import { memo, type ReactNode } from "react";
 import css from "./history.module.css";
-import { type DiffLine, grouped, marked } from "./patch";
+import { type DiffLine, groupLines, markWords } from "./patch";
 
 /** Line by line, with the numbers before and after: removed red, added green, the changed words in them stronger. Lines
  * that changed together are a group of their own. */
 export const HunkLines = memo(function HunkLines({ lines }: { lines: readonly DiffLine[] }): ReactNode {
   return (
     <span className={css.hunk}>
-      {grouped(marked(lines)).map((group, at) => (
+      {groupLines(markWords(lines)).map((group, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a change stay as they are
         <span key={at} className={css.lines} data-changed={group.changed}>
           {group.lines.map((line) => (

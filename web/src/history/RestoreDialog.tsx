@@ -11,17 +11,17 @@ interface RestoreDialogProps {
 
 /** Another place for a document whose own is taken. */
 export function RestoreDialog({ path, onRestore, onClose }: RestoreDialogProps): ReactNode {
-  const [to, setTo] = useState(beside(path));
+  const [to, setTo] = useState(proposeName(path));
   return (
     <Modal
-      title="Bring back under another name"
-      text={`There is a ${path} already, and nothing is overwritten.`}
+      title="Restore under another name"
+      text={`${path} already exists and will not be overwritten.`}
       onClose={onClose}
       acts={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={!to.trim() || to.trim() === path} onClick={() => onRestore(to.trim())}>
-            Bring back
+            Restore
           </Button>
         </>
       }
@@ -40,6 +40,6 @@ export function RestoreDialog({ path, onRestore, onClose }: RestoreDialogProps):
   );
 }
 
-function beside(path: string): string {
+function proposeName(path: string): string {
   return path.replace(/(\.[^./]+)?$/, (ending) => ` (restored)${ending}`);
 }

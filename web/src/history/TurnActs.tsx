@@ -1,10 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { standing } from "@/agent/undoing";
-import { counted } from "@/agent/words";
 import type { Schemas } from "@/api/client";
-import { turnsQuery } from "@/api/queries";
 import { Button } from "@/ui/Button";
+import { pluralize } from "@/ui/format";
 import css from "./history.module.css";
 import { type Clash, canUndo, redo, rollback, undo } from "./turns";
 
@@ -20,9 +17,8 @@ export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps):
   const [asking, setAsking] = useState(false);
   const [acting, setActing] = useState(false);
   const { turn } = detail;
-  const { data: turns = [] } = useQuery(turnsQuery);
-  // What was proposed and accepted is taken back by undoing the acceptance.
-  const undoable = canUndo(turn) ? turn : standing(turns, turn.turn);
+  // What was proposed and accepted is taken back with all that was decided about it.
+  const undoable = canUndo(turn) || (turn.kind === "propose" && turn.state === "applied" && !turn.pruned);
   const act = async (what: () => Promise<readonly Clash[]>) => {
     setActing(true);
     const clashes = await what();
@@ -38,13 +34,12 @@ export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps):
     return (
       <div className={css.asking} role="alertdialog" aria-label="Restore the state before this turn?">
         <p>
-          {turn.paths.join(", ")} {turn.paths.length === 1 ? "goes" : "go"} back to what{" "}
-          {turn.paths.length === 1 ? "it was" : "they were"} before this turn, whatever came after. It becomes a turn of
-          its own, which can be undone.
+          {turn.paths.join(", ")} {turn.paths.length === 1 ? "goes" : "go"} back to the state before this turn, without
+          any later changes. This is a new turn, which you can undo.
         </p>
         <Button onClick={() => setAsking(false)}>Cancel</Button>
         <Button look="danger" autoFocus disabled={acting} onClick={() => void act(() => rollback(turn.turn, "all"))}>
-          Restore {counted(turn.paths.length, "document")}
+          Restore {pluralize(turn.paths.length, "document")}
         </Button>
       </div>
     );
@@ -52,19 +47,19 @@ export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps):
   return (
     <>
       <Button onClick={onClose}>Close</Button>
-      {turn.pruned ? null : <Button onClick={() => setAsking(true)}>Restore the state before…</Button>}
+      {turn.pruned ? null : <Button onClick={() => setAsking(true)}>Restore earlier state…</Button>}
       {ticked.size > 0 && turn.state !== "proposed" ? (
         <Button look="primary" disabled={acting} onClick={() => void act(() => rollback(turn.turn, [...ticked]))}>
-          Take back {counted(ticked.size, "hunk")}
+          Undo {pluralize(ticked.size, "hunk")}
         </Button>
       ) : null}
       {turn.state === "undone" ? (
         <Button disabled={acting} onClick={() => void act(bringBack)}>
-          Redo the last undo
+          Redo the last undone turn
         </Button>
       ) : null}
-      {undoable && !turn.pruned && ticked.size === 0 ? (
-        <Button look="primary" disabled={acting} onClick={() => void act(() => undo(undoable.turn))}>
+      {undoable && ticked.size === 0 ? (
+        <Button look="primary" disabled={acting} onClick={() => void act(() => undo(turn.turn))}>
           Undo this turn
         </Button>
       ) : null}

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Tabs } from "radix-ui";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { ago, counted } from "@/agent/words";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { Button } from "@/ui/Button";
+import { formatAge, pluralize } from "@/ui/format";
 import { Modal } from "@/ui/Modal";
 import { Badge, Empty } from "@/ui/Small";
 import css from "./history.module.css";
 import { sizeOf } from "./patch";
 import { TurnActs } from "./TurnActs";
 import { TurnDiff } from "./TurnDiff";
-import { type Clash, kindOf, turnQuery } from "./turns";
+import { authorOf, type Clash, describeState, turnQuery } from "./turns";
 
 const Compare = lazy(() => import("./Compare").then((found) => ({ default: found.Compare })));
 
@@ -27,17 +27,17 @@ export function TurnDialog({ turn: number, onClose }: { turn: number; onClose: (
       <Modal title={`Turn ${number}`} onClose={onClose} wide>
         {error ? (
           <Empty>
-            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+            {errorMessage(error)} <Button onClick={() => void refetch()}>Retry</Button>
           </Empty>
         ) : (
-          <Empty>One moment…</Empty>
+          <Empty>Loading…</Empty>
         )}
       </Modal>
     );
   }
   const { turn } = detail;
   const { added, removed } = sizeOf(detail.documents.map((document) => document.patch));
-  const kind = kindOf(turn);
+  const kind = describeState(turn);
   return (
     <Modal
       title={turn.title}
@@ -45,30 +45,30 @@ export function TurnDialog({ turn: number, onClose }: { turn: number; onClose: (
       onClose={onClose}
       text={
         <span className={css.meta}>
-          Turn {turn.turn} · {turn.author.name} ·{" "}
+          Turn {turn.turn} · {authorOf(turn)} ·{" "}
           <time dateTime={turn.created_at} title={new Date(turn.created_at).toLocaleString()}>
-            {ago(new Date(turn.created_at))}
+            {formatAge(new Date(turn.created_at))}
           </time>{" "}
-          · {counted(turn.paths.length, "document")}, <span className={css.added}>+{added}</span>{" "}
+          · {pluralize(turn.paths.length, "document")}, <span className={css.added}>+{added}</span>{" "}
           <span className={css.removed}>−{removed}</span> lines {kind ? <Badge>{kind}</Badge> : null}
         </span>
       }
       acts={<TurnActs detail={detail} ticked={ticked} onClashes={setClashes} onClose={onClose} />}
     >
       <Tabs.Root defaultValue="did">
-        <Tabs.List className={css.tabs} aria-label="Ways to look at it">
+        <Tabs.List className={css.tabs} aria-label="View">
           <Tabs.Trigger value="did" className={css.tab}>
-            What it did
+            Changes
           </Tabs.Trigger>
           <Tabs.Trigger value="now" className={css.tab}>
-            Compared with now
+            Compare with now
           </Tabs.Trigger>
         </Tabs.List>
         <Tabs.Content value="did" className={css.sheet}>
           <TurnDiff detail={detail} ticked={ticked} onTick={tick} clashes={clashes} />
         </Tabs.Content>
         <Tabs.Content value="now" className={css.sheet}>
-          <Suspense fallback={<Empty>One moment…</Empty>}>
+          <Suspense fallback={<Empty>Loading…</Empty>}>
             <Compare turn={turn.turn} paths={detail.documents.map((document) => document.path)} />
           </Suspense>
         </Tabs.Content>

@@ -1,11 +1,11 @@
 import { type ReactNode, useMemo, useState } from "react";
 import type { Schemas } from "@/api/client";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import { HunkLines } from "./HunkLines";
 import css from "./history.module.css";
-import { linesOf, linesOfHunks, sizeOf, unchangedIn } from "./patch";
+import { linesOf, sizeOf, unchangedIn, unitsOf, wordsOf } from "./patch";
 import type { Clash, Hunk } from "./turns";
 
 interface TurnDiffProps {
@@ -20,9 +20,10 @@ const MANY = 100;
 
 /** What a turn did, document by document; each hunk can be ticked to be taken back. */
 export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): ReactNode {
-  if (detail.turn.pruned) return <Empty>This turn is older than the history is kept: only its line is left.</Empty>;
+  if (detail.turn.pruned)
+    return <Empty>This turn is older than the history keeps: its changes are no longer stored.</Empty>;
   const documents = detail.documents.filter((document) => document.patch);
-  if (documents.length === 0) return <Empty>No text was changed by this turn.</Empty>;
+  if (documents.length === 0) return <Empty>This turn changed no text.</Empty>;
   return (
     <>
       {documents.map((document) => (
@@ -52,10 +53,15 @@ function DocumentDiff({ document, all, ticked, onTick, clashes, tickable }: Docu
   const { added, removed } = sizeOf([patch]);
   const unchanged = unchangedIn(document);
   const hunks = useMemo(() => all.filter((hunk) => hunk.file_path === path), [all, path]);
-  const lines = useMemo(
-    () => (hunks.length ? linesOfHunks(hunks.map((hunk) => hunk.patch)) : [linesOf(patch)]),
+  const units = useMemo(
+    () =>
+      unitsOf(
+        hunks.map((hunk) => hunk.patch),
+        patch,
+      ),
     [hunks, patch],
   );
+  const lines = useMemo(() => (hunks.length ? [] : linesOf(patch)), [hunks, patch]);
   const whole = hunks.length > 0 && hunks.every((hunk) => ticked.has(hunk.hunk_id));
   return (
     <section className={css.document} aria-label={path}>
@@ -72,39 +78,70 @@ function DocumentDiff({ document, all, ticked, onTick, clashes, tickable }: Docu
             )
           }
         />
-        <button type="button" className={css.path} onClick={() => void open(path)}>
+        <button type="button" className={css.path} onClick={() => void openDocument(path)}>
           {path}
         </button>
         <span className={css.added}>+{added}</span> <span className={css.removed}>−{removed}</span>
         {unchanged === null ? null : <span>{unchanged} unchanged</span>}
       </header>
-      {hunks.length === 0 ? <HunkLines lines={lines[0] ?? []} /> : null}
-      {hunks.slice(0, shown).map((hunk, at) => (
-        <label key={hunk.hunk_id} className={css.tick}>
-          <input
-            type="checkbox"
-            hidden={!tickable}
-            aria-label={`Hunk ${at + 1} of ${path}`}
-            checked={ticked.has(hunk.hunk_id)}
-            onChange={(event) => onTick([hunk.hunk_id], event.target.checked)}
-          />
-          <span className={css.tickBody}>
-            <HunkLines lines={lines[at] ?? []} />
-            {clashes
-              .filter((clash) => clash.hunk_id === hunk.hunk_id)
-              .map((clash) => (
-                <span key={clash.reason} className={css.clash} role="alert">
-                  It stays: {clash.reason}.
-                </span>
-              ))}
-          </span>
-        </label>
-      ))}
-      {hunks.length > shown ? (
+      {hunks.length === 0 ? <HunkLines lines={lines} /> : null}
+      {units.slice(0, shown).map(({ first, count, lines: its }) => {
+        const tick = (hunk: Hunk, at: number, children: ReactNode) => (
+          <HunkTick
+            key={hunk.hunk_id}
+            name={`Hunk ${first + at + 1} of ${path}: ${wordsOf(hunk.patch)}`}
+            {...{ hunk, tickable, ticked, onTick, clashes }}
+          >
+            {children}
+          </HunkTick>
+        );
+        const [only, ...others] = hunks.slice(first, first + count);
+        if (!only) return null;
+        if (others.length === 0) return tick(only, 0, <HunkLines lines={its} />);
+        // Their lines can only be read together; each is decided by itself.
+        return (
+          <div key={only.hunk_id} className={css.several}>
+            <HunkLines lines={its} />
+            {[only, ...others].map((hunk, at) => tick(hunk, at, <span>{wordsOf(hunk.patch)}</span>))}
+          </div>
+        );
+      })}
+      {units.length > shown ? (
         <Button small onClick={() => setShown(shown + MANY)}>
-          Show more ({hunks.length - shown} left)
+          Show more ({units.length - shown} left)
         </Button>
       ) : null}
     </section>
+  );
+}
+
+interface HunkTickProps extends Omit<DocumentDiffProps, "document" | "all"> {
+  hunk: Hunk;
+  name: string;
+  children: ReactNode;
+}
+
+/** One hunk to be taken back, and why it stays where it could not be. */
+function HunkTick({ hunk, name, tickable, ticked, onTick, clashes, children }: HunkTickProps): ReactNode {
+  const { hunk_id: id } = hunk;
+  const reasons = new Set(clashes.filter((clash) => clash.hunk_id === id).map(({ reason }) => reason));
+  return (
+    <label className={css.tick}>
+      <input
+        type="checkbox"
+        hidden={!tickable}
+        aria-label={name}
+        checked={ticked.has(id)}
+        onChange={(event) => onTick([id], event.target.checked)}
+      />
+      <span className={css.tickBody}>
+        {children}
+        {[...reasons].map((reason) => (
+          <span key={reason} className={css.clash} role="alert">
+            Not undone: {reason}.
+          </span>
+        ))}
+      </span>
+    </label>
   );
 }

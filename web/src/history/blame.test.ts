@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "@/api/client";
-import { parted } from "./blame";
+import { groupBlame } from "./blame";
 
 test("passages hold every line once, with the turn that it is from", () => {
   const told = {
@@ -11,8 +11,8 @@ test("passages hold every line once, with the turn that it is from", () => {
       { start_line: 3, lines: 3, turn: null },
     ],
     turns: [{ turn: 7, title: "Mine" }],
-  } as unknown as Schemas["Blame"];
-  const found = parted(told);
+  } as unknown as Schemas["BlameResponse"];
+  const found = groupBlame(told);
   expect(found.map(({ start, text }) => [start, text])).toEqual([
     [1, ["one", "two"]],
     [3, ["three", "", "five"]],

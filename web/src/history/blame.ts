@@ -1,7 +1,7 @@
 /** Who wrote which line, as the server tells it, in passages for reading. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { type Schemas, server, told } from "@/api/client";
+import { type Schemas, server, unwrap } from "@/api/client";
 import type { Turn } from "./turns";
 
 export interface BlamedLines {
@@ -14,13 +14,13 @@ export interface BlamedLines {
 export const blameQuery = (path: string) =>
   queryOptions({
     queryKey: ["turns", "blame", path],
-    queryFn: () => told(server.GET("/api/blame", { params: { query: { path } } })),
+    queryFn: () => unwrap(server.GET("/api/blame", { params: { query: { path } } })),
   });
 
 /** Lines end as the server ends them: at "\r\n", "\n" or a lone "\r". */
 const BREAK = /\r\n|\n|\r/;
 
-export function parted({ text, blame, turns }: Schemas["Blame"]): BlamedLines[] {
+export function groupBlame({ text, blame, turns }: Schemas["BlameResponse"]): BlamedLines[] {
   const lines = text.split(BREAK);
   const known = new Map(turns.map((turn) => [turn.turn, turn]));
   return blame.map(({ start_line, lines: count, turn }) => ({

@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { type DiffLine, grouped, linesBetween, linesOf, linesOfHunks, marked, sizeOf, unchangedIn } from "./patch";
+import {
+  type DiffLine,
+  groupLines,
+  linesBetween,
+  linesOf,
+  linesOfHunks,
+  markWords,
+  sizeOf,
+  unchangedIn,
+  unitsOf,
+} from "./patch";
 
 const PATCH = `diff --git a/a.md b/a.md
 --- a/a.md
@@ -37,13 +47,13 @@ test("a patch becomes lines with their numbers", () => {
 const texts = (line: DiffLine | undefined) => line?.marks.map(([from, to]) => line.text.slice(from, to));
 
 test("inside a changed line the changed words are marked", () => {
-  const lines = marked(linesOf(PATCH));
+  const lines = markWords(linesOf(PATCH));
   expect([texts(lines[1]), texts(lines[2])]).toEqual([["eleven"], ["twelve"]]);
 });
 
 test("marks change no line and stay within it", () => {
   const lines = linesOf("@@ -1,3 +1,2 @@\n-one two three\n-four five\n+one 2 three four\n+five six\n same");
-  const done = marked(lines);
+  const done = markWords(lines);
   expect(done.map(({ marks: _, ...line }) => line)).toEqual(lines.map(({ marks: _, ...line }) => line));
   for (const line of done) {
     for (const [from, to] of line.marks) {
@@ -55,7 +65,7 @@ test("marks change no line and stay within it", () => {
 });
 
 test("a line that became another has no marks: all of it changed", () => {
-  const [removed, added] = marked(linesOf("@@ -1 +1 @@\n-abc\n+XYZ QRS"));
+  const [removed, added] = markWords(linesOf("@@ -1 +1 @@\n-abc\n+XYZ QRS"));
   expect([removed?.marks, added?.marks]).toEqual([[], []]);
 });
 
@@ -74,7 +84,7 @@ test("hunks that are told one by one are counted on as all of them together have
 
 test("lines that changed together are one group, and groups lose no line", () => {
   const lines = linesOf(PATCH);
-  const groups = grouped(lines);
+  const groups = groupLines(lines);
   expect(groups.map((group) => [group.changed, group.lines.length])).toEqual([
     [false, 1],
     [true, 2],
@@ -99,4 +109,26 @@ test("two texts become the lines that went and those that came", () => {
   ]);
   expect(linesBetween("", "x", 1, 1)).toEqual([{ kind: "added", text: "x", new: 1, marks: [] }]);
   expect(linesBetween("\n", "", 1, 1)).toEqual([{ kind: "removed", text: "", old: 1, marks: [] }]);
+});
+
+test("hunks of the same or neighbouring lines are read as the whole change has them, the others by themselves", () => {
+  const hunks = [
+    "@@ -1,4 +1,4 @@\n Line 1.\n-Line 2.\n+One. 2.\n Line 3.\n Line 4.\n",
+    "@@ -1,4 +1,5 @@\n Line 1.\n-Line 2.\n+Line\n+2.\n Line 3.\n Line 4.\n",
+    "@@ -1,4 +1,4 @@\n Line 1.\n Line 2.\n-Line 3.\n+Three.\n Line 4.\n",
+    "@@ -19,2 +19,2 @@\n Line 19.\n-Line 20.\n+Twenty.\n",
+  ];
+  const whole =
+    "@@ -1,4 +1,5 @@\n Line 1.\n-Line 2.\n-Line 3.\n+One.\n+2.\n+Three.\n Line 4.\n" +
+    "@@ -19,2 +20,2 @@\n Line 19.\n-Line 20.\n+Twenty.\n";
+  const units = unitsOf(hunks, whole);
+  expect(units.map(({ first, count }) => [first, count])).toEqual([
+    [0, 3],
+    [3, 1],
+  ]);
+  const numbers = units.map(({ lines }) => lines.map((line) => `${line.old ?? ""}:${line.new ?? ""} ${line.text}`));
+  expect(numbers).toEqual([
+    ["1:1 Line 1.", "2: Line 2.", "3: Line 3.", ":2 One.", ":3 2.", ":4 Three.", "4:5 Line 4."],
+    ["19:20 Line 19.", "20: Line 20.", ":21 Twenty."],
+  ]);
 });

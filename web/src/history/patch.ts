@@ -1,6 +1,7 @@
 /** A unified diff for reading: lines with their numbers, and inside a changed line the words that changed. */
 
 import { presentableDiff } from "@codemirror/merge";
+import { describeChange, findChangedWords } from "@/review/changeText";
 
 export interface DiffLine {
   kind: "same" | "added" | "removed";
@@ -46,8 +47,85 @@ export function linesOfHunks(patches: readonly string[]): DiffLine[][] {
   });
 }
 
+/** What a hunk changed, in a few words. */
+export function wordsOf(patch: string): string {
+  const { before, after } = changedIn(patch);
+  return describeChange(before, after);
+}
+
+/** The words that a hunk took out, and those that it put in. */
+export function changedIn(patch: string): { before: string; after: string } {
+  const lines = linesOf(patch);
+  const [before, after] = (["removed", "added"] as const).map((wanted) =>
+    lines.flatMap(({ kind, text }) => (kind === wanted ? [text] : [])).join("\n"),
+  ) as [string, string];
+  return findChangedWords(before, after);
+}
+
+/** Hunks that changed the same or neighbouring lines, which only together can be read: those from `first` on. */
+export interface Unit {
+  first: number;
+  count: number;
+  lines: DiffLine[];
+}
+
+/** A document's hunks as they are read. Alone, a hunk is shown by itself; several as the whole change has their lines. */
+export function unitsOf(patches: readonly string[], whole: string): Unit[] {
+  const units: (Unit & { reach: Reach })[] = [];
+  for (const [at, lines] of linesOfHunks(patches).entries()) {
+    const reach = reachOf(lines, 0, lines.length);
+    const last = units.at(-1);
+    if (last && reach.from <= last.reach.to) {
+      last.count += 1;
+      last.reach.to = Math.max(last.reach.to, reach.to);
+      last.lines = [...last.lines, ...lines];
+    } else units.push({ first: at, count: 1, lines, reach });
+  }
+  const all = units.some(({ count }) => count > 1) ? linesOf(whole) : [];
+  return units.map(({ reach, ...unit }) =>
+    unit.count === 1 ? unit : { ...unit, lines: part(all, reach) ?? unit.lines },
+  );
+}
+
+/** Lines of the text before, from and up to. */
+interface Reach {
+  from: number;
+  to: number;
+}
+
+/** What the changed ones among the lines from `start` up to `end` replace. */
+function reachOf(lines: readonly DiffLine[], start: number, end: number): Reach {
+  const first = lines.findIndex((line, at) => at >= start && line.kind !== "same");
+  const olds = lines.slice(start, end).flatMap((line) => (line.kind === "removed" && line.old ? [line.old] : []));
+  const before = lines[first - 1]?.old;
+  const from = olds[0] ?? (before === undefined ? 1 : before + 1);
+  return { from, to: (olds.at(-1) ?? from - 1) + 1 };
+}
+
+const AROUND = 3;
+
+/** The runs of changed lines that touch a reach, with a few lines around them; null where there are none. */
+function part(lines: readonly DiffLine[], reach: Reach): DiffLine[] | null {
+  let [start, end] = [-1, -1];
+  for (let at = 0; at < lines.length; at += 1) {
+    if (lines[at]?.kind === "same") continue;
+    let behind = at;
+    while (behind < lines.length && lines[behind]?.kind !== "same") behind += 1;
+    const { from, to } = reachOf(lines, at, behind);
+    if (from <= reach.to && to >= reach.from) [start, end] = [start < 0 ? at : start, behind];
+    at = behind;
+  }
+  if (start < 0) return null;
+  const follows = (at: number) =>
+    lines[at]?.kind === "same" && (lines[at - 1]?.kind !== "same" || lines[at - 1]?.old === (lines[at]?.old ?? 0) - 1);
+  let [first, last] = [start, end];
+  while (start - first < AROUND && lines[first - 1]?.kind === "same" && (first === start || follows(first))) first -= 1;
+  while (last - end < AROUND && follows(last)) last += 1;
+  return lines.slice(first, last);
+}
+
 /** The same lines with their changed words marked, run by run of what was removed and then added. */
-export function marked(lines: readonly DiffLine[]): DiffLine[] {
+export function markWords(lines: readonly DiffLine[]): DiffLine[] {
   const done: DiffLine[] = [];
   let at = 0;
   while (at < lines.length) {
@@ -130,7 +208,7 @@ export interface Group {
   lines: DiffLine[];
 }
 
-export function grouped(lines: readonly DiffLine[]): Group[] {
+export function groupLines(lines: readonly DiffLine[]): Group[] {
   const groups: Group[] = [];
   for (const line of lines) {
     const changed = line.kind !== "same";

@@ -1,16 +1,22 @@
 /** The history as the server tells it, and what can be done with a turn. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { reportClashes } from "@/agent/acts";
-import { type Schemas, server, told } from "@/api/client";
+import { reportClashes } from "@/agent/actions";
+import { type Schemas, server, unwrap } from "@/api/client";
 import { refresh } from "@/api/queries";
 import { attempt } from "@/state/documents";
+import { dismissToastsOf } from "@/state/store";
 
-export type Turn = Schemas["TurnShape"];
+export type Turn = Schemas["TurnResponse"];
 export type Hunk = Schemas["TurnHunkShape"];
 export type Clash = Schemas["ClashShape"];
 
 const PAGE = 40;
+
+/** Who made a turn, in words. */
+export function authorOf({ author }: Turn): string {
+  return author.kind === "outside" ? "another program" : author.name;
+}
 
 /** The turns page by page, the newest first; of one document where it is named. */
 export const pagesQuery = (path: string | null) =>
@@ -18,7 +24,7 @@ export const pagesQuery = (path: string | null) =>
     queryKey: ["turns", "pages", path],
     queryFn: ({ pageParam }) => {
       const query = { limit: PAGE, ...(pageParam && { before: pageParam }), ...(path && { path }) };
-      return told(server.GET("/api/turns", { params: { query } }));
+      return unwrap(server.GET("/api/turns", { params: { query } }));
     },
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.next_before,
@@ -27,7 +33,18 @@ export const pagesQuery = (path: string | null) =>
 export const turnQuery = (number: number) =>
   queryOptions({
     queryKey: ["turns", number],
-    queryFn: () => told(server.GET("/api/turns/{number}", { params: { path: { number } } })),
+    queryFn: async () => {
+      const page = (offset: number) =>
+        unwrap(server.GET("/api/turns/{number}", { params: { path: { number }, query: { offset } } }));
+      const detail = await page(0);
+      const hunks = [...detail.hunks];
+      for (let next = detail.next_offset; next !== null; ) {
+        const more = await page(next);
+        hunks.push(...more.hunks);
+        next = more.next_offset;
+      }
+      return { ...detail, hunks };
+    },
   });
 
 export const compareQuery = (turn: number, path: string) =>
@@ -35,27 +52,28 @@ export const compareQuery = (turn: number, path: string) =>
     queryKey: ["turns", turn, "compare", path],
     queryFn: () => {
       const params = { path: { checkpoint_id: turn }, query: { file_path: path } };
-      return told(server.GET("/api/agent/checkpoints/{checkpoint_id}/diff3", { params }));
+      return unwrap(server.GET("/api/agent/checkpoints/{checkpoint_id}/diff3", { params }));
     },
   });
 
-const again = () => refresh("turn", "review", "document", "tree");
+const refreshHistory = () => refresh("turn", "review", "document", "tree");
 
 /** Take a turn back, and keep all that came after; what stands in the way is named. */
 export async function undo(turn: number): Promise<Clash[]> {
   let clashes: Clash[] = [];
+  dismissToastsOf(turn);
   await attempt(async () => {
-    const taken = await told(server.POST("/api/turns/undo", { body: { turn } }));
-    reportClashes(taken, "The turn was taken back.");
+    const taken = await unwrap(server.POST("/api/turns/undo", { body: { turn } }));
+    reportClashes(taken, "Turn undone.");
     clashes = taken.conflicts;
   });
-  again();
+  refreshHistory();
   return clashes;
 }
 
 export async function redo(): Promise<void> {
-  await attempt(async () => reportClashes(await told(server.POST("/api/turns/redo")), "The turn is there again."));
-  again();
+  await attempt(async () => reportClashes(await unwrap(server.POST("/api/turns/redo")), "Turn redone."));
+  refreshHistory();
 }
 
 /** Take back the ticked hunks alone, or, with none, set the turn's documents to what they were before it. */
@@ -70,19 +88,19 @@ export async function rollback(turn: number, hunks: readonly string[] | "all"): 
       params: { path: { checkpoint_id: turn } },
       body,
     });
-    const taken = await told(asked);
-    reportClashes(taken, hunks === "all" ? "The documents are as they were before." : "The hunks were taken back.");
+    const taken = await unwrap(asked);
+    reportClashes(taken, hunks === "all" ? "Documents restored." : "Hunks undone.");
     clashes = taken.conflicts;
   });
-  again();
+  refreshHistory();
   return clashes;
 }
 
 /** What became of a turn, where there is more to say than its title does. */
-export function kindOf(turn: Turn): string {
+export function describeState(turn: Turn): string {
   if (turn.state === "undone") return "undone";
   if (turn.state === "discarded") return "rejected";
-  if (turn.state === "proposed") return "waits for you";
+  if (turn.state === "proposed") return "to review";
   return turn.kind === "propose" ? "accepted" : "";
 }
 

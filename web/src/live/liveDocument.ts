@@ -6,10 +6,11 @@
  * was moved goes on in the session that it had: it is the same replica in another room.
  */
 
-import { Failure, server, told, UNREACHABLE } from "@/api/client";
-import { Keeping } from "./keeping";
-import { carriedOver } from "./merging";
-import { type About, Session, typedIn } from "./session";
+import { Failure, server, UNREACHABLE, unwrap } from "@/api/client";
+import { refetch, tabsQuery } from "@/api/queries";
+import { type About, readUnsentTyped, Session } from "./session";
+import { mergeInto } from "./textMerge";
+import { UnsentKeeper } from "./unsentKeeper";
 
 export type LiveStatus = "connecting" | "live" | "offline" | "gone";
 
@@ -21,13 +22,15 @@ export interface LiveView {
   generation: number;
   /** Why there is nothing to show, or nothing new. */
   problem: string;
+  /** Whether that is because it may hold a secret, which its owner can open. */
+  secret: boolean;
 }
 
 const PAUSE_MS = 1000;
 const TELL_AFTER_MS = 100;
-// A document that is not there any more was perhaps moved, which is told by other ways.
+// A document that is not there any more was perhaps moved, which is told by other ways, and asked for after a while.
 const MOVED_MS = 1000;
-const [READ_ONLY, NOT_THERE] = [4403, 4404];
+const [READ_ONLY, NOT_THERE, SECRET] = [4403, 4404, 4451];
 const NOTHING: About = { version: "", saved: true, pending: 0 };
 
 export class LiveDocument {
@@ -35,17 +38,25 @@ export class LiveDocument {
   #coming: Session | null = null;
   /** Typing of earlier pages, made in an epoch that is over. */
   #carried: { base: string; mine: string }[] = [];
-  #keeping: Keeping;
+  #keeping: UnsentKeeper;
   #listeners = new Set<() => void>();
-  #view: LiveView = { status: "connecting", unsynced: false, about: NOTHING, generation: 0, problem: "" };
+  #view: LiveView = {
+    status: "connecting",
+    unsynced: false,
+    about: NOTHING,
+    generation: 0,
+    problem: "",
+    secret: false,
+  };
   #generation = 0;
   #problem = "";
   #gone = false;
+  #secret = false;
   #ended = false;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #leaving: ReturnType<typeof setTimeout> | undefined;
   /** What is kept under the names that the document had before, until it is where it belongs. */
-  #keptBefore: Keeping[] = [];
+  #keptBefore: UnsentKeeper[] = [];
   #path: string;
   /** Whether what earlier pages left was looked for. */
   #read = false;
@@ -59,7 +70,7 @@ export class LiveDocument {
     readonly left: (document: LiveDocument) => void = () => undefined,
   ) {
     this.#path = path;
-    this.#keeping = new Keeping(path);
+    this.#keeping = new UnsentKeeper(path);
     void this.#join();
   }
 
@@ -93,10 +104,10 @@ export class LiveDocument {
   };
 
   /** The document is called so from now on: the same replica goes on, in the room of that name. */
-  moved(to: string): void {
+  moveTo(to: string): void {
     this.#path = to;
     this.#keptBefore.push(this.#keeping);
-    this.#keeping = new Keeping(to);
+    this.#keeping = new UnsentKeeper(to);
     clearTimeout(this.#leaving);
     this.#gone = false;
     this.#problem = "";
@@ -106,8 +117,19 @@ export class LiveDocument {
     this.#tell();
   }
 
+  /** Ask once more for a document that was withheld. */
+  retry(): void {
+    if (!this.#gone) return;
+    this.#gone = this.#secret = false;
+    this.#problem = "";
+    this.#coming?.destroy();
+    this.#coming = null;
+    void this.#join();
+    this.#tell();
+  }
+
   /** Wait until the server has all that was typed so far, though not for ever; whether it has. */
-  async arrived(patience = 3000): Promise<boolean> {
+  async waitForDelivery(patience = 3000): Promise<boolean> {
     const until = performance.now() + patience;
     while (this.#session?.unsynced && performance.now() < until) await pause(15);
     return !this.#session?.unsynced;
@@ -139,7 +161,7 @@ export class LiveDocument {
       return;
     }
     const current = unsent.filter((each) => each.epoch === epoch);
-    for (const each of unsent) if (each.epoch !== epoch) this.#carried.push(typedIn(each));
+    for (const each of unsent) if (each.epoch !== epoch) this.#carried.push(readUnsentTyped(each));
     this.#coming = new Session(this.#path, epoch, current, {
       changed: (session) => this.#changed(session),
       ended: (session, code) => this.#over(session, code),
@@ -150,12 +172,13 @@ export class LiveDocument {
   async #ask(join: number): Promise<string | null> {
     while (!this.#ended && join === this.#joins) {
       try {
-        return (await told(server.GET("/api/live", { params: { query: { path: this.#path } } }))).epoch;
+        return (await unwrap(server.GET("/api/live", { params: { query: { path: this.#path } } }))).epoch;
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         if (join !== this.#joins) return null;
         if (error.code !== UNREACHABLE && error.status < 500 && error.status !== 429) {
-          this.#leave(error.sentence);
+          this.#secret = error.code === "secret";
+          this.#leave(this.#secret ? error.message : error.sentence);
           return null;
         }
         this.#problem = error.sentence;
@@ -169,7 +192,10 @@ export class LiveDocument {
   #over(session: Session, code: number): void {
     if (session !== this.#session && session !== this.#coming) return;
     if (code === NOT_THERE) this.#leaveSoon(session);
-    else if (code === READ_ONLY) this.#leave("You may read this document, and not type into it.");
+    else if (code === SECRET) {
+      this.#secret = true;
+      this.#leave("This file may contain a secret, so its content is hidden.");
+    } else if (code === READ_ONLY) this.#leave("You can read this document, but not edit it.");
     else {
       // Another epoch, or something that this replica holds is not taken: a new one begins from the server's text.
       if (session === this.#coming) session.destroy();
@@ -181,10 +207,12 @@ export class LiveDocument {
   /** Another room is perhaps looked for already, or will be in a moment. */
   #leaveSoon(session: Session): void {
     clearTimeout(this.#leaving);
-    this.#leaving = setTimeout(() => {
+    this.#leaving = setTimeout(async () => {
+      const joins = this.#joins;
+      await refetch({ queryKey: tabsQuery.queryKey });
       if (this.#joining) this.#leaveSoon(session);
-      else if (session === this.#session ? !session.synced : session === this.#coming)
-        this.#leave("This document is not there any more.");
+      else if (joins === this.#joins && (session === this.#session ? !session.synced : session === this.#coming))
+        this.#leave("This document no longer exists.");
     }, MOVED_MS);
   }
 
@@ -207,13 +235,13 @@ export class LiveDocument {
   /** A session has the text of its epoch: bring in what is not in it yet, and show it from now on. */
   #takeOver(next: Session): void {
     const before = this.#session;
-    const typed = before?.unsynced ? [...this.#carried, before.typing()] : this.#carried;
+    const typed = before?.unsynced ? [...this.#carried, before.readTyped()] : this.#carried;
     this.#coming = null;
     this.#carried = [];
     this.#session = next;
     this.#generation += 1;
     this.#problem = "";
-    for (const { base, mine } of typed) next.type(carriedOver(base, mine, next.text.toString()));
+    for (const { base, mine } of typed) next.type(mergeInto(base, mine, next.text.toString()));
     // Later, since the editor still shows the old text until it is told of the new one.
     if (before) setTimeout(() => before.destroy());
   }
@@ -244,6 +272,7 @@ export class LiveDocument {
       about: session?.about ?? NOTHING,
       generation: this.#generation,
       problem: this.#problem,
+      secret: this.#secret,
     };
   }
 }

@@ -1,8 +1,8 @@
 /** The live documents of this window: one for each document that is open in it, in front or not. */
 
-import { onMoved } from "@/state/moving";
+import { onMoved } from "@/state/documentMoves";
 import { useStore } from "@/state/store";
-import { waitWith } from "./arriving";
+import { setDeliveryWait } from "./delivery";
 import { LiveDocument } from "./liveDocument";
 import type { Session } from "./session";
 
@@ -13,7 +13,7 @@ const movedTo = new Map<string, string>();
 export function liveDocument(path: string): LiveDocument {
   let found = current(path);
   if (!found) {
-    found = new LiveDocument(path, (document) => void letGo(document));
+    found = new LiveDocument(path, (document) => void release(document));
     documents.set(path, found);
   }
   return found;
@@ -42,19 +42,19 @@ onMoved((moves, open) => {
     for (const [before, after] of movedTo) if (after === from) movedTo.set(before, to);
     movedTo.set(from, to);
     movedTo.delete(to);
-    document.moved(to);
+    document.moveTo(to);
   }
   for (const path of open) movedTo.delete(path); // whatever is called so now is what is meant
 });
 
-waitWith(async (paths) => {
+setDeliveryWait(async (paths) => {
   const wanted = [...documents.values()].filter(({ path }) => !paths || paths.includes(path));
-  return (await Promise.all(wanted.map((document) => document.arrived()))).every(Boolean);
+  return (await Promise.all(wanted.map((document) => document.waitForDelivery()))).every(Boolean);
 });
 
 /** Let go of a document that is not open any more, once what was typed into it has arrived. */
-async function letGo(document: LiveDocument): Promise<void> {
-  await document.arrived();
+async function release(document: LiveDocument): Promise<void> {
+  await document.waitForDelivery();
   const { order, active, tabs } = useStore.getState();
   const { path, watched } = document;
   const open = watched || order.includes(path) || active === path || path in tabs;
@@ -70,7 +70,7 @@ function end(document: LiveDocument): void {
 useStore.subscribe(({ order }, before) => {
   for (const path of before.order) {
     const document = order.includes(path) ? undefined : documents.get(path);
-    if (document) void letGo(document);
+    if (document) void release(document);
   }
 });
 

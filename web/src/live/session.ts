@@ -11,7 +11,7 @@ import { Awareness } from "y-protocols/awareness";
 import { messageYjsSyncStep2, writeSyncStep1 } from "y-protocols/sync";
 import { messageSync, WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import type { Edit } from "./merging";
+import type { Edit } from "./textMerge";
 import type { Piece, Unsent } from "./unsent";
 
 const ASK_AFTER_MS = 120;
@@ -33,7 +33,7 @@ interface SessionEvents {
 }
 
 /** Who hears what the server says of a kind of its own, and each time that it can be spoken to. */
-export interface Hearer {
+export interface MessageListener {
   heard: (message: string) => void;
   joined: () => void;
 }
@@ -51,13 +51,13 @@ interface Question {
 }
 
 export class Session {
-  readonly doc = replica();
+  readonly doc = createReplica();
   readonly text = this.doc.getText(TEXT);
   readonly awareness = new Awareness(this.doc);
   /** Who makes a change through this object is the person in front; undo takes back nobody else's. */
   readonly own = {};
   readonly undo = new Y.UndoManager(this.text, { trackedOrigins: new Set([this.own]) });
-  hearer: Hearer | null = null;
+  hearer: MessageListener | null = null;
   #provider: WebsocketProvider;
   about: About = { version: "", saved: true, pending: 0 };
   /** How often something was typed. */
@@ -137,8 +137,8 @@ export class Session {
   }
 
   /** What was made here of the text that the server is known to have. */
-  typing(): TypedText {
-    return typing(this.doc, this.#kept);
+  readTyped(): TypedText {
+    return diffTyped(this.doc, this.#kept);
   }
 
   /** What has to be kept here for as long as the server does not have it: all, or what came after a state. */
@@ -178,6 +178,11 @@ export class Session {
   }
 
   #listen(): void {
+    // Before the first key the server has all that is here. Once a connection is lost it is too late to ask: keys may
+    // have been typed before anybody noticed.
+    this.doc.on("beforeTransaction", ({ origin }: Y.Transaction) => {
+      if (origin !== this.#provider && !this.unsynced) this.#kept = Y.snapshot(this.doc);
+    });
     this.doc.on("update", (_update: Uint8Array, origin: unknown) => {
       if (origin === this.#provider) return;
       this.typed += 1;
@@ -195,7 +200,6 @@ export class Session {
     this.#questions = [];
     clearTimeout(this.#asking);
     this.#asking = undefined;
-    if (!this.unsynced) this.#kept = Y.snapshot(this.doc);
   }
 
   #askSoon(): void {
@@ -229,18 +233,18 @@ export class Session {
 }
 
 /** What an earlier page typed and could not send. */
-export function typedIn(unsent: Unsent): TypedText {
-  const doc = replica();
+export function readUnsentTyped(unsent: Unsent): TypedText {
+  const doc = createReplica();
   for (const update of unsent.updates) Y.applyUpdate(doc, update);
-  return typing(doc, Y.decodeSnapshot(unsent.kept));
+  return diffTyped(doc, Y.decodeSnapshot(unsent.kept));
 }
 
 // What was deleted is held, so that a text can be told as it was.
-function replica(): Y.Doc {
+function createReplica(): Y.Doc {
   return new Y.Doc({ gc: false });
 }
 
-function typing(doc: Y.Doc, kept: Y.Snapshot): TypedText {
-  const base = Y.createDocFromSnapshot(doc, kept, replica()).getText(TEXT).toString();
+function diffTyped(doc: Y.Doc, kept: Y.Snapshot): TypedText {
+  const base = Y.createDocFromSnapshot(doc, kept, createReplica()).getText(TEXT).toString();
   return { base, mine: doc.getText(TEXT).toString() };
 }

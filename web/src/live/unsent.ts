@@ -24,19 +24,19 @@ export interface Piece {
 
 type Key = [path: string, client: number, number: number];
 
-export async function keepPiece(path: string, client: number, number: number, piece: Piece): Promise<void> {
-  await within("readwrite", (store) => store.put(piece, [path, client, number] satisfies Key));
+export async function storePiece(path: string, client: number, number: number, piece: Piece): Promise<void> {
+  await inTransaction("readwrite", (store) => store.put(piece, [path, client, number] satisfies Key));
 }
 
-export async function forgetUnsent(path: string, client: number): Promise<void> {
-  await within("readwrite", (store) => store.delete(IDBKeyRange.bound([path, client], [path, client, []])));
+export async function deleteUnsent(path: string, client: number): Promise<void> {
+  await inTransaction("readwrite", (store) => store.delete(IDBKeyRange.bound([path, client], [path, client, []])));
 }
 
 /** What is kept of a document, by the pages that could not send it. */
 export async function readUnsent(path: string): Promise<Map<number, Unsent>> {
   const range = IDBKeyRange.bound([path], [path, []]);
-  const keys = (await within("readonly", (store) => store.getAllKeys(range))) as Key[];
-  const pieces = (await within("readonly", (store) => store.getAll(range))) as Piece[];
+  const keys = (await inTransaction("readonly", (store) => store.getAllKeys(range))) as Key[];
+  const pieces = (await inTransaction("readonly", (store) => store.getAll(range))) as Piece[];
   const found = new Map<number, Unsent>();
   pieces.forEach(({ epoch, kept, update }, at) => {
     const client = keys[at]?.[1] ?? 0;
@@ -47,8 +47,8 @@ export async function readUnsent(path: string): Promise<Map<number, Unsent>> {
   return found;
 }
 
-async function within<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const database = await opened();
+async function inTransaction<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  const database = await openDatabase();
   const transaction = database.transaction(STORE, mode);
   const asked = act(transaction.objectStore(STORE));
   return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ async function within<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) 
 
 let opening: Promise<IDBDatabase> | undefined;
 
-function opened(): Promise<IDBDatabase> {
+function openDatabase(): Promise<IDBDatabase> {
   opening ??= new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);

@@ -1,12 +1,12 @@
 import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
 import type { DragEvent, ReactNode } from "react";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { show } from "@/state/store";
 import { RightClick } from "@/ui/Menu";
 import { Badge } from "@/ui/Small";
 import css from "./panels.module.css";
 import { folderOf, type Row } from "./tree";
-import { fold } from "./useTreeKeys";
+import { toggleFolder } from "./useTreeKeys";
 
 interface FileRowProps {
   row: Row;
@@ -39,7 +39,7 @@ export function FileRow({
           null,
           { label: "Rename or move", keys: "F2", run: () => show({ dialog: { kind: "rename", path: row.path } }) },
           {
-            label: "Put into the trash",
+            label: "Move to trash",
             keys: "Del",
             run: () => show({ dialog: { kind: "trash", paths: [row.path] } }),
           },
@@ -68,13 +68,13 @@ export function FileRow({
         }}
         onDrop={onDrop}
         onFocus={onFocus}
-        onClick={() => (row.folder ? fold(row.path) : row.readable && void open(row.path))}
+        onClick={() => (row.folder ? toggleFolder(row.path) : row.readable && void openDocument(row.path))}
         onKeyDown={() => undefined}
       >
         {row.folder ? icon : <FileText size={14} aria-hidden />}
         {row.folder ? <Folder size={14} aria-hidden /> : null}
         <span className={css.text}>{row.name}</span>
-        {pending ? <Badge tone="agent">review</Badge> : null}
+        {pending ? <Badge tone="agent">to review</Badge> : null}
       </div>
     </RightClick>
   );

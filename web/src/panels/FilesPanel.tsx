@@ -3,13 +3,13 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus } from "lucide-react";
 import { type DragEvent, type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { reviewQuery, treeQuery } from "@/api/queries";
-import { moved } from "@/state/changing";
+import { moveDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
 import { FileRow } from "./FileRow";
 import css from "./panels.module.css";
-import { dropped, type Row, rows } from "./tree";
+import { dropTarget, listRows, type Row } from "./tree";
 import { useTreeKeys } from "./useTreeKeys";
 
 const ROW_HEIGHT = 28;
@@ -24,7 +24,7 @@ export function FilesPanel(): ReactNode {
   const [over, setOver] = useState<string | null>(null);
   const filter = useDeferredValue(typed);
   const list = useRef<HTMLDivElement>(null);
-  const seen = useMemo(() => rows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
+  const seen = useMemo(() => listRows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
   const pending = useMemo(() => new Set(drafts?.filter((draft) => draft.pending).map(({ path }) => path)), [drafts]);
   const keys = useTreeKeys(seen);
   const virtual = useVirtualizer({
@@ -39,8 +39,8 @@ export function FilesPanel(): ReactNode {
     event.stopPropagation();
     setOver(null);
     const path = event.dataTransfer.getData("text/redraft-path");
-    const to = dropped(path, row);
-    if (path && to !== path) void moved(path, to);
+    const to = dropTarget(path, row);
+    if (path && to !== path) void moveDocument(path, to);
   };
 
   return (
@@ -54,7 +54,7 @@ export function FilesPanel(): ReactNode {
       <div className={css.controls}>
         <Field
           type="search"
-          aria-label="Filter the files"
+          aria-label="Filter files"
           placeholder="Filter"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
@@ -67,9 +67,7 @@ export function FilesPanel(): ReactNode {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => drop(event, null)}
       >
-        {entries && seen.length === 0 ? (
-          <Empty>{filter ? "Nothing fits." : "There are no documents yet."}</Empty>
-        ) : null}
+        {entries && seen.length === 0 ? <Empty>{filter ? "No matches." : "No documents yet."}</Empty> : null}
         <div
           role="tree"
           aria-label="Documents"

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Redo2, Undo2, UserPen } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { BlameDialog } from "@/history/BlameDialog";
 import history from "@/history/history.module.css";
 import { TurnRow } from "@/history/TurnRow";
@@ -24,14 +24,14 @@ export function HistoryPanel(): ReactNode {
     <>
       <header className={css.head}>
         <h2 className={css.title}>History</h2>
-        <IconButton label="Who wrote which line" disabled={!active} onClick={() => setBlaming(true)}>
+        <IconButton label="Who wrote each line" disabled={!active} onClick={() => setBlaming(true)}>
           <UserPen size={15} />
         </IconButton>
         <IconButton label="Undo the last turn" disabled={!last} onClick={() => last && void undo(last.turn)}>
           <Undo2 size={15} />
         </IconButton>
         <IconButton
-          label="Redo the last undo"
+          label="Redo the last undone turn"
           disabled={!turns.some((turn) => turn.state === "undone")}
           onClick={() => void redo()}
         >
@@ -47,11 +47,11 @@ export function HistoryPanel(): ReactNode {
       <div className={css.scroll}>
         {error ? (
           <Empty>
-            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+            {errorMessage(error)} <Button onClick={() => void refetch()}>Retry</Button>
           </Empty>
         ) : null}
         {data && turns.length === 0 ? (
-          <Empty>Nothing has happened yet. Every change, yours and the agent's, will be listed here.</Empty>
+          <Empty>No turns yet. Every change, yours and the agent's, will be listed here.</Empty>
         ) : null}
         {turns.length ? (
           <ol className={history.turns} aria-label="Turns">

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { outlineQuery } from "@/api/queries";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { useStore } from "@/state/store";
 import { Empty } from "@/ui/Small";
 import css from "./panels.module.css";
@@ -13,8 +13,8 @@ interface Section {
   children?: Section[];
 }
 
-function flattened(sections: readonly Section[], depth = 0): { section: Section; depth: number }[] {
-  return sections.flatMap((section) => [{ section, depth }, ...flattened(section.children ?? [], depth + 1)]);
+function flatten(sections: readonly Section[], depth = 0): { section: Section; depth: number }[] {
+  return sections.flatMap((section) => [{ section, depth }, ...flatten(section.children ?? [], depth + 1)]);
 }
 
 /** The sections of the document in front; one click goes there. */
@@ -32,7 +32,7 @@ export function OutlinePanel(): ReactNode {
 
 function Sections({ path }: { path: string }): ReactNode {
   const { data, error } = useQuery(outlineQuery(path));
-  const found = flattened((data?.outline ?? []) as unknown as Section[]);
+  const found = flatten((data?.outline ?? []) as unknown as Section[]);
   if (error) return <Empty>{error.message}</Empty>;
   if (data && found.length === 0) return <Empty>{data.note ?? "This document has no sections."}</Empty>;
   return (
@@ -43,7 +43,7 @@ function Sections({ path }: { path: string }): ReactNode {
           key={`${section.line_start} ${section.title}`}
           className={css.row}
           style={{ paddingLeft: 14 + depth * 14 }}
-          onClick={() => void open(path, { line: section.line_start + 1 })}
+          onClick={() => void openDocument(path, { line: section.line_start + 1 })}
         >
           <span className={css.text}>{section.title}</span>
         </button>

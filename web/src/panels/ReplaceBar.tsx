@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from "react";
 import { refresh } from "@/api/queries";
-import { call } from "@/api/tools";
+import { callTool } from "@/api/tools";
 import { attempt } from "@/state/documents";
-import { say } from "@/state/store";
+import { showToast } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Field } from "@/ui/Small";
-import { ReplacePreview } from "./ReplacePreview";
-import type { Answered, Asked } from "./searching";
+import css from "./ReplaceBar.module.css";
+import type { SearchAnswer, SearchRequest } from "./search";
 
 interface Preview {
   path: string;
@@ -22,13 +22,18 @@ interface Replaced {
   preview: Preview["lines"];
 }
 
-function given(asked: Asked, path: string, replace: string, version: string): Record<string, unknown> {
+function replaceArguments(
+  asked: SearchRequest,
+  path: string,
+  replace: string,
+  version: string,
+): Record<string, unknown> {
   const how = { is_regex: asked.kind === "regex", case_sensitive: asked.matchCase, whole_word: asked.wholeWord };
   return { path, find: asked.query, replace, version, ...how };
 }
 
 /** Replace what was found: first shown as it would be, then done as one turn. */
-export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | undefined }): ReactNode {
+export function ReplaceBar({ asked, found }: { asked: SearchRequest; found: SearchAnswer | undefined }): ReactNode {
   const [replace, setReplace] = useState("");
   const [previews, setPreviews] = useState<Preview[] | null>(null);
 
@@ -36,9 +41,9 @@ export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | u
     attempt(async () => {
       const shown: Preview[] = [];
       for (const { path } of found?.documents ?? []) {
-        const { version } = await call<{ version: string }>("read_document", { path, max_tokens: 1 });
-        const told = await call<Replaced>("find_and_replace", {
-          ...given(asked, path, replace, version),
+        const { version } = await callTool<{ version: string }>("read_document", { path, max_tokens: 1 });
+        const told = await callTool<Replaced>("find_and_replace", {
+          ...replaceArguments(asked, path, replace, version),
           preview: true,
         });
         shown.push({ path, version: told.version, matches: told.matches_found, lines: told.preview });
@@ -50,12 +55,12 @@ export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | u
     attempt(async () => {
       const calls = (previews ?? []).map(({ path, version }) => ({
         name: "find_and_replace",
-        arguments: given(asked, path, replace, version),
+        arguments: replaceArguments(asked, path, replace, version),
       }));
-      await call("batch", { calls, title: `Replace ${asked.query} by ${replace}` }, true);
+      await callTool("batch", { calls, title: `Replace ${asked.query} with ${replace}` }, true);
       setPreviews(null);
       refresh("turn", "document", "review");
-      say(`Replaced in ${calls.length} ${calls.length === 1 ? "document" : "documents"}.`);
+      showToast(`Replaced in ${calls.length} ${calls.length === 1 ? "document" : "documents"}.`);
     });
 
   const some = (found?.count ?? 0) > 0 && asked.query !== "";
@@ -69,8 +74,8 @@ export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | u
         }}
       >
         <Field
-          aria-label="Replace by"
-          placeholder="Replace by"
+          aria-label="Replace with"
+          placeholder="Replace with"
           value={replace}
           onChange={(event) => setReplace(event.target.value)}
         />
@@ -82,7 +87,7 @@ export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | u
         <Modal
           wide
           title="Replace"
-          text={`“${asked.query}” becomes “${replace}”. It is one turn, and can be taken back.`}
+          text={`“${asked.query}” becomes “${replace}”. This is one turn, which you can undo.`}
           onClose={() => setPreviews(null)}
           acts={
             <>
@@ -97,5 +102,24 @@ export function ReplaceBar({ asked, found }: { asked: Asked; found: Answered | u
         </Modal>
       ) : null}
     </>
+  );
+}
+
+function ReplacePreview({ previews }: { previews: readonly Preview[] }): ReactNode {
+  return (
+    <div className={css.all}>
+      {previews.map(({ path, matches, lines }) => (
+        <section key={path}>
+          <h3>{path}</h3>
+          {lines.map(({ line, before, after }) => (
+            <p key={line}>
+              <del>{before}</del>
+              <ins>{after}</ins>
+            </p>
+          ))}
+          {matches > lines.length ? <p>and {matches - lines.length} more</p> : null}
+        </section>
+      ))}
+    </div>
   );
 }

@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { CaseSensitive, WholeWord } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
 import css from "./panels.module.css";
 import { ReplaceBar } from "./ReplaceBar";
 import { SearchResults } from "./SearchResults";
-import { type Asked, problemOf, searchQuery } from "./searching";
-import { useSettled } from "./useSettled";
+import { describeProblem, type SearchRequest, searchQuery } from "./search";
 
 const KINDS = [
   { kind: "exact", label: "Words" },
@@ -18,10 +17,10 @@ const KINDS = [
 const NOTHING = { query: "", kind: "exact", matchCase: false, wholeWord: false, glob: "" } as const;
 
 const ABOUT = {
-  exact: "What you look for is found in every document of the folder.",
-  regex: "A regular expression, such as chapter \\d+, is looked for in every line of the folder.",
+  exact: "Search the text of every document in this folder.",
+  regex: "Search every line with a regular expression, such as chapter \\d+.",
   semantic:
-    "Describe a passage in your own words, such as “they meet in the rain”. The best of all documents are shown.",
+    "Describe a passage in your own words, such as “they meet in the rain”. You see the best matches of all documents.",
 };
 const AFTER_MS = 80;
 // A search by meaning is work: it waits until the words stand.
@@ -29,10 +28,10 @@ const MEANING_AFTER_MS = 350;
 
 /** Search in every document, by words, pattern or meaning; what words or a pattern find can be replaced. */
 export function SearchPanel(): ReactNode {
-  const [asked, setAsked] = useState<Asked>(NOTHING);
-  const settled = useSettled(asked, asked.kind === "semantic" ? MEANING_AFTER_MS : AFTER_MS);
+  const [asked, setAsked] = useState<SearchRequest>(NOTHING);
+  const settled = useDebounced(asked, asked.kind === "semantic" ? MEANING_AFTER_MS : AFTER_MS);
   const { data, error, isFetching } = useQuery(searchQuery(settled));
-  const change = (part: Partial<Asked>) => setAsked({ ...asked, ...part });
+  const change = (part: Partial<SearchRequest>) => setAsked({ ...asked, ...part });
   const found = asked.query === "" ? undefined : data;
   return (
     <>
@@ -42,15 +41,15 @@ export function SearchPanel(): ReactNode {
       <search className={css.controls}>
         <Field
           type="search"
-          aria-label="Search in every document"
+          aria-label="Search all documents"
           placeholder="Search"
           autoFocus
           value={asked.query}
           onChange={(event) => change({ query: event.target.value })}
         />
         <Field
-          aria-label="Only in these files"
-          placeholder="In files such as story/** (all)"
+          aria-label="Files to include"
+          placeholder="Files to include, such as story/**"
           value={asked.glob}
           onChange={(event) => change({ glob: event.target.value })}
         />
@@ -88,10 +87,20 @@ export function SearchPanel(): ReactNode {
         {asked.kind === "semantic" ? null : <ReplaceBar asked={asked} found={found} />}
       </search>
       <div className={css.scroll} aria-busy={isFetching}>
-        {error ? <Empty>{problemOf(error)}</Empty> : null}
+        {error ? <Empty>{describeProblem(error)}</Empty> : null}
         {found && !error ? <SearchResults found={found} asked={settled} /> : null}
         {asked.query ? null : <Empty>{ABOUT[asked.kind]}</Empty>}
       </div>
     </>
   );
+}
+
+/** A value once it has not changed for a while. */
+function useDebounced<T>(value: T, afterMs: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const soon = setTimeout(() => setSettled(value), afterMs);
+    return () => clearTimeout(soon);
+  }, [value, afterMs]);
+  return settled;
 }

@@ -1,21 +1,21 @@
 import type { ReactNode } from "react";
-import { counted } from "@/review/telling";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
+import { pluralize } from "@/ui/format";
 import { Badge, Empty } from "@/ui/Small";
 import css from "./panels.module.css";
-import type { Answered, Asked } from "./searching";
+import type { SearchAnswer, SearchRequest } from "./search";
 
 const BEFORE = 12;
 
 /** What was found, by document; a click goes to the line. */
-export function SearchResults({ found, asked }: { found: Answered; asked: Asked }): ReactNode {
-  if (found.count === 0) return <Empty>Nothing was found for “{asked.query}”.</Empty>;
+export function SearchResults({ found, asked }: { found: SearchAnswer; asked: SearchRequest }): ReactNode {
+  if (found.count === 0) return <Empty>No results for “{asked.query}”.</Empty>;
   return (
     <div>
       <p className={`${css.soft} ${css.row}`} role="status">
         {found.truncated ? "More than " : ""}
-        {counted(found.count, asked.kind === "semantic" ? "passage" : "line")} in{" "}
-        {counted(found.documents.length, "document")}
+        {pluralize(found.count, asked.kind === "semantic" ? "passage" : "line")} in{" "}
+        {pluralize(found.documents.length, "document")}
       </p>
       {found.note ? <p className={`${css.soft} ${css.row}`}>{found.note}</p> : null}
       {found.documents.map(({ path, lines }) => (
@@ -28,7 +28,7 @@ export function SearchResults({ found, asked }: { found: Answered; asked: Asked 
               type="button"
               key={`${line} ${column}`}
               className={`${css.row} ${css.match}`}
-              onClick={() => void open(path, { line: line + 1, column, length })}
+              onClick={() => void openDocument(path, { line: line + 1, column, length })}
             >
               <span className={css.lineNumber}>{line + 1}</span>
               {asked.kind === "semantic" ? (

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArchiveRestore } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { ago } from "@/agent/words";
-import { Failure, type Schemas, sentenceOf, server, told } from "@/api/client";
+import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
 import { refresh, trashQuery, treeQuery } from "@/api/queries";
 import history from "@/history/history.module.css";
 import { RestoreDialog } from "@/history/RestoreDialog";
-import { open } from "@/state/documents";
-import { say } from "@/state/store";
+import { openDocument } from "@/state/documents";
+import { showToast } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
+import { formatAge } from "@/ui/format";
 import { Empty } from "@/ui/Small";
 import css from "./panels.module.css";
 
@@ -22,14 +22,14 @@ export function TrashPanel(): ReactNode {
   const isTaken = (path: string) => tree?.some((entry) => entry.path === path) ?? false;
   const bringBack = async (found: Trashed, to?: string) => {
     try {
-      await told(server.POST("/api/trash/restore", { body: { path: found.path, turn: found.turn, to: to ?? null } }));
+      await unwrap(server.POST("/api/trash/restore", { body: { path: found.path, turn: found.turn, to: to ?? null } }));
       setTaken(null);
-      say(`${to ?? found.path} is there again.`);
+      showToast(`${to ?? found.path} restored.`);
       refresh("turn", "tree");
-      await open(to ?? found.path);
+      await openDocument(to ?? found.path);
     } catch (failure) {
       if (failure instanceof Failure && failure.code === "already_exists" && to === undefined) setTaken(found);
-      else say(sentenceOf(failure), { tone: "bad" });
+      else showToast(errorMessage(failure), { tone: "bad" });
     }
   };
   return (
@@ -40,21 +40,21 @@ export function TrashPanel(): ReactNode {
       <div className={css.scroll}>
         {error ? (
           <Empty>
-            {sentenceOf(error)} <Button onClick={() => void refetch()}>Retry</Button>
+            {errorMessage(error)} <Button onClick={() => void refetch()}>Retry</Button>
           </Empty>
         ) : null}
-        {data?.length === 0 ? <Empty>The trash is empty. What you delete waits here.</Empty> : null}
+        {data?.length === 0 ? <Empty>The trash is empty. Deleted documents appear here.</Empty> : null}
         <ul aria-label="Deleted documents">
           {data?.map((found) => (
             <li key={`${found.turn} ${found.path}`} className={history.trashed}>
               <span className={history.turnText}>
                 <span className={history.turnTitle}>{found.path}</span>
                 <span className={history.turnMeta}>
-                  {ago(new Date(found.deleted * 1000))} · by {found.author} · {bytes(found.size)}
+                  {formatAge(new Date(found.deleted * 1000))} · by {found.author} · {formatBytes(found.size)}
                 </span>
               </span>
               <IconButton
-                label={`Bring ${found.path} back`}
+                label={`Restore ${found.path}`}
                 onClick={() => (isTaken(found.path) ? setTaken(found) : void bringBack(found))}
               >
                 <ArchiveRestore size={15} />
@@ -70,6 +70,6 @@ export function TrashPanel(): ReactNode {
   );
 }
 
-function bytes(size: number): string {
+function formatBytes(size: number): string {
   return size < 1024 ? `${size} bytes` : `${(size / 1024).toFixed(size < 10_240 ? 1 : 0)} KB`;
 }

@@ -22,7 +22,7 @@ interface Node {
   children: Map<string, Node>;
 }
 
-function grown(entries: readonly Entry[]): Node {
+function buildTree(entries: readonly Entry[]): Node {
   const root: Node = { entry: undefined, name: "", path: "", children: new Map() };
   for (const entry of entries) {
     let at = root;
@@ -46,7 +46,7 @@ function isFolder(node: Node): boolean {
 }
 
 /** The rows that are seen: folders first, then by name as people count, and with a filter whatever fits it. */
-export function rows(entries: readonly Entry[], opened: ReadonlySet<string>, filter = ""): Row[] {
+export function listRows(entries: readonly Entry[], opened: ReadonlySet<string>, filter = ""): Row[] {
   const wanted = filter.trim().toLowerCase();
   const fitting = wanted ? entries.filter(({ path }) => path.toLowerCase().includes(wanted)) : entries;
   const found: Row[] = [];
@@ -62,7 +62,7 @@ export function rows(entries: readonly Entry[], opened: ReadonlySet<string>, fil
       if (open) walk(child, depth + 1);
     }
   };
-  walk(grown(fitting), 0);
+  walk(buildTree(fitting), 0);
   return found;
 }
 
@@ -72,7 +72,7 @@ export function folderOf(path: string): string {
 }
 
 /** Where a document is after it was dropped on a row: in that folder, or beside that document. */
-export function dropped(path: string, on: Row | null): string {
+export function dropTarget(path: string, on: Row | null): string {
   const folder = on === null ? "" : on.folder ? on.path : folderOf(on.path);
   const name = path.slice(path.lastIndexOf("/") + 1);
   return folder ? `${folder}/${name}` : name;

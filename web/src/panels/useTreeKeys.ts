@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useState } from "react";
-import { open } from "@/state/documents";
+import { openDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { folderOf, type Row } from "./tree";
 
 /** Open a folder, or close it. */
-export function fold(path: string): void {
+export function toggleFolder(path: string): void {
   const { unfolded } = useStore.getState();
   show({ unfolded: unfolded.includes(path) ? unfolded.filter((one) => one !== path) : [...unfolded, path] });
 }
@@ -28,15 +28,18 @@ export function useTreeKeys(rows: readonly Row[]): TreeKeys {
       focus(to.path);
       event.currentTarget.querySelector<HTMLElement>(`[data-path="${CSS.escape(to.path)}"]`)?.focus();
     };
-    const enter = () => (row.folder ? fold(row.path) : void open(row.path));
+    const enter = () => (row.folder ? toggleFolder(row.path) : void openDocument(row.path));
     const above = rows.find(({ path, folder }) => folder && path === folderOf(row.path));
     const acts = new Map<string, () => void>([
       ["ArrowDown", () => go(rows[at + 1])],
       ["ArrowUp", () => go(rows[at - 1])],
       ["Home", () => go(rows[0])],
       ["End", () => go(rows[rows.length - 1])],
-      ["ArrowRight", () => (row.folder && !row.open ? fold(row.path) : go(row.folder ? rows[at + 1] : undefined))],
-      ["ArrowLeft", () => (row.open ? fold(row.path) : go(above))],
+      [
+        "ArrowRight",
+        () => (row.folder && !row.open ? toggleFolder(row.path) : go(row.folder ? rows[at + 1] : undefined)),
+      ],
+      ["ArrowLeft", () => (row.open ? toggleFolder(row.path) : go(above))],
       ["Enter", enter],
       [" ", enter],
       ["F2", () => row.readable && show({ dialog: { kind: "rename", path: row.path } })],

@@ -2,12 +2,12 @@ import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { stretch } from "@/editor/binding";
-import { reading, typing } from "@/editor/extensions";
+import { replaceDifference } from "@/editor/binding";
+import { editorFor, readingExtensions } from "@/editor/extensions";
 import type { Facts } from "@/editor/facts";
 import type { Session } from "@/live/session";
 import css from "./CompareView.module.css";
-import { baseOf, type Draft, place } from "./placing";
+import { baseOf, type Draft, placeHunks } from "./hunkPlaces";
 
 interface CompareViewProps {
   path: string;
@@ -25,13 +25,20 @@ export function CompareView({ path, session, facts, readOnly, draft, onSave }: C
 
   useEffect(() => {
     if (!host.current) return;
-    const { doc, extensions } = typing(path, session, onSave);
+    const { doc, extensions } = editorFor(path, session, onSave);
     const made = new MergeView({
       parent: host.current,
-      a: { doc, extensions: [reading(path, doc.length), EditorState.readOnly.of(true), named(`${path}, as accepted`)] },
+      a: {
+        doc,
+        extensions: [
+          readingExtensions(path, doc.length),
+          EditorState.readOnly.of(true),
+          ariaLabel(`${path}, as accepted`),
+        ],
+      },
       b: {
         doc,
-        extensions: [extensions, EditorState.readOnly.of(readOnly), named(`Text of ${path}`), facts.following()],
+        extensions: [extensions, EditorState.readOnly.of(readOnly), ariaLabel(`Text of ${path}`), facts.track()],
       },
       gutter: true,
       diffConfig: { scanLimit: 500, timeout: 200 },
@@ -47,14 +54,14 @@ export function CompareView({ path, session, facts, readOnly, draft, onSave }: C
   useEffect(() => {
     if (!merge) return;
     const text = merge.b.state.doc;
-    const { placed, whole } = place(
+    const { placed, whole } = placeHunks(
       draft.hunks.filter(({ kind }) => kind !== "moved"),
       text,
     );
     if (!whole) return; // it was told for a text that has gone on; it is told again
     const old = merge.a.state.doc.toString();
     const base = baseOf(text, placed);
-    if (old !== base) merge.a.dispatch({ changes: stretch(old, base) });
+    if (old !== base) merge.a.dispatch({ changes: replaceDifference(old, base) });
   }, [merge, draft]);
 
   return (
@@ -68,6 +75,6 @@ export function CompareView({ path, session, facts, readOnly, draft, onSave }: C
   );
 }
 
-function named(label: string) {
+function ariaLabel(label: string) {
   return EditorView.contentAttributes.of({ "aria-label": label });
 }

@@ -1,35 +1,48 @@
-import { type ReactNode, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useRef, useState } from "react";
+import { blameQuery, groupBlame } from "@/history/blame";
+import { changedIn } from "@/history/patch";
+import { turnQuery } from "@/history/turns";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import css from "./ConflictDialog.module.css";
-import { settle } from "./deciding";
-import { type Hunk, plain } from "./placing";
-import { settledText } from "./settling";
+import { resolveConflict } from "./decisions";
+import { type Hunk, normalizeNewlines } from "./hunkPlaces";
+import { type ConflictAbout, findWriter, isTyped, isWithAgent, listSides, toDocumentText } from "./sides";
 
 interface ConflictDialogProps {
   path: string;
   hunk: Hunk;
   onClose: () => void;
+  /** Put the focus into the text: the button that had it is gone, and the next key is meant for the text. */
+  onSettled: () => void;
 }
 
-/** Three panes: what it was, yours, the agent's. Choose one, or write what it shall be. */
-export function ConflictDialog({ path, hunk, onClose }: ConflictDialogProps): ReactNode {
-  const [text, setText] = useState(plain(hunk.working));
+/** A pane for each side, named by whose it is. Choose one, or write what it shall be. */
+export function ConflictDialog({ path, hunk, onClose, onSettled }: ConflictDialogProps): ReactNode {
+  const [text, setText] = useState(normalizeNewlines(hunk.working));
   const [sending, setSending] = useState(false);
+  const settled = useRef(false);
+  const about = useAbout(path, hunk);
+  const both = isWithAgent(hunk) && (isTyped(hunk) || about.writer === "you");
 
   const send = async (chosen: string) => {
     setSending(true);
-    const done = await settle(path, hunk.hunk_id, settledText(chosen, hunk));
+    settled.current = await resolveConflict(path, hunk.hunk_id, toDocumentText(chosen, hunk));
     setSending(false);
-    if (done) onClose();
+    if (settled.current) onClose();
   };
 
   return (
     <Modal
-      title="Both of you changed this"
-      text="Choose one of the two, or write below what shall stand here. It is saved at once, and can be undone."
+      title={both ? "Both of you changed this" : "This was changed twice"}
+      text="Choose a version, or write your own below. It is saved at once, and you can undo it."
       wide
       onClose={onClose}
+      onClosed={() => {
+        if (settled.current) onSettled();
+        return settled.current;
+      }}
       acts={
         <>
           <Button onClick={onClose}>Later</Button>
@@ -40,24 +53,36 @@ export function ConflictDialog({ path, hunk, onClose }: ConflictDialogProps): Re
       }
     >
       <div className={css.panes}>
-        <Pane title="Before" text={hunk.base} />
-        <Pane title="Yours" text={hunk.working}>
-          <Button small disabled={sending} onClick={() => void send(hunk.working)}>
-            Use yours
-          </Button>
-        </Pane>
-        <Pane title="The agent's" text={hunk.proposed}>
-          <Button small disabled={sending} onClick={() => void send(hunk.proposed)}>
-            Use the agent's
-          </Button>
-        </Pane>
+        {listSides(hunk, about).map(({ title, text: its, use }) => (
+          <Pane key={title} title={title} text={its}>
+            {use ? (
+              <Button small disabled={sending} onClick={() => void send(its)}>
+                {use}
+              </Button>
+            ) : null}
+          </Pane>
+        ))}
       </div>
       <label className={css.free}>
-        <span>What shall stand here</span>
+        <span>Resolved text</span>
         <textarea value={text} rows={6} spellCheck onChange={(event) => setText(event.target.value)} />
       </label>
     </Modal>
   );
+}
+
+/** Who proposes, in place of what, and who wrote what stands there now. */
+function useAbout(path: string, hunk: Hunk): ConflictAbout {
+  const { turn, hunk_id, proposed } = hunk;
+  const { data: detail } = useQuery({ ...turnQuery(turn ?? 0), enabled: turn !== null });
+  const { data: blame } = useQuery({ ...blameQuery(path), enabled: !isTyped(hunk) });
+  const made = detail?.hunks.find((each) => each.hunk_id === hunk_id);
+  const change = made && changedIn(made.patch);
+  return {
+    agent: detail?.turn.author.name,
+    before: change?.after === normalizeNewlines(proposed) ? change.before : undefined,
+    writer: blame && findWriter(groupBlame(blame), hunk),
+  };
 }
 
 function Pane({ title, text, children }: { title: string; text: string; children?: ReactNode }): ReactNode {
@@ -67,7 +92,7 @@ function Pane({ title, text, children }: { title: string; text: string; children
         <h3>{title}</h3>
         {children}
       </header>
-      <pre>{plain(text) || <em>nothing</em>}</pre>
+      <pre>{normalizeNewlines(text) || <em>empty</em>}</pre>
     </section>
   );
 }

@@ -1,16 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { reviewQuery, workspaceQuery } from "@/api/queries";
-import { open } from "@/state/documents";
+import { HunkLines } from "@/history/HunkLines";
+import { type DiffLine, linesBetween } from "@/history/patch";
+import { openDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
+import { pluralize } from "@/ui/format";
 import { Badge, type Tone } from "@/ui/Small";
-import { DraftDiff } from "./DraftDiff";
-import { decideAll } from "./deciding";
-import type { Draft } from "./placing";
+import { decideAll } from "./decisions";
+import { type Draft, type Hunk, normalizeNewlines } from "./hunkPlaces";
 import css from "./ReviewSummary.module.css";
-import { counted, kindName, openHunks, summaryText } from "./telling";
+import { formatSummary, kindName, listOpenHunks } from "./reviewText";
 
 const TONES: Record<Draft["kind"], Tone> = { created: "added", modified: "agent", moved: "plain", deleted: "removed" };
 const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
@@ -24,11 +26,11 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
   const sorted = ORDER.flatMap((kind) => drafts.filter((draft) => draft.kind === kind));
   return (
     <Collapsible.Root asChild>
-      <section className={css.summary} aria-label="Changes that wait for you">
+      <section className={css.summary} aria-label="Changes to review">
         <div className={css.head}>
           <Collapsible.Trigger className={css.trigger}>
             <ChevronRight size={15} className={css.arrow} aria-hidden />
-            {summaryText(drafts)}
+            {formatSummary(drafts)}
           </Collapsible.Trigger>
           <span className={css.acts}>
             <Button small onClick={() => void decideAll("reject", drafts, byTurn)}>
@@ -52,7 +54,7 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
 }
 
 function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): ReactNode {
-  const hunks = openHunks(draft);
+  const hunks = listOpenHunks(draft);
   const moved = draft.kind === "moved" && draft.base_path ? ` (was ${draft.base_path})` : "";
   const label = `${draft.path}${moved}`;
   return (
@@ -63,13 +65,13 @@ function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): React
           {draft.kind === "deleted" ? (
             <span className={css.path}>{label}</span>
           ) : (
-            <button type="button" className={css.path} onClick={() => void open(draft.path)}>
+            <button type="button" className={css.path} onClick={() => void openDocument(draft.path)}>
               {label}
             </button>
           )}
-          <Collapsible.Trigger className={css.unfold} aria-label={`Show what changes in ${draft.path}`}>
+          <Collapsible.Trigger className={css.unfold} aria-label={`Show changes in ${draft.path}`}>
             <ChevronRight size={13} className={css.arrow} aria-hidden />
-            {counted(hunks.length, "change")}
+            {pluralize(hunks.length, "change")}
           </Collapsible.Trigger>
           {byTurn ? null : <SummaryActs draft={draft} />}
         </div>
@@ -96,4 +98,43 @@ function SummaryActs({ draft }: { draft: Draft }): ReactNode {
       </Button>
     );
   });
+}
+
+/** Beyond these a look at the document itself tells more. */
+const MANY = 200;
+
+/** What would change in a document, hunk by hunk, to be read without opening it. */
+function DraftDiff({ draft }: { draft: Draft }): ReactNode {
+  const { shown, left } = useMemo(() => firstLines(draft), [draft]);
+  return (
+    <section className={css.diff} aria-label={`Changes in ${draft.path}`}>
+      {shown.map(({ id, lines }) => (
+        <HunkLines key={id} lines={lines} />
+      ))}
+      {shown.length === 0 ? <p className={css.count}>No text changes.</p> : null}
+      {left > 0 ? <p className={css.count}>And {left} more lines.</p> : null}
+    </section>
+  );
+}
+
+function firstLines(draft: Draft): { shown: { id: string; lines: DiffLine[] }[]; left: number } {
+  const shown: { id: string; lines: DiffLine[] }[] = [];
+  let left = 0;
+  let room = MANY;
+  for (const hunk of listOpenHunks(draft)) {
+    const lines = hunkLines(hunk, draft);
+    if (lines.length > 0 && room > 0) shown.push({ id: hunk.hunk_id, lines: lines.slice(0, room) });
+    left += Math.max(lines.length - room, 0);
+    room = Math.max(room - lines.length, 0);
+  }
+  return { shown, left };
+}
+
+function hunkLines({ base, working, start_line, working_start_line }: Hunk, { kind }: Draft): DiffLine[] {
+  return linesBetween(
+    normalizeNewlines(base),
+    kind === "deleted" ? "" : normalizeNewlines(working),
+    start_line,
+    working_start_line,
+  );
 }

@@ -1,54 +1,100 @@
-/** The bar above a hunk in the source view, with the text that it takes out where that is better read by itself. */
+/** The bar above a hunk: who made it, in which turn, and what to do with it. Plain elements, since it is part of a text. */
 
-import { type EditorView, WidgetType } from "@codemirror/view";
-import { element, hunkBar } from "./bar";
+import { describeChange, describeChoice } from "./changeText";
+import type { Hunk } from "./hunkPlaces";
+import { canBeSplit } from "./hunkSplit";
 import css from "./marks.module.css";
-import { type Hunk, plain } from "./placing";
-import { reviewActions } from "./reviewState";
-import { stepFrom } from "./stepping";
-import { wording } from "./wording";
+import type { ReviewActions } from "./reviewState";
+import { isTyped, isWithAgent } from "./sides";
 
-const BAR_HEIGHT = 30;
-const LINE_HEIGHT = 24;
+const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
 
-export class HunkBar extends WidgetType {
-  constructor(
-    readonly hunk: Hunk,
-    readonly number: number,
-    readonly count: number,
-  ) {
-    super();
-  }
+export interface BarActions extends ReviewActions {
+  /** Put the focus on the bar of the next hunk, or of the one before. */
+  stepFrom: (id: string, step: number) => void;
+}
 
-  override eq({ hunk, number, count }: HunkBar): boolean {
-    const { hunk: own } = this;
-    const same = hunk.base === own.base && hunk.working === own.working && hunk.conflict === own.conflict;
-    return same && hunk.hunk_id === own.hunk_id && number === this.number && count === this.count;
-  }
+/** The bar of the hunk with this number of so many; `crowded` says that others stand at the same place. */
+export function createHunkBar(
+  hunk: Hunk,
+  number: number,
+  count: number,
+  actions: BarActions,
+  crowded = false,
+): HTMLElement {
+  const root = createElement("div", css.bar);
+  root.dataset.hunk = hunk.hunk_id;
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", `Change ${number} of ${count}`);
+  const row = root.appendChild(createElement("div", css.row));
+  row.append(createBadge(hunk));
+  if (hunk.warning) row.append(createWarning(hunk.warning));
+  const { turn } = hunk;
+  if (turn !== null) row.append(createButton(`turn ${turn}`, css.turn, () => actions.showTurn(turn)));
+  const whole = actions.byTurn ? " turn" : "";
+  const accept = () => (hunk.conflict ? actions.settle(hunk) : actions.decide("accept", hunk));
+  const reject = () => actions.decide("reject", hunk);
+  // Of several bars above one line, only the words tell which decides what.
+  const words = hunk.conflict ? describeChoice(hunk.working, hunk.proposed) : describeChange(hunk.base, hunk.working);
+  const first = row.appendChild(createButton(hunk.conflict ? "Resolve…" : `Accept${whole}`, css.accept, accept, words));
+  first.dataset.first = "";
+  row.append(createButton(hunk.conflict ? keepLabel(hunk) : `Reject${whole}`, css.reject, reject, words));
+  if (crowded) row.append(createWords(words));
+  if (canBeSplit(hunk) && !actions.byTurn)
+    row.append(createButton("Split", css.turn, () => actions.split(hunk), words));
+  root.addEventListener("keydown", (event) => {
+    const held = event.ctrlKey || event.metaKey;
+    const step = held || event.altKey ? undefined : { j: 1, k: -1 }[event.key];
+    if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && held)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    actions.stepFrom(hunk.hunk_id, step ?? 1);
+    // In a conflict with another program this would write over its words: not by a key that closes things.
+    if (event.key === "Escape" && isWithAgent(hunk)) reject();
+    if (event.key === "Enter") accept();
+  });
+  return root;
+}
 
-  override get estimatedHeight(): number {
-    const lines = this.hunk.working === "" ? plain(this.hunk.base).split("\n").length - 1 : 0;
-    return BAR_HEIGHT + lines * LINE_HEIGHT;
-  }
+/** What stands there is the person's own, or what the file says. */
+function keepLabel(hunk: Hunk): string {
+  return isTyped(hunk) ? "Keep mine" : "Keep current text";
+}
 
-  override ignoreEvent(): boolean {
-    return true;
-  }
+function createBadge({ author, conflict }: Hunk): HTMLElement {
+  const found = createElement("span", css.badge);
+  found.dataset.tone = conflict ? "warn" : "agent";
+  found.textContent = conflict ? "Conflict" : (AUTHORS[author] ?? author);
+  return found;
+}
 
-  override toDOM(view: EditorView): HTMLElement {
-    const actions = view.state.facet(reviewActions);
-    const bar = { ...actions, stepFrom: (id: string, step: number) => stepFrom(view, id, step) };
-    const root = hunkBar(this.hunk, this.number, this.count, bar);
-    root.append(...this.#removed());
-    return root;
-  }
+function createWords(words: string): HTMLElement {
+  const found = createElement("span", css.words);
+  found.textContent = words;
+  found.title = words;
+  return found;
+}
 
-  #removed(): HTMLElement[] {
-    const { hunk } = this;
-    const { block } = hunk.conflict ? { block: "" } : wording(plain(hunk.base), plain(hunk.working));
-    if (block === "") return [];
-    const removed = element("del", css.removedBlock);
-    removed.textContent = block.replace(/\n$/, "");
-    return [removed];
-  }
+function createWarning(text: string): HTMLElement {
+  const found = createElement("span", css.badge);
+  found.dataset.tone = "warn";
+  found.textContent = "Instructions to agents";
+  found.title = text;
+  return found;
+}
+
+/** `words` say in its name what it is about, for whom does not see where it stands. */
+function createButton(text: string, className: string | undefined, run: () => void, words = ""): HTMLElement {
+  const found = createElement("button", className);
+  found.setAttribute("type", "button");
+  found.textContent = text;
+  if (words) found.setAttribute("aria-label", `${text}: ${words}`);
+  found.addEventListener("click", run);
+  return found;
+}
+
+export function createElement(name: string, className: string | undefined): HTMLElement {
+  const found = document.createElement(name);
+  found.className = className ?? "";
+  return found;
 }

@@ -7,11 +7,11 @@
 
 import { type Range, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate, WidgetType } from "@codemirror/view";
-import { HunkBar } from "./hunkBar";
+import { HunkBarWidget } from "./hunkBarWidget";
+import { isOpen, normalizeNewlines, type PlacedHunk } from "./hunkPlaces";
 import css from "./marks.module.css";
-import { isOpen, type Placed, plain } from "./placing";
-import { dropHunk, placedField, type ReviewActions, reviewActions, setHunks } from "./reviewState";
-import { wording } from "./wording";
+import { dropHunk, hunksField, type ReviewActions, reviewActions, setHunks } from "./reviewState";
+import { diffWords } from "./wordDiff";
 
 const bars = StateField.define<DecorationSet>({
   create: () => Decoration.none,
@@ -19,13 +19,14 @@ const bars = StateField.define<DecorationSet>({
     const anew = transaction.effects.some((effect) => effect.is(setHunks) || effect.is(dropHunk));
     if (!anew) return set.map(transaction.changes);
     const { doc } = transaction.state;
-    const open = transaction.state.field(placedField).filter(({ hunk }) => isOpen(hunk));
+    const open = transaction.state.field(hunksField).filter(({ hunk }) => isOpen(hunk));
+    const lines = open.map(({ from }) => doc.lineAt(from).from);
     return Decoration.set(
-      open.map(({ hunk, from }, at) =>
-        Decoration.widget({ widget: new HunkBar(hunk, at + 1, open.length), block: true, side: -1 }).range(
-          doc.lineAt(from).from,
-        ),
-      ),
+      open.map(({ hunk }, at) => {
+        const line = lines[at] ?? 0;
+        const widget = new HunkBarWidget(hunk, at + 1, open.length, lines[at - 1] === line || lines[at + 1] === line);
+        return Decoration.widget({ widget, block: true, side: -1 }).range(line);
+      }),
       true,
     );
   },
@@ -57,7 +58,7 @@ const lines = {
   current: Decoration.line({ class: css.current ?? "" }),
 };
 
-function marksOf(view: EditorView, { hunk, from, to }: Placed, marks: Range<Decoration>[]): void {
+function marksOf(view: EditorView, { hunk, from, to }: PlacedHunk, marks: Range<Decoration>[]): void {
   const { doc } = view.state;
   const { viewport } = view;
   const kind = hunk.conflict ? "conflict" : hunk.author === "user" ? "own" : "plain";
@@ -70,7 +71,7 @@ function marksOf(view: EditorView, { hunk, from, to }: Placed, marks: Range<Deco
     at = line.to + 1;
   }
   if (hunk.conflict || hunk.author === "user") return;
-  const { added, removed } = wording(plain(hunk.base), doc.sliceString(from, to));
+  const { added, removed } = diffWords(normalizeNewlines(hunk.base), doc.sliceString(from, to));
   for (const range of added) marks.push(addedWords.range(from + range.from, from + range.to));
   for (const { at, text } of removed) {
     marks.push(Decoration.widget({ widget: new RemovedWords(text), side: -1 }).range(from + at));
@@ -86,8 +87,8 @@ const words = ViewPlugin.fromClass(
     }
 
     update(update: ViewUpdate): void {
-      const before = update.startState.field(placedField);
-      const now = update.state.field(placedField);
+      const before = update.startState.field(hunksField);
+      const now = update.state.field(hunksField);
       if (now.length === 0 && before.length === 0) return;
       if (update.docChanged || update.viewportChanged || update.selectionSet || before !== now) {
         this.decorations = this.marks(update.view);
@@ -97,7 +98,7 @@ const words = ViewPlugin.fromClass(
     marks(view: EditorView): DecorationSet {
       const { from, to } = view.viewport;
       const marks: Range<Decoration>[] = [];
-      for (const placed of view.state.field(placedField)) {
+      for (const placed of view.state.field(hunksField)) {
         if (placed.from <= to && placed.to >= from && placed.hunk.kind === "modified") marksOf(view, placed, marks);
       }
       return Decoration.set(marks, true);
@@ -107,5 +108,5 @@ const words = ViewPlugin.fromClass(
 );
 
 export function reviewMarks(actions: ReviewActions) {
-  return [reviewActions.of(actions), placedField, bars, words];
+  return [reviewActions.of(actions), hunksField, bars, words];
 }

@@ -2,7 +2,7 @@
 
 import { Facet, StateEffect, StateField } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
-import { type Hunk, hunkAt, isOpen, moved, type Placed, place } from "./placing";
+import { findHunkAt, type Hunk, isOpen, mapHunks, type PlacedHunk, placeHunks } from "./hunkPlaces";
 
 /** What the bars and the keys do. */
 export interface ReviewActions {
@@ -25,12 +25,12 @@ export const setHunks = StateEffect.define<readonly Hunk[]>();
 /** A hunk was decided just now. */
 export const dropHunk = StateEffect.define<string>();
 
-export const placedField = StateField.define<readonly Placed[]>({
+export const hunksField = StateField.define<readonly PlacedHunk[]>({
   create: () => [],
   update(placed, transaction) {
-    let found = transaction.docChanged && placed.length > 0 ? moved(placed, transaction.changes) : placed;
+    let found = transaction.docChanged && placed.length > 0 ? mapHunks(placed, transaction.changes) : placed;
     for (const effect of transaction.effects) {
-      if (effect.is(setHunks)) found = place(effect.value, transaction.state.doc, found).placed;
+      if (effect.is(setHunks)) found = placeHunks(effect.value, transaction.state.doc, found).placed;
       if (effect.is(dropHunk)) found = found.filter(({ hunk }) => hunk.hunk_id !== effect.value);
     }
     return found;
@@ -39,14 +39,14 @@ export const placedField = StateField.define<readonly Placed[]>({
 
 /** The hunk that the cursor is in. */
 export function currentHunk(view: EditorView): Hunk | undefined {
-  const { hunk } = hunkAt(view.state.field(placedField), view.state.selection.main.head) ?? {};
+  const { hunk } = findHunkAt(view.state.field(hunksField), view.state.selection.main.head) ?? {};
   return hunk && isOpen(hunk) ? hunk : undefined;
 }
 
 /** How many lines below the first of this hunk the cursor is; undefined where it is elsewhere. */
-export function lineWithin({ state }: EditorView, { hunk_id }: Hunk): number | undefined {
+export function cursorLineIn({ state }: EditorView, { hunk_id }: Hunk): number | undefined {
   const { head } = state.selection.main;
-  const placed = state.field(placedField).find(({ hunk }) => hunk.hunk_id === hunk_id);
+  const placed = state.field(hunksField).find(({ hunk }) => hunk.hunk_id === hunk_id);
   if (!placed || head <= placed.from || head >= placed.to) return undefined;
   return state.doc.lineAt(head).number - state.doc.lineAt(placed.from).number;
 }

@@ -1,9 +1,9 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { server, told } from "@/api/client";
-import { askAnew } from "@/api/queries";
+import { server, unwrap } from "@/api/client";
+import { client, refetch } from "@/api/queries";
 import type { About } from "@/live/session";
-import type { Draft } from "./placing";
+import type { Draft } from "./hunkPlaces";
 
 const AFTER_MS = 200;
 
@@ -15,11 +15,33 @@ const AFTER_MS = 200;
 export const draftQuery = (path: string) =>
   queryOptions({
     queryKey: ["draft", path],
-    // As a list, which may be empty: a browser complains aloud of an answer that there is nothing.
-    queryFn: async (): Promise<Draft | null> =>
-      (await told(server.GET("/api/review", { params: { query: { path } } }))).documents[0] ?? null,
+    queryFn: async (): Promise<Draft | null> => {
+      // As a list, which may be empty: a browser complains aloud of an answer that there is nothing.
+      const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
+      return documents[0] ? withoutDecided(documents[0]) : null;
+    },
     refetchOnWindowFocus: false,
+    // An answer like the last one is news as well: the page may have dropped a hunk since, or not had its text then.
+    structuralSharing: false,
   });
+
+/** The hunks whose decisions the server has still to answer, by document: no answer of before shows them again. */
+const decidedHunks = new Map<string, Set<string>>();
+
+function withoutDecided(draft: Draft): Draft {
+  const hidden = decidedHunks.get(draft.path);
+  return hidden?.size ? { ...draft, hunks: draft.hunks.filter(({ hunk_id }) => !hidden.has(hunk_id)) } : draft;
+}
+
+/** Show a hunk no more from the moment in which it is decided. Once that is answered, call the answer of this. */
+export function hideHunk(path: string, hunkId: string): () => void {
+  const hidden = decidedHunks.get(path) ?? new Set();
+  decidedHunks.set(path, hidden.add(hunkId));
+  const { queryKey } = draftQuery(path);
+  void client.cancelQueries({ queryKey });
+  client.setQueryData(queryKey, (draft) => draft && withoutDecided(draft));
+  return () => hidden.delete(hunkId);
+}
 
 /** The review of a document, asked for again whenever its text or what is pending is another. */
 export function useReview(path: string, { version, pending, saved }: About, wanted: boolean): Draft | null {
@@ -28,7 +50,7 @@ export function useReview(path: string, { version, pending, saved }: About, want
   const known = enabled ? `${version} ${pending}` : "";
   useEffect(() => {
     if (known === "") return;
-    const soon = setTimeout(() => void askAnew({ queryKey: draftQuery(path).queryKey }), AFTER_MS);
+    const soon = setTimeout(() => void refetch({ queryKey: draftQuery(path).queryKey }), AFTER_MS);
     return () => clearTimeout(soon);
   }, [path, known]);
   return (enabled && data) || null;

@@ -1,24 +1,24 @@
 import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
-import { sentenceOf } from "@/api/client";
+import { errorMessage } from "@/api/client";
 import { colourOf } from "@/editor/cursors";
 import type { Facts } from "@/editor/facts";
 import type { Session } from "@/live/session";
-import { decideHunk, splitHunk } from "@/review/deciding";
-import type { Draft, Hunk } from "@/review/placing";
-import { cutAt } from "@/review/splitting";
+import { decideHunk, splitHunk } from "@/review/decisions";
+import type { Draft, Hunk } from "@/review/hunkPlaces";
+import { findSplit } from "@/review/hunkSplit";
 import { show } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
-import { asking, type Reading } from "./asking";
+import { markdownApi, type ParsedMarkdown } from "./markdownApi";
 import "./bridge";
 import { cursors, showCursors } from "./cursors";
-import { RichEditing } from "./editing";
-import { following } from "./following";
+import { switchView } from "./documentViews";
 import css from "./RichView.module.css";
-import { dropHunk, reviewing, stepInRich } from "./reviewing";
+import { RichEditor } from "./richEditor";
+import { trackFacts } from "./richFacts";
+import { dropHunk, reviewExtensions, stepToHunk } from "./richReview";
 import { RichTools } from "./tools";
-import { showAs } from "./turning";
-import { arrive, depart, useGoingTo } from "./usePlaces";
+import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
 
 // Reading and writing a text this long takes the server more than half a second.
@@ -33,19 +33,20 @@ export interface RichViewProps {
   byTurn: boolean;
   name: string;
   onConflict: (hunk: Hunk) => void;
-  stepping: Ref<Stepping>;
+  stepping: Ref<RichViewHandle>;
   onPending: (pending: boolean) => void;
 }
 
 /** Going from hunk to hunk. */
-export interface Stepping {
+export interface RichViewHandle {
   step(direction: number): void;
+  focus(): void;
 }
 
 /** A markdown document as a person sees it, to type into. */
 export default function RichView(props: RichViewProps): ReactNode {
   const { path, session } = props;
-  const [opening, setOpening] = useState<{ text: string; reading: Reading } | null>(null);
+  const [opening, setOpening] = useState<{ text: string; reading: ParsedMarkdown } | null>(null);
   const [problem, setProblem] = useState("");
   const long = session.text.length > LONGEST;
   useEffect(() => {
@@ -55,11 +56,11 @@ export default function RichView(props: RichViewProps): ReactNode {
     const open = async () => {
       const text = session.text.toString();
       try {
-        const reading = await asking.parse(text);
+        const reading = await markdownApi.parse(text);
         if (!ended) setOpening({ text, reading });
       } catch (error) {
         if (ended) return;
-        setProblem(sentenceOf(error));
+        setProblem(errorMessage(error));
         again = setTimeout(open, 1000);
       }
     };
@@ -73,27 +74,30 @@ export default function RichView(props: RichViewProps): ReactNode {
   if (!long) return <Empty>{problem || "Opening…"}</Empty>;
   return (
     <div className={css.long}>
-      <p>This document is too long for the rich view, which is for texts of up to 300,000 characters.</p>
-      <Button onClick={() => void showAs(path, "source")}>Show the source</Button>
+      <p>This document is too long for the rich view. The limit is 300,000 characters.</p>
+      <Button onClick={() => void switchView(path, "source")}>Show source</Button>
     </div>
   );
 }
 
 interface RichPageProps extends RichViewProps {
   text: string;
-  reading: Reading;
+  reading: ParsedMarkdown;
 }
 
 function RichPage(props: RichPageProps): ReactNode {
   const { path, session, name, readOnly, draft, stepping } = props;
   const host = useRef<HTMLDivElement>(null);
-  const { editing, problem, settled } = useEditing(host, props);
+  const { editing, problem, settled } = useRichEditor(host, props);
   useRichReview(editing, draft, settled);
-  useGoingTo(editing, path, settled);
+  useGoToPlace(editing, path, settled);
   useEffect(() => {
     session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
   }, [session, name]);
-  useImperativeHandle(stepping, () => ({ step: (by) => void (editing && stepInRich(editing.editor.view, by)) }));
+  useImperativeHandle(stepping, () => ({
+    step: (by) => void (editing && stepToHunk(editing.editor.view, by)),
+    focus: () => editing?.editor.view.focus(),
+  }));
   return (
     <div className={css.view}>
       {editing && !readOnly ? <RichTools editor={editing.editor} path={path} /> : null}
@@ -109,17 +113,17 @@ function RichPage(props: RichPageProps): ReactNode {
   );
 }
 
-interface Edited {
-  editing: RichEditing | null;
+interface EditorState {
+  editing: RichEditor | null;
   problem: string;
   /** The text that the editor shows; null while it shows another. */
   settled: string | null;
 }
 
 /** A rich editor in an element, for as long as it is there. */
-function useEditing(host: { current: HTMLDivElement | null }, props: RichPageProps): Edited {
+function useRichEditor(host: { current: HTMLDivElement | null }, props: RichPageProps): EditorState {
   const { path, session, facts, text, reading, onPending } = props;
-  const [editing, setEditing] = useState<RichEditing | null>(null);
+  const [editing, setEditing] = useState<RichEditor | null>(null);
   const [problem, setProblem] = useState("");
   const [settled, setSettled] = useState<string | null>(text);
   // What the editor calls is what was given last, without making the editor anew.
@@ -128,21 +132,21 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
   // Before the page is changed: what is taken off it has no focus any more.
   useLayoutEffect(() => {
     if (!host.current) return;
-    const extensions = [...reviewing(actionsOf(given, () => made)), cursors];
+    const extensions = [...reviewExtensions(reviewActions(given, () => made)), cursors];
     const onChange = (error: unknown) => {
-      setProblem(error ? sentenceOf(error) : "");
-      setSettled(made.syncing.settled ? made.syncing.text : null);
-      onPending(made.syncing.pending);
+      setProblem(error ? errorMessage(error) : "");
+      setSettled(made.sync.settled ? made.sync.text : null);
+      onPending(made.sync.pending);
     };
     const { path, readOnly } = given.current;
     const page = { host: host.current, path, session, readOnly, text, reading, extensions, onChange };
-    const made: RichEditing = new RichEditing(page);
+    const made: RichEditor = new RichEditor(page);
     setEditing(made);
-    setSettled(made.syncing.settled ? text : null);
-    arrive(made);
-    const ends = [following(made, facts), showCursors(made)];
+    setSettled(made.sync.settled ? text : null);
+    restorePlace(made);
+    const ends = [trackFacts(made, facts), showCursors(made)];
     return () => {
-      depart(made);
+      rememberPlace(made);
       for (const end of ends) end();
       setEditing(null);
       onPending(false);
@@ -155,7 +159,7 @@ function useEditing(host: { current: HTMLDivElement | null }, props: RichPagePro
 }
 
 /** What the bars and the keys of a review do. */
-function actionsOf(given: { current: RichViewProps }, editing: () => RichEditing) {
+function reviewActions(given: { current: RichViewProps }, editing: () => RichEditor) {
   return {
     decide: (act: "accept" | "reject", hunk: Hunk) => {
       const { draft, byTurn } = given.current;
@@ -165,7 +169,7 @@ function actionsOf(given: { current: RichViewProps }, editing: () => RichEditing
     },
     settle: (hunk: Hunk) => given.current.onConflict(hunk),
     showTurn: (turn: number) => show({ dialog: { kind: "turn", turn } }),
-    split: (hunk: Hunk) => void splitHunk(given.current.path, hunk, cutAt(hunk.working)),
+    split: (hunk: Hunk) => void splitHunk(given.current.path, hunk, findSplit(hunk.working)),
     get byTurn() {
       return given.current.byTurn;
     },

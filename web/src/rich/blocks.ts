@@ -19,12 +19,12 @@ export interface Stretch {
 }
 
 /** The stretches in which two lists of blocks differ. */
-export function differing(old: readonly Node[], fresh: readonly Node[]): Stretch[] {
+export function diffBlocks(old: readonly Node[], fresh: readonly Node[]): Stretch[] {
   const shorter = Math.min(old.length, fresh.length);
   let start = 0;
-  while (start < shorter && same(old[start], fresh[start])) start += 1;
+  while (start < shorter && isSame(old[start], fresh[start])) start += 1;
   let end = 0;
-  while (end < shorter - start && same(old.at(-1 - end), fresh.at(-1 - end))) end += 1;
+  while (end < shorter - start && isSame(old.at(-1 - end), fresh.at(-1 - end))) end += 1;
   // Each block that says something else becomes a letter, so that blocks are compared as texts are.
   const letters = new Map<string, string>();
   const letter = (node: Node) => {
@@ -46,7 +46,7 @@ export function differing(old: readonly Node[], fresh: readonly Node[]): Stretch
   }));
 }
 
-function same(one: Node | undefined, other: Node | undefined): boolean {
+function isSame(one: Node | undefined, other: Node | undefined): boolean {
   return one !== undefined && other !== undefined && one.eq(other);
 }
 
@@ -73,14 +73,14 @@ export function numberIn(stretches: readonly Stretch[], number: number): number 
 }
 
 /** What a bringing did: where it ended in the document, or that it has to wait. */
-export interface Brought {
+export interface BringResult {
   /** Whether everything was brought; nothing was where not. */
   whole: boolean;
   /** The end of what was brought in last; null where nothing was. */
   end: number | null;
 }
 
-const WAIT: Brought = { whole: false, end: null };
+const WAIT: BringResult = { whole: false, end: null };
 
 /**
  * Carry out in `doc`, a transform of what the person has in front of them, what became of `old` in `fresh`.
@@ -88,13 +88,13 @@ const WAIT: Brought = { whole: false, end: null };
  * Where both changed one place, the person's has to be written first if `typed` says that it is not yet; else what they
  * have there can be told from the text only by what no markdown says, and gives way.
  */
-export function bring(doc: Transform, old: Node, fresh: Node, typed: boolean): Brought {
+export function bringChanges(doc: Transform, old: Node, fresh: Node, typed: boolean): BringResult {
   const [olds, news, mine] = [blocksOf(old), blocksOf(fresh), blocksOf(doc.doc)];
-  const own = differing(olds, mine);
+  const own = diffBlocks(olds, mine);
   const steps: { from: number; to: number; stretch: Stretch; inner: Inner | null }[] = [];
-  for (const stretch of merged(differing(olds, news), own, typed)) {
+  for (const stretch of mergeStretches(diffBlocks(olds, news), own, typed)) {
     const clash = own.filter((each) => overlaps(each, stretch));
-    const inner = clash.length === 0 ? null : within(olds, news, mine, stretch, clash);
+    const inner = clash.length === 0 ? null : changeWithin(olds, news, mine, stretch, clash);
     if (clash.length > 0 && inner === null && typed) return WAIT;
     const from = placeIn(own, stretch.fromA, clash[0]);
     const to = clash.length === 0 ? from + stretch.toA - stretch.fromA : endIn(own, stretch.toA);
@@ -107,13 +107,13 @@ export function bring(doc: Transform, old: Node, fresh: Node, typed: boolean): B
     if (inner) doc.replace(start + inner.from, start + inner.to, inner.slice);
     else replaceBlocks(doc, from, to, news.slice(stretch.fromB, stretch.toB));
     const map = doc.mapping.slice(before);
-    end = end === null ? last(doc, before) : map.map(end);
+    end = end === null ? endOfSteps(doc, before) : map.map(end);
   }
   return { whole: true, end };
 }
 
 /** Where the last of the steps from a number on ends. */
-function last(doc: Transform, before: number): number | null {
+function endOfSteps(doc: Transform, before: number): number | null {
   let end: number | null = null;
   doc.mapping.maps.slice(before).forEach((map, at) => {
     map.forEach((_from, _to, _fresh, stop) => {
@@ -128,7 +128,7 @@ function overlaps(one: Stretch, other: Stretch): boolean {
 }
 
 /** The stretches of others; those that meet the same one of the person's together, where that one gives way. */
-function merged(theirs: Stretch[], own: readonly Stretch[], typed: boolean): Stretch[] {
+function mergeStretches(theirs: Stretch[], own: readonly Stretch[], typed: boolean): Stretch[] {
   if (typed) return theirs;
   const found: Stretch[] = [];
   for (const stretch of theirs) {
@@ -162,7 +162,7 @@ interface Inner {
 }
 
 /** Where both changed one block, but not the same place in it: the step that others made, beside the person's. */
-function within(
+function changeWithin(
   olds: readonly Node[],
   news: readonly Node[],
   mine: readonly Node[],

@@ -9,17 +9,17 @@
 
 import { keydownHandler } from "@tiptap/pm/keymap";
 import { type EditorState, Plugin, Selection, type Transaction } from "@tiptap/pm/state";
-import { undo } from "@/state/changing";
-import { type OpenRich, onOpenRich, openRich } from "./open";
+import { undoTurn } from "@/state/documents";
+import { type OpenEditor, onEditorsChanged, openEditors } from "./openEditors";
 import { Positions } from "./positions";
-import { type Direction, TakingBack } from "./takingBack";
+import { type Direction, UndoWithTurns } from "./undoWithTurns";
 
 /** Who typed within this time is left where they are. */
 const TYPING_MS = 1000;
 /** The server hears of use not more often than this. */
 const USE_MS = 300;
 
-interface Ask {
+interface BridgeAsk {
   type: "ask";
   id: string;
 }
@@ -33,22 +33,25 @@ export interface Done {
   turn: number | null;
 }
 
-type Asked = Ask | Done;
-type Said = { type: "ready" | "busy" | "shown"; id: string } | { type: "shows"; ago: number } | { type: "hides" };
+type BridgeRequest = BridgeAsk | Done;
+type BridgeAnswer =
+  | { type: "ready" | "busy" | "shown"; id: string }
+  | { type: "shows"; ago: number }
+  | { type: "hides" };
 
 /** One rich editor, as the server knows it. */
 class Bridge {
   readonly #hearer = { heard: (said: string) => void this.#answer(JSON.parse(said)), joined: () => this.#show() };
-  readonly #undoing: TakingBack;
+  readonly #undoing: UndoWithTurns;
   #focused = -1;
   #used = 0;
   #told = 0;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #typed = Number.NEGATIVE_INFINITY;
 
-  constructor(readonly rich: OpenRich) {
+  constructor(readonly rich: OpenEditor) {
     rich.session.hearer = this.#hearer;
-    this.#undoing = new TakingBack(rich.session.undo, () => rich.flush(), undo);
+    this.#undoing = new UndoWithTurns(rich.session.undo, () => rich.flush(), undoTurn);
     rich.editor.registerPlugin(this.#keys(), (ours, others) => [ours, ...others]);
     const { dom } = rich.editor.view;
     dom.addEventListener("beforeinput", this.#type);
@@ -70,7 +73,7 @@ class Bridge {
     this.#undoing.end();
   }
 
-  #say(message: Said): void {
+  #say(message: BridgeAnswer): void {
     this.rich.session.say(JSON.stringify(message));
   }
 
@@ -81,7 +84,7 @@ class Bridge {
     this.#say({ type: "shows", ago: Math.max(0, this.#told - Math.max(this.#focused, this.#used)) });
   }
 
-  async #answer(message: Asked): Promise<void> {
+  async #answer(message: BridgeRequest): Promise<void> {
     const { id } = message;
     if (message.type === "ask") {
       const ready = await this.rich.flush();
@@ -148,10 +151,10 @@ function isFree(editor: Element): boolean {
   return !activeElement || activeElement === body || editor.contains(activeElement);
 }
 
-const bridges = new Map<OpenRich, Bridge>();
+const bridges = new Map<OpenEditor, Bridge>();
 
-onOpenRich(() => {
-  const open = [...openRich.values()];
+onEditorsChanged(() => {
+  const open = [...openEditors.values()];
   for (const [rich, bridge] of bridges) {
     if (open.includes(rich)) continue;
     bridge.end();

@@ -2,8 +2,8 @@ import { Text } from "@codemirror/state";
 import { getSchema, type JSONContent } from "@tiptap/core";
 import { Node } from "@tiptap/pm/model";
 import { describe, expect, it } from "vitest";
-import type { Hunk } from "@/review/placing";
-import { type Change, changesIn, lined, type Read } from "./changes";
+import type { Hunk } from "@/review/hunkPlaces";
+import { type Change, findChanges, type Read, withLines } from "./changes";
 import { richExtensions } from "./schema";
 
 const schema = getSchema(richExtensions());
@@ -42,11 +42,11 @@ function changes(base: string, working: string, hunks: Told[]): { doc: Node; fou
     const hunk = { hunk_id: `h${at}`, author, conflict, ...rest } as unknown as Hunk;
     return { hunk, from, to: from + rest.working.length };
   });
-  const found = changesIn(
+  const found = findChanges(
     after.doc,
     after,
     before,
-    lined(placed, Text.of(working.split("\n")), Text.of(base.split("\n"))),
+    withLines(placed, Text.of(working.split("\n")), Text.of(base.split("\n"))),
   );
   return { doc: after.doc, found };
 }

@@ -7,23 +7,23 @@
 
 import type { Text } from "@codemirror/state";
 import type { Node } from "@tiptap/pm/model";
-import { type Hunk, type Placed, plain } from "@/review/placing";
-import { wording } from "@/review/wording";
-import type { Lines } from "./asking";
-import { blocksOf, differing, numberIn, startOf } from "./blocks";
-import { type Plain, plainOf } from "./places";
+import { type Hunk, normalizeNewlines, type PlacedHunk } from "@/review/hunkPlaces";
+import { diffWords } from "@/review/wordDiff";
+import { blocksOf, diffBlocks, numberIn, startOf } from "./blocks";
+import type { BlockLines } from "./markdownApi";
+import { type Plain, toPlain } from "./places";
 
 /** A document as it was read, with the lines of its blocks. */
 export interface Read {
   doc: Node;
-  blocks: readonly Lines[];
+  blocks: readonly BlockLines[];
 }
 
 /** A hunk and its lines, in the text as it is and as it was. */
 export interface LinedHunk {
   hunk: Hunk;
-  working: Lines;
-  base: Lines;
+  working: BlockLines;
+  base: BlockLines;
 }
 
 /** What is shown of hunks that share blocks: positions are those of the document in front. */
@@ -40,17 +40,17 @@ export interface Change {
   gone: { at: number; nodes: Node[] }[];
 }
 
-export function lined(placed: readonly Placed[], text: Text, base: Text): LinedHunk[] {
+export function withLines(placed: readonly PlacedHunk[], text: Text, base: Text): LinedHunk[] {
   let shift = 0;
   return placed.map(({ hunk, from, to }) => {
-    const { length } = plain(hunk.base);
+    const { length } = normalizeNewlines(hunk.base);
     const start = from + shift;
     shift += length - (to - from);
     return { hunk, working: between(text, from, to), base: between(base, start, start + length) };
   });
 }
 
-function between(text: Text, from: number, to: number): Lines {
+function between(text: Text, from: number, to: number): BlockLines {
   const line = text.lineAt(from);
   const start = line.number - 1;
   if (to > from) return { start, end: text.lineAt(to - 1).number };
@@ -59,7 +59,7 @@ function between(text: Text, from: number, to: number): Lines {
 }
 
 /** The numbers of the blocks that lines are of. */
-function touched(blocks: readonly Lines[], { start, end }: Lines): Numbers {
+function touchedBlocks(blocks: readonly BlockLines[], { start, end }: BlockLines): Numbers {
   const from = count(blocks, (each) => each.end <= start);
   const inside = blocks[from];
   if (start === end) return { from, to: inside && inside.start < start ? from + 1 : from };
@@ -72,7 +72,7 @@ function touched(blocks: readonly Lines[], { start, end }: Lines): Numbers {
   };
 }
 
-function count(blocks: readonly Lines[], holds: (each: Lines) => boolean): number {
+function count(blocks: readonly BlockLines[], holds: (each: BlockLines) => boolean): number {
   const found = blocks.findIndex((each) => !holds(each));
   return found < 0 ? blocks.length : found;
 }
@@ -85,21 +85,21 @@ interface Numbers {
 /** Take in the blocks to which those lines belong that, on the other side, are of the same block as the hunk's. */
 function widen(
   numbers: Numbers,
-  blocks: readonly Lines[],
-  lines: Lines,
+  blocks: readonly BlockLines[],
+  lines: BlockLines,
   others: Numbers,
-  otherBlocks: readonly Lines[],
-  otherLines: Lines,
+  otherBlocks: readonly BlockLines[],
+  otherLines: BlockLines,
 ): void {
   if (others.from === others.to) return;
   const [first, last] = [otherBlocks[others.from], otherBlocks[others.to - 1]];
   if (first && first.start < otherLines.start) {
     const start = first.start + lines.start - otherLines.start;
-    numbers.from = Math.min(numbers.from, touched(blocks, { start, end: start + 1 }).from);
+    numbers.from = Math.min(numbers.from, touchedBlocks(blocks, { start, end: start + 1 }).from);
   }
   if (last && last.end > otherLines.end) {
     const end = last.end + lines.end - otherLines.end;
-    numbers.to = Math.max(numbers.to, touched(blocks, { start: end - 1, end }).to);
+    numbers.to = Math.max(numbers.to, touchedBlocks(blocks, { start: end - 1, end }).to);
   }
 }
 
@@ -109,11 +109,11 @@ interface Group {
   base: Numbers;
 }
 
-function grouped(working: Read, base: Read, hunks: readonly LinedHunk[]): Group[] {
+function groupHunks(working: Read, base: Read, hunks: readonly LinedHunk[]): Group[] {
   const groups: Group[] = [];
   for (const each of hunks) {
-    const here = touched(working.blocks, each.working);
-    const there = touched(base.blocks, each.base);
+    const here = touchedBlocks(working.blocks, each.working);
+    const there = touchedBlocks(base.blocks, each.base);
     widen(there, base.blocks, each.base, here, working.blocks, each.working);
     widen(here, working.blocks, each.working, there, base.blocks, each.base);
     const last = groups.at(-1);
@@ -127,17 +127,17 @@ function grouped(working: Read, base: Read, hunks: readonly LinedHunk[]): Group[
 }
 
 /** The changes as they are shown in `doc`, which stands for `working` and may have gone on a little. */
-export function changesIn(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[]): Change[] {
-  const here = differing(blocksOf(working.doc), blocksOf(doc));
-  return grouped(working, base, hunks).map((group) => {
+export function findChanges(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[]): Change[] {
+  const here = diffBlocks(blocksOf(working.doc), blocksOf(doc));
+  return groupHunks(working, base, hunks).map((group) => {
     const from = numberIn(here, group.working.from) ?? Math.min(group.working.from, doc.childCount);
     const last = group.working.to - 1;
     const to = last < group.working.from ? from : (numberIn(here, last) ?? last) + 1;
-    return changeOf(doc, group, { from, to: Math.min(Math.max(from, to), doc.childCount) }, blocksOf(base.doc));
+    return toChange(doc, group, { from, to: Math.min(Math.max(from, to), doc.childCount) }, blocksOf(base.doc));
   });
 }
 
-function changeOf(doc: Node, group: Group, here: Numbers, olds: readonly Node[]): Change {
+function toChange(doc: Node, group: Group, here: Numbers, olds: readonly Node[]): Change {
   const { from, to } = here;
   const at = startOf(doc, from);
   const change: Change = { hunks: group.hunks, at, blocks: [], added: [], removed: [], gone: [] };
@@ -148,7 +148,7 @@ function changeOf(doc: Node, group: Group, here: Numbers, olds: readonly Node[])
     if (news.length > 0) change.blocks.push({ from: at, to: startOf(doc, to) });
     return change;
   }
-  for (const { fromA, toA, fromB, toB } of differing(before, news)) {
+  for (const { fromA, toA, fromB, toB } of diffBlocks(before, news)) {
     let start = startOf(doc, from + fromB);
     const left = before.slice(fromA, toA);
     for (const node of news.slice(fromB, toB)) {
@@ -168,18 +168,18 @@ function changeOf(doc: Node, group: Group, here: Numbers, olds: readonly Node[])
 
 /** Mark the whole of a block as added. */
 function mark(change: Change, node: Node, start: number): void {
-  const said = plainOf(node, start);
+  const said = toPlain(node, start);
   addRange(change, said, 0, said.text.length);
 }
 
 /** Compare an old block with the new one, word by word, where that is how they are best read. */
 function compare(change: Change, old: Node, fresh: Node, start: number): boolean {
   if (old.type !== fresh.type || fresh.isAtom) return false;
-  const before = plainOf(old, 0).text;
-  const said = plainOf(fresh, start);
+  const before = toPlain(old, 0).text;
+  const said = toPlain(fresh, start);
   const { text, positions } = said;
   if (before === text) return false; // the same words in another shape: both are shown whole
-  const { added, removed, block } = wording(before, text);
+  const { added, removed, block } = diffWords(before, text, true);
   if (block !== "") return false;
   for (const range of added) addRange(change, said, range.from, range.to);
   for (const each of removed) change.removed.push({ at: positions[each.at] ?? start + 1, text: each.text });

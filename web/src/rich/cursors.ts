@@ -5,9 +5,9 @@ import { Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet } from "@tiptap/pm/view";
 import * as Y from "yjs";
 import { colourOf } from "@/editor/cursors";
-import { hearCursor } from "./cursorHeard";
-import type { RichEditing } from "./editing";
 import { linesOf, toPosition } from "./places";
+import type { RichEditor } from "./richEditor";
+import { flushSelection } from "./selectionFlush";
 
 interface Presence {
   user?: { name?: string; kind?: string };
@@ -32,14 +32,14 @@ export const cursors = Extension.create({
 });
 
 /** Show the cursors of others where they are; the answer ends it. */
-export function showCursors(editing: RichEditing): () => void {
+export function showCursors(editing: RichEditor): () => void {
   const { awareness } = editing.session;
   let showing: ReturnType<typeof setTimeout> | undefined;
   const show = () => {
     showing = undefined;
-    hearCursor(editing.editor.view);
+    flushSelection(editing.editor.view);
     // Until the text is shown that they are in, they stay where they were.
-    if (!editing.syncing.settled) return;
+    if (!editing.sync.settled) return;
     const { view, state } = editing.editor;
     const found = [...awareness.getStates()].flatMap(([client, presence]) => mark(editing, client, presence));
     if (found.length === 0 && key.getState(state) === DecorationSet.empty) return;
@@ -57,19 +57,19 @@ export function showCursors(editing: RichEditing): () => void {
   };
 }
 
-function mark(editing: RichEditing, client: number, presence: Presence): Decoration[] {
-  const { session, standing } = editing;
+function mark(editing: RichEditor, client: number, presence: Presence): Decoration[] {
+  const { session, content } = editing;
   const { user, cursor } = presence;
   if (client === session.awareness.clientID || !cursor) return [];
   const relative = Y.createRelativePositionFromJSON(cursor.head);
   const found = Y.createAbsolutePositionFromRelativePosition(relative, session.doc);
   if (found?.type !== session.text) return [];
-  const before = linesOf(standing.text.slice(0, found.index));
+  const before = linesOf(content.text.slice(0, found.index));
   const place = { line: before.length - 1, column: before.at(-1)?.length ?? 0 };
   const colour = user?.kind === "agent" ? "var(--agent)" : colourOf(client);
-  const name = user?.name ?? "Somebody";
+  const name = user?.name ?? "Someone";
   const spec = { side: 1, key: `${client} ${name}`, ignoreSelection: true };
-  return [Decoration.widget(toPosition(standing, place), () => caret(name, colour), spec)];
+  return [Decoration.widget(toPosition(content, place), () => caret(name, colour), spec)];
 }
 
 function caret(name: string, colour: string): HTMLElement {

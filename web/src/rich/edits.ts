@@ -2,7 +2,7 @@
 
 import { diff } from "@codemirror/merge";
 import { ChangeSet, Text } from "@codemirror/state";
-import type { Edit } from "@/live/merging";
+import type { Edit } from "@/live/textMerge";
 
 // Two texts that have little in common are not worth seconds of looking for it.
 const PATIENCE = { scanLimit: 1000, timeout: 200 };
@@ -21,7 +21,7 @@ export function editsBetween(old: string, fresh: string): Edit[] {
       last.to = toA;
     } else edits.push({ from: fromA, to: toA, insert: fresh.slice(fromB, toB) });
   }
-  return edits.map((edit, at) => byWords(old, edit, edits[at - 1]?.to ?? 0));
+  return edits.map((edit, at) => diffByWords(old, edit, edits[at - 1]?.to ?? 0));
 }
 
 const FARTHEST = 200;
@@ -30,7 +30,7 @@ const FARTHEST = 200;
  * The same insertion, begun where a word does: "one two" made of "two" by "one " rather than by "ne two" after an "o", so
  * that what others type at the same time does not come between.
  */
-function byWords(text: string, edit: Edit, first: number): Edit {
+function diffByWords(text: string, edit: Edit, first: number): Edit {
   const { from, to, insert } = edit;
   if (to > from || insert === "") return edit;
   for (let back = 0; back < FARTHEST && from - back >= first; back += 1) {
@@ -64,7 +64,7 @@ export function changeSet(edits: readonly Edit[], length: number): ChangeSet {
   );
 }
 
-export function unchanged(length: number): ChangeSet {
+export function emptyChange(length: number): ChangeSet {
   return ChangeSet.empty(length);
 }
 
@@ -77,6 +77,6 @@ export function editsOf(changes: ChangeSet): Edit[] {
 }
 
 /** A text after edits of it. */
-export function edited(text: string, edits: readonly Edit[]): string {
+export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits.reduceRight((all, { from, to, insert }) => all.slice(0, from) + insert + all.slice(to), text);
 }

@@ -1,7 +1,7 @@
 import { getSchema, type JSONContent } from "@tiptap/core";
 import { Node } from "@tiptap/pm/model";
 import { describe, expect, it } from "vitest";
-import { type Standing, toPlace, toPosition } from "./places";
+import { type RichText, toPlace, toPosition } from "./places";
 import { richExtensions } from "./schema";
 
 const schema = getSchema(richExtensions());
@@ -10,7 +10,7 @@ const words = (text: string, ...marks: string[]): JSONContent =>
 const paragraph = (...content: JSONContent[]): JSONContent => ({ type: "paragraph", content });
 const item = (...content: JSONContent[]): JSONContent => ({ type: "listItem", content });
 
-const STANDING: Standing = {
+const STANDING: RichText = {
   text: "---\na: b\n---\n\nShe read the letter.\r\n\nIt was **very** dark\nup there \u{1F600}.\n\n* one\n* two\n",
   blocks: [
     { start: 0, end: 3 },
@@ -74,7 +74,7 @@ describe("places in the markdown and in the rich document", () => {
   });
 
   it("are the beginning where there is nothing", () => {
-    const empty: Standing = {
+    const empty: RichText = {
       text: "",
       blocks: [],
       doc: Node.fromJSON(schema, { type: "doc", content: [paragraph()] }),

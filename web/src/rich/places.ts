@@ -7,7 +7,7 @@
 
 import { diff } from "@codemirror/merge";
 import type { Node } from "@tiptap/pm/model";
-import type { Lines } from "./asking";
+import type { BlockLines } from "./markdownApi";
 
 /** A place in the markdown, from 0; columns count UTF-16 units. */
 export interface SourcePlace {
@@ -16,10 +16,10 @@ export interface SourcePlace {
 }
 
 /** A document, and the markdown that it stands for. */
-export interface Standing {
+export interface RichText {
   doc: Node;
   text: string;
-  blocks: readonly Lines[];
+  blocks: readonly BlockLines[];
 }
 
 const NEWLINE = /\r\n?|\n/;
@@ -32,11 +32,11 @@ export function linesOf(text: string): string[] {
 interface Block {
   node: Node;
   position: number;
-  lines: Lines;
+  lines: BlockLines;
 }
 
 /** The blocks that have lines: an empty paragraph has none. */
-function blocks({ doc, blocks: lines }: Standing): Block[] {
+function blocks({ doc, blocks: lines }: RichText): Block[] {
   const found: { node: Node; position: number }[] = [];
   doc.forEach((node, position) => {
     if (node.type.name !== "paragraph" || node.childCount > 0) found.push({ node, position });
@@ -49,28 +49,28 @@ function blocks({ doc, blocks: lines }: Standing): Block[] {
 }
 
 /** Where a place of the markdown lies in the document. */
-export function toPosition(standing: Standing, { line, column }: SourcePlace): number {
+export function toPosition(standing: RichText, { line, column }: SourcePlace): number {
   const all = blocks(standing);
   const block = all.find(({ lines }) => line < lines.end) ?? all.at(-1);
   if (!block) return 0;
-  const { text, positions } = plainOf(block.node, block.position);
+  const { text, positions } = toPlain(block.node, block.position);
   const source = linesOf(standing.text).slice(block.lines.start, block.lines.end);
   if (line < block.lines.start) return positions[0] ?? block.position;
   if (line >= block.lines.end) return positions.at(-1) ?? block.position;
   const before = source.slice(0, line - block.lines.start);
   const offset = before.reduce((sum, each) => sum + each.length + 1, 0) + column;
-  return positions[mapped(source.join("\n"), text, offset)] ?? block.position;
+  return positions[mapOffset(source.join("\n"), text, offset)] ?? block.position;
 }
 
 /** Where a position of the document lies in the markdown. */
-export function toPlace(standing: Standing, position: number): SourcePlace {
+export function toPlace(standing: RichText, position: number): SourcePlace {
   const all = blocks(standing);
   const block = all.findLast((each) => each.position <= position) ?? all[0];
   if (!block) return { line: 0, column: 0 };
-  const { text, positions } = plainOf(block.node, block.position);
+  const { text, positions } = toPlain(block.node, block.position);
   const source = linesOf(standing.text).slice(block.lines.start, block.lines.end);
   const at = positions.findLastIndex((each) => each <= position);
-  let column = mapped(text, source.join("\n"), Math.max(0, at));
+  let column = mapOffset(text, source.join("\n"), Math.max(0, at));
   let line = 0;
   for (; line < source.length - 1 && column > (source[line]?.length ?? 0); line += 1)
     column -= (source[line]?.length ?? 0) + 1;
@@ -78,7 +78,7 @@ export function toPlace(standing: Standing, position: number): SourcePlace {
 }
 
 /** An offset of one text in the other that it became. */
-function mapped(from: string, to: string, offset: number): number {
+function mapOffset(from: string, to: string, offset: number): number {
   let shift = 0;
   for (const { fromA, toA, fromB, toB } of diff(from, to, PATIENCE)) {
     if (offset < fromA || (offset === fromA && toA === fromA)) break;
@@ -94,7 +94,7 @@ export interface Plain {
   positions: number[];
 }
 
-export function plainOf(node: Node, position: number): Plain {
+export function toPlain(node: Node, position: number): Plain {
   const positions: number[] = [];
   let text = "";
   let end = position + (node.isTextblock ? 1 : 0);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import told from "../../../tests/vectors/rich/positions.json?raw";
 import shape from "../../../tests/vectors/rich/schema.json?raw";
 import { Positions, SEPARATOR } from "./positions";
-import { described, richExtensions } from "./schema";
+import { describeSchema, richExtensions } from "./schema";
 
 interface Vector {
   doc: object;
@@ -26,7 +26,7 @@ function read(json: object): Node {
 
 describe("the schema", () => {
   it("is the one that the server's tests know", () => {
-    expect(JSON.parse(JSON.stringify(described(schema)))).toEqual(JSON.parse(shape));
+    expect(JSON.parse(JSON.stringify(describeSchema(schema)))).toEqual(JSON.parse(shape));
   });
 });
 

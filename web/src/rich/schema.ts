@@ -57,7 +57,7 @@ export const InlineSource = Node.create({
 const label = { default: null, rendered: false };
 
 /** What the schema is, in a form that the server's tests hold its own schema to. */
-export function described(schema: Schema): object {
+export function describeSchema(schema: Schema): object {
   const attrs = (spec: { attrs?: { [name: string]: { default?: unknown } } | null }) =>
     Object.fromEntries(Object.entries(spec.attrs ?? {}).map(([name, attr]) => [name, attr.default]));
   const nodes = Object.values(schema.nodes).map(({ name, spec }) => {

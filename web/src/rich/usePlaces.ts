@@ -4,38 +4,39 @@ import { TextSelection } from "@tiptap/pm/state";
 import { useEffect } from "react";
 import { lastPlaces } from "@/editor/lastPlaces";
 import { type Place, show, useStore } from "@/state/store";
-import type { RichEditing } from "./editing";
 import { linesOf, type SourcePlace, toPlace, toPosition } from "./places";
+import type { RichEditor } from "./richEditor";
 
 /** Go to where the person was in the view before; the keyboard, too, where it was another view. */
-export function arrive(editing: RichEditing): void {
+export function restorePlace(editing: RichEditor): void {
   const last = lastPlaces.get(editing.path);
-  if (last) go(editing, last, last, last.view !== "rich" || (last.focused && document.activeElement === document.body));
+  if (last)
+    goToPlace(editing, last, last, last.view !== "rich" || (last.focused && document.activeElement === document.body));
 }
 
 /** Remember where the person is, and send the source view there. */
-export function depart(editing: RichEditing): void {
-  const { path, standing, editor } = editing;
-  const place = toPlace(standing, editor.state.selection.head);
+export function rememberPlace(editing: RichEditor): void {
+  const { path, content, editor } = editing;
+  const place = toPlace(content, editor.state.selection.head);
   lastPlaces.set(path, { ...place, view: "rich", focused: editor.isFocused });
   if (useStore.getState().views[path] !== "source") return;
-  const line = linesOf(standing.text)[place.line] ?? "";
+  const line = linesOf(content.text)[place.line] ?? "";
   show({ goingTo: { path, line: place.line + 1, column: [...line.slice(0, place.column)].length } });
 }
 
 /** Goes where the search, the outline or anybody else sends the person, once the editor shows the text. */
-export function useGoingTo(editing: RichEditing | null, path: string, text: string | null): void {
+export function useGoToPlace(editing: RichEditor | null, path: string, text: string | null): void {
   const goingTo = useStore((store) => store.goingTo);
   useEffect(() => {
     if (!editing || text === null || goingTo?.path !== path) return;
-    const { from, to } = rangeOf(goingTo, text);
-    go(editing, from, to, true);
+    const { from, to } = toRange(goingTo, text);
+    goToPlace(editing, from, to, true);
     show({ goingTo: null });
   }, [editing, path, text, goingTo]);
 }
 
 /** A place as it is told: a line from 1, a column and a length in characters. */
-function rangeOf({ line, column = 0, length = 0 }: Place, text: string): { from: SourcePlace; to: SourcePlace } {
+function toRange({ line, column = 0, length = 0 }: Place, text: string): { from: SourcePlace; to: SourcePlace } {
   const characters = [...(linesOf(text)[line - 1] ?? "")];
   const units = (count: number) => characters.slice(0, count).join("").length;
   return {
@@ -44,9 +45,9 @@ function rangeOf({ line, column = 0, length = 0 }: Place, text: string): { from:
   };
 }
 
-function go({ editor, standing }: RichEditing, from: SourcePlace, to: SourcePlace, focus: boolean): void {
+function goToPlace({ editor, content }: RichEditor, from: SourcePlace, to: SourcePlace, focus: boolean): void {
   const { tr } = editor.state;
-  const [start, end] = [toPosition(standing, from), toPosition(standing, to)];
+  const [start, end] = [toPosition(content, from), toPosition(content, to)];
   const selection = TextSelection.between(tr.doc.resolve(start), tr.doc.resolve(end));
   editor.view.dispatch(tr.setSelection(selection));
   const { node } = editor.view.domAtPos(selection.head);

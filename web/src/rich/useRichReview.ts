@@ -1,18 +1,18 @@
 import { Text } from "@codemirror/state";
 import { Node } from "@tiptap/pm/model";
 import { useEffect } from "react";
-import { baseOf, type Draft, type Hunk, place } from "@/review/placing";
-import { asking } from "./asking";
-import { type Change, changesIn, lined } from "./changes";
-import { hearCursor } from "./cursorHeard";
-import type { RichEditing } from "./editing";
+import { baseOf, type Draft, type Hunk, placeHunks } from "@/review/hunkPlaces";
+import { type Change, findChanges, withLines } from "./changes";
+import { markdownApi } from "./markdownApi";
 import { linesOf } from "./places";
-import { showChanges } from "./reviewing";
+import type { RichEditor } from "./richEditor";
+import { showChanges } from "./richReview";
+import { flushSelection } from "./selectionFlush";
 
 const NONE: Hunk[] = [];
 
 /** Shows a review in a rich editor; `text` is the shared text that the editor shows by now, null while it does not. */
-export function useRichReview(editing: RichEditing | null, draft: Draft | null, text: string | null): void {
+export function useRichReview(editing: RichEditor | null, draft: Draft | null, text: string | null): void {
   const whole = draft?.kind === "created" || draft?.kind === "deleted";
   const hunks = draft && !whole ? draft.hunks : NONE;
   useEffect(() => {
@@ -20,10 +20,10 @@ export function useRichReview(editing: RichEditing | null, draft: Draft | null, 
     let ended = false;
     const show = async () => {
       const changes = await changesOf(editing, hunks);
-      const { syncing, editor } = editing;
+      const { sync, editor } = editing;
       if (!changes || ended) return;
-      hearCursor(editor.view);
-      if (syncing.settled && syncing.text === text) showChanges(editor.view, changes);
+      flushSelection(editor.view);
+      if (sync.settled && sync.text === text) showChanges(editor.view, changes);
     };
     show().catch(() => undefined); // the server is away, and tells again when it is back
     return () => {
@@ -33,16 +33,16 @@ export function useRichReview(editing: RichEditing | null, draft: Draft | null, 
 }
 
 /** What is shown; null where the review is about a text that has gone on, and comes again. */
-async function changesOf({ syncing, editor }: RichEditing, all: readonly Hunk[]): Promise<Change[] | null> {
+async function changesOf({ sync, editor }: RichEditor, all: readonly Hunk[]): Promise<Change[] | null> {
   const hunks = all.filter(({ kind }) => kind === "modified");
   if (hunks.length === 0) return [];
-  const text = Text.of(linesOf(syncing.text));
-  const { placed, whole } = place(hunks, text);
+  const text = Text.of(linesOf(sync.text));
+  const { placed, whole } = placeHunks(hunks, text);
   if (!whole) return null;
   const base = baseOf(text, placed);
-  const { blocks } = syncing;
-  const working = { doc: await syncing.reading(), blocks };
-  const read = await asking.parse(base);
+  const { blocks } = sync;
+  const working = { doc: await sync.parseText(), blocks };
+  const read = await markdownApi.parse(base);
   const before = { doc: Node.fromJSON(editor.schema, read.doc), blocks: read.blocks };
-  return changesIn(editor.state.doc, working, before, lined(placed, text, Text.of(linesOf(base))));
+  return findChanges(editor.state.doc, working, before, withLines(placed, text, Text.of(linesOf(base))));
 }

@@ -1,10 +1,17 @@
-/** Opening, closing and saving documents: what the tree, the tabs, the palette and the search all do. */
+/**
+ * Open, close, save, create, move and delete documents: what the tree, the tabs, the palette and the search all do.
+ * Each change is a turn of the person's, which a toast offers to undo.
+ */
 
-import { Failure, sentenceOf, server, told, UNREACHABLE } from "@/api/client";
-import { askAnew, refresh, tabsQuery } from "@/api/queries";
-import { allArrived } from "@/live/arriving";
+import { errorMessage, Failure, server, UNREACHABLE, unwrap } from "@/api/client";
+import { client, refetch, refresh, tabsQuery } from "@/api/queries";
+import { callTool } from "@/api/tools";
+import { waitForDelivery } from "@/live/delivery";
+import { followMoves } from "./documentMoves";
 import { isNarrow } from "./narrow";
-import { type Place, say, show, useStore } from "./store";
+import { dismissToastsOf, type Place, show, showToast, useStore } from "./store";
+
+const SECRET = "secret";
 
 /** Do something and say what went wrong; true where it went well. */
 export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
@@ -12,15 +19,21 @@ export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
     await act();
     return true;
   } catch (error) {
-    say(sentenceOf(error), { tone: "bad" });
+    showToast(errorMessage(error), { tone: "bad" });
     return false;
   }
 }
 
-export function open(path: string, place?: Omit<Place, "path">): Promise<boolean> {
+export function openDocument(path: string, place?: Omit<Place, "path">): Promise<boolean> {
   return attempt(async () => {
-    await told(server.POST("/api/tabs", { body: { path } }));
-    await askAnew({ queryKey: tabsQuery.queryKey });
+    try {
+      await unwrap(server.POST("/api/tabs", { body: { path } }));
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === SECRET) || !(await isAtHome())) throw error;
+      show({ dialog: { kind: "secret", path, ...(place && { place }) } });
+      return;
+    }
+    await refetch({ queryKey: tabsQuery.queryKey });
     const { order } = useStore.getState();
     show({
       active: path,
@@ -32,21 +45,26 @@ export function open(path: string, place?: Omit<Place, "path">): Promise<boolean
   });
 }
 
+/** Whether the person is the folder's owner at their own machine, who can open what is shown to nobody else. */
+async function isAtHome(): Promise<boolean> {
+  return (await unwrap(server.GET("/api/workspace"))).caller.at_home;
+}
+
 /** Close a tab; one with unsaved typing asks first. */
-export async function close(tabId: string, path: string, discard = false): Promise<void> {
+export async function closeDocument(tabId: string, path: string, discard = false): Promise<void> {
   try {
-    await allArrived([path]); // what is not at the server is nothing that it could ask about
-    await told(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tabId }, query: { discard } } }));
-    leave(path);
+    await waitForDelivery([path]); // what is not at the server is nothing that it could ask about
+    await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tabId }, query: { discard } } }));
+    removeFromWindow(path);
     refresh("tabs");
   } catch (error) {
     if (error instanceof Failure && error.status === 409) show({ dialog: { kind: "close", tabId, path } });
-    else say(sentenceOf(error), { tone: "bad" });
+    else showToast(errorMessage(error), { tone: "bad" });
   }
 }
 
 /** Take a document out of this window, and put its neighbour in front. */
-export function leave(path: string): void {
+export function removeFromWindow(path: string): void {
   const { order, active, tabs } = useStore.getState();
   const { [path]: _, ...others } = tabs;
   const at = order.indexOf(path);
@@ -55,13 +73,67 @@ export function leave(path: string): void {
 }
 
 /** Save a document: first what was typed has to be at the server. */
-export function save(tabId: string, path: string): Promise<boolean> {
+export function saveDocument(tabId: string, path: string): Promise<boolean> {
   return attempt(async () => {
-    if (!(await allArrived([path]))) {
-      const next = "What you typed is kept here; save when it is back.";
+    if (!(await waitForDelivery([path]))) {
+      const next = "What you typed is kept in this browser. Save again when it is back.";
       throw new Failure("The server cannot be reached.", UNREACHABLE, 0, next);
     }
-    await told(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
+    await unwrap(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
     refresh("tabs", "turn");
+  });
+}
+
+/** Take a turn back, and say how that went; gives the turn that did it, null where it could not be. */
+export async function undoTurn(turn: number): Promise<number | null> {
+  dismissToastsOf(turn);
+  try {
+    const done = await unwrap(server.POST("/api/turns/undo", { body: { turn } }));
+    const clash = done.conflicts[0];
+    if (clash) showToast(`${clash.path}: ${clash.reason}`, { tone: "bad" });
+    refresh("turn", "document");
+    return done.turn?.turn ?? null;
+  } catch (error) {
+    showToast(errorMessage(error), { tone: "bad" });
+    return null;
+  }
+}
+
+function offerUndo(text: string, turn: number | null | undefined, after: () => void = () => undefined): void {
+  const back = (number: number) => ({
+    action: { label: "Undo", run: () => void undoTurn(number).then((turn) => turn !== null && after()) },
+    turn: number,
+  });
+  showToast(text, turn === null || turn === undefined ? {} : back(turn));
+}
+
+export function moveDocument(path: string, to: string): Promise<boolean> {
+  return attempt(async () => {
+    await waitForDelivery([path]); // what was typed goes along
+    const done = await unwrap(server.POST("/api/documents/move", { body: { path, to } }));
+    followMoves(new Map([[path, done.path]]));
+    refresh("turn", "tabs", "tree");
+    offerUndo(`Moved ${path} to ${done.path}.`, done.turn?.turn, () => followMoves(new Map([[done.path, path]])));
+  });
+}
+
+export function trashDocument(path: string): Promise<boolean> {
+  return attempt(async () => {
+    await waitForDelivery([path]); // what was typed is in the trash with it, and comes back with it
+    const done = await unwrap(server.DELETE("/api/documents", { params: { query: { path } } }));
+    const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
+    if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
+    removeFromWindow(path);
+    refresh("turn", "tabs", "tree");
+    offerUndo(`Moved ${path} to the trash.`, done.turn?.turn);
+  });
+}
+
+export function createDocument(path: string, template: string): Promise<boolean> {
+  return attempt(async () => {
+    if (template) await callTool("create_document", { path, template }, true);
+    else await unwrap(server.POST("/api/documents", { body: { path, content: "" } }));
+    refresh("turn", "tree");
+    await openDocument(path);
   });
 }

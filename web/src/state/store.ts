@@ -74,6 +74,7 @@ export type Dialog =
   | { kind: "rename"; path: string }
   | { kind: "trash"; paths: string[] }
   | { kind: "close"; tabId: string; path: string }
+  | { kind: "secret"; path: string; place?: Omit<Place, "path"> }
   | { kind: "settings" }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }
@@ -84,6 +85,8 @@ export interface Toast {
   text: string;
   tone: "plain" | "bad";
   action?: { label: string; run: () => void };
+  /** The turn that it tells of: once that is undone, it is not so any more. */
+  turn?: number;
 }
 
 export const useStore = create<Store>()(
@@ -126,12 +129,17 @@ export function show(part: Partial<Store>): void {
 let toastCount = 0;
 
 /** Say something in a corner. */
-export function say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
+export function showToast(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
   toastCount += 1;
   const toast: Toast = { id: toastCount, text, tone: "plain", ...more };
   useStore.setState(({ toasts }) => ({ toasts: [...toasts.slice(-3), toast] }));
 }
 
-export function hush(id: number): void {
+export function dismissToast(id: number): void {
   useStore.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
+}
+
+/** A turn is being taken back: what was said of it goes. */
+export function dismissToastsOf(turn: number): void {
+  useStore.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.turn !== turn) }));
 }

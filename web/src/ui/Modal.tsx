@@ -7,19 +7,25 @@ interface ModalProps {
   text?: ReactNode;
   wide?: boolean;
   onClose: () => void;
+  /** Put the focus somewhere else than where it was, once the dialog is gone; false leaves it to go back. */
+  onClosed?: () => boolean;
   children?: ReactNode;
   /** The buttons at the foot. */
   acts?: ReactNode;
 }
 
 /** A dialog: the focus stays in it, Escape closes it, and the focus goes back to where it was. */
-export function Modal({ title, text, wide = false, onClose, children, acts }: ModalProps): ReactNode {
+export function Modal({ title, text, wide = false, onClose, onClosed, children, acts }: ModalProps): ReactNode {
   const described = text ? {} : { "aria-describedby": undefined };
   return (
     <Dialog.Root open onOpenChange={(opened) => opened || onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className={css.overlay} />
-        <Dialog.Content className={`${css.dialog} ${wide ? css.wide : ""}`} {...described}>
+        <Dialog.Content
+          className={`${css.dialog} ${wide ? css.wide : ""}`}
+          {...described}
+          onCloseAutoFocus={(event) => onClosed?.() && event.preventDefault()}
+        >
           <Dialog.Title className={css.dialogTitle}>{title}</Dialog.Title>
           {text ? <Dialog.Description className={css.dialogText}>{text}</Dialog.Description> : null}
           {children}

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { Toast } from "radix-ui";
 import type { ReactNode } from "react";
-import { hush, useStore } from "@/state/store";
+import { dismissToast, useStore } from "@/state/store";
 import { Button, IconButton } from "./Button";
 import css from "./ui.module.css";
 
@@ -18,7 +18,7 @@ export function Toasts(): ReactNode {
           className={css.toast}
           data-tone={tone}
           duration={SECONDS[tone] * 1000}
-          onOpenChange={(opened) => opened || hush(id)}
+          onOpenChange={(opened) => opened || dismissToast(id)}
         >
           <Toast.Description>{text}</Toast.Description>
           <div className={css.toastActs}>

@@ -7,17 +7,17 @@ fit, the person is asked, once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.intents import Steps, Told, call, one
-from redraft.agent.offline.wording import slips, word_list
+from redraft.agent.offline.intents import ScriptEnd, ScriptOutcome, Steps, call, perform
+from redraft.agent.offline.tokens import edit_distance, likeness, word_list
 from redraft.search.stems import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from redraft.agent.offline.intents import Desk
+    from redraft.agent.offline.intents import ScriptCall, ScriptContext
 
 NO_ANSWER = "no_user_answer"
 MAX_LISTED = 1000
@@ -66,16 +66,16 @@ def is_everything(phrase: str) -> bool:
 
 def listing() -> Steps[Listing]:
     """Everything that there is."""
-    found = yield from one(call("list_documents", recursive=True, limit=MAX_LISTED))
+    found = yield from perform(call("list_documents", recursive=True, limit=MAX_LISTED))
     if not found.ok:
-        raise Told(f"I could not list the documents: {found.message}")
+        raise ScriptEnd(f"I could not list the documents: {found.message}")
     entries = found.rows("documents")
     files = tuple(str(entry["path"]) for entry in entries if entry["type"] == "file")
     folders = tuple(str(entry["path"]) for entry in entries if entry["type"] == "folder")
     return Listing(files, folders, not (found.data["truncated"] or found.cut))
 
 
-def named(phrase: str, paths: Sequence[str]) -> list[str]:
+def best_matches(phrase: str, paths: Sequence[str]) -> list[str]:
     """The paths that a phrase may mean: those that fit best, all of them."""
     wanted = phrase.strip().strip("/").casefold()
     words = _words(wanted)
@@ -104,7 +104,7 @@ def _rank(wanted: str, words: set[str], path: str) -> int:
     if words and own and own <= words:
         return 4
     same_numbers = re.findall(r"\d+", wanted) == re.findall(r"\d+", bare)
-    return 3 if len(wanted) > 4 and same_numbers and slips(wanted, bare, 2) <= min(2, len(wanted) // 4) else 0
+    return 3 if len(wanted) > 4 and same_numbers and edit_distance(wanted, bare, 2) <= min(2, len(wanted) // 4) else 0
 
 
 def _words(text: str) -> set[str]:
@@ -113,25 +113,25 @@ def _words(text: str) -> set[str]:
     return {word.lstrip("0") or "0" for word in kept}
 
 
-def one_document(phrase: str, desk: Desk, *, guess: bool = True, listed: Listing | None = None) -> Steps[str]:
+def find_document(phrase: str, desk: ScriptContext, *, guess: bool = True, listed: Listing | None = None) -> Steps[str]:
     """The path of the document that is meant. With `guess`, one is chosen where the person leaves it to us."""
     if is_this(phrase):
-        return (yield from _at_hand(desk, guess))
+        return (yield from _current_document(desk, guess))
     listed = listed or (yield from listing())
-    found = named(phrase, listed.files)
+    found = best_matches(phrase, listed.files)
     if len(found) == 1:
         return found[0]
     if not found:
-        raise Told(_unknown(phrase, listed))
-    return (yield from _asked(f"Which document do you mean by “{phrase}”", found, desk, guess))
+        raise ScriptEnd(_explain_unknown(phrase, listed))
+    return (yield from _ask_which(f"Which document do you mean by “{phrase}”", found, desk, guess))
 
 
-def _at_hand(desk: Desk, guess: bool) -> Steps[str]:
+def _current_document(desk: ScriptContext, guess: bool) -> Steps[str]:
     """The document that the person pinned or has in front of them."""
     if len(desk.here) == 1:
         return desk.here[0]
     if not desk.here:
-        tabs = yield from one(call("list_tabs"))
+        tabs = yield from perform(call("list_tabs"))
         entries = tabs.rows("tabs")
         active = [str(tab["path"]) for tab in entries if tab["is_active"] or len(entries) == 1]
         if len(active) == 1:
@@ -140,26 +140,26 @@ def _at_hand(desk: Desk, guess: bool) -> Steps[str]:
     if len(choices) == 1:
         return choices[0]
     if not choices:
-        raise Told("There is no document here yet.")
-    return (yield from _asked("Which document do you mean", choices, desk, guess and bool(desk.here)))
+        raise ScriptEnd("There is no document here yet.")
+    return (yield from _ask_which("Which document do you mean", choices, desk, guess and bool(desk.here)))
 
 
-def _asked(question: str, choices: Sequence[str], desk: Desk, guess: bool) -> Steps[str]:
-    answer = yield from ask(f"{question}: {some(choices)}?", desk)
-    found = chosen(answer, choices)
+def _ask_which(question: str, choices: Sequence[str], desk: ScriptContext, guess: bool) -> Steps[str]:
+    answer = yield from ask(f"{question}: {list_some(choices)}?", desk)
+    found = match_choice(answer, choices)
     if found:
         return found
     if guess:
-        desk.notes.append(f"It could have been {some(choices)}; I took {choices[0]}.")
+        desk.notes.append(f"It could have been {list_some(choices)}; I took {choices[0]}.")
         return choices[0]
-    raise Told(f"I changed nothing, since I do not know which document you mean: {some(choices)}.")
+    raise ScriptEnd(f"I changed nothing, since I do not know which document you mean: {list_some(choices)}.")
 
 
-def chosen(answer: str, choices: Sequence[str]) -> str:
+def match_choice(answer: str, choices: Sequence[str]) -> str:
     """The choice that an answer means: by name, by a word that only it has, or by its place; "" for none."""
     if answer == NO_ANSWER:
         return ""
-    found = named(answer, choices)
+    found = best_matches(answer, choices)
     if len(found) == 1:
         return found[0]
     wanted = _words(answer.casefold())
@@ -170,43 +170,43 @@ def chosen(answer: str, choices: Sequence[str]) -> str:
     return choices[places[0] - 1] if len(places) == 1 else ""
 
 
-def ask(question: str, desk: Desk) -> Steps[str]:
+def ask(question: str, desk: ScriptContext) -> Steps[str]:
     """The person's answer; `no_user_answer` where there is none to be had."""
     if not desk.left:
         return NO_ANSWER
-    outcome = yield from one(call("clarify_user", question=question))
+    outcome = yield from perform(call("clarify_user", question=question))
     return str(outcome.data.get("answer") or NO_ANSWER).strip() if outcome.ok else NO_ANSWER
 
 
-def _unknown(phrase: str, listed: Listing) -> str:
+def _explain_unknown(phrase: str, listed: Listing) -> str:
     near = [path for path in listed.files if _words(path.casefold()) & _words(phrase.casefold())]
-    there = some(near or listed.files)
+    there = list_some(near or listed.files)
     more = "" if listed.whole else " (there are more than I was told)"
     return f"I find no document called “{phrase}”. There is: {there}{more}." if there else "There is no document yet."
 
 
-def some(choices: Sequence[str]) -> str:
+def list_some(choices: Sequence[str]) -> str:
     rest = len(choices) - SHOWN
     return ", ".join(choices[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def paths_meant(phrase: str, desk: Desk, *, default_everything: bool = False) -> Steps[list[str]]:
+def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool = False) -> Steps[list[str]]:
     """The documents of a phrase that may also mean all of them, or a folder."""
     everything = is_everything(phrase) or (default_everything and not phrase and not desk.here)
     if not everything and is_this(phrase):
-        return [(yield from one_document(phrase, desk))]
+        return [(yield from find_document(phrase, desk))]
     listed = yield from listing()
     if everything:
         return list(listed.files)
-    if group := group_meant(phrase, listed):
+    if group := resolve_group(phrase, listed):
         return group
-    folder = folder_meant(phrase, listed)
+    folder = resolve_folder(phrase, listed)
     if folder:
         return [path for path in listed.files if path.startswith(f"{folder}/")]
-    return [(yield from one_document(phrase, desk, listed=listed))]
+    return [(yield from find_document(phrase, desk, listed=listed))]
 
 
-def group_meant(phrase: str, listed: Listing) -> list[str]:
+def resolve_group(phrase: str, listed: Listing) -> list[str]:
     """The documents that "all chapters" means: two or more that have the word in their names."""
     match = _GROUP.fullmatch(phrase.strip())
     if match is None or not (match[1] or match[2].casefold().endswith("s")):
@@ -217,15 +217,224 @@ def group_meant(phrase: str, listed: Listing) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def folder_meant(phrase: str, listed: Listing) -> str:
+def resolve_folder(phrase: str, listed: Listing) -> str:
     """The folder that a phrase means rather than a document: because it says so, because no text has that name, or
     because several have."""
     says_so = re.search(r"\b(?:folder|directory)\b", phrase, re.IGNORECASE) is not None
-    found = named(re.sub(r"\b(?:folder|directory)\b", "", phrase, flags=re.IGNORECASE), listed.folders)
+    found = best_matches(re.sub(r"\b(?:folder|directory)\b", "", phrase, flags=re.IGNORECASE), listed.folders)
     if len(found) != 1 or not any(path.startswith(f"{found[0]}/") for path in listed.files):
         return ""
-    texts = [path for path in named(phrase, listed.files) if _TEXT.search(path)]
+    texts = [path for path in best_matches(phrase, listed.files) if _TEXT.search(path)]
     exact = [
         path for path in texts if phrase.strip().casefold() in (path.casefold(), path.rpartition("/")[2].casefold())
     ]
     return found[0] if says_so or (len(texts) != 1 and not exact) else ""
+
+
+# Where in a document something goes: sections by their headings, the edges of the text, and how new lines are set
+# off.
+#
+# Works on the outline and on a few lines read around the place, so it costs the same in a note and in a novel.
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingRange:
+    """A heading: its title, level, its line from 0, the last line of all that is under it, and the last line before
+    the first heading under it."""
+
+    title: str
+    level: int
+    line: int
+    last: int
+    own_last: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSections:
+    """A document's sections, version and number of lines."""
+
+    path: str
+    version: str
+    total: int
+    first: str
+    sections: tuple[HeadingRange, ...]
+
+
+def read_sections(path: str) -> Steps[DocumentSections]:
+    """The shape of a document, in one step of two calls."""
+    outlined, read = yield (
+        call("get_outline", path=path, max_depth=10),
+        call("read_document", path=path, max_tokens=50),
+    )
+    for outcome in (outlined, read):
+        if not outcome.ok:
+            raise ScriptEnd(f"I cannot read {path}: {outcome.message}")
+    total = read.data["lines"]["total"]
+    return DocumentSections(path, read.data["version"], total, read.data["content"], tuple(_sections(outlined, total)))
+
+
+def _sections(outlined: ScriptOutcome, total: int) -> list[HeadingRange]:
+    flat = list(_flat(outlined.data["outline"]))
+    starts = [entry["line_start"] for entry in flat] + [total]
+    return [
+        HeadingRange(
+            entry["title"],
+            entry["level"],
+            entry["line_start"],
+            total - 1 if entry["line_end"] is None else entry["line_end"],
+            starts[at + 1] - 1,
+        )
+        for at, entry in enumerate(flat)
+    ]
+
+
+def _flat(entries: Iterable[Any]) -> Iterable[dict[str, Any]]:
+    for entry in entries:
+        if isinstance(entry, dict) and "line_start" in entry:
+            yield entry  # pyright: ignore[reportUnknownVariableType]
+            yield from _flat(entry.get("children", ()))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
+def find_section(phrase: str, shape: DocumentSections) -> HeadingRange:
+    """The section with that heading; ends the script where there is none, or where two could be meant."""
+    found = headings_like(phrase, shape.sections)
+    if len(found) == 1:
+        return found[0]
+    titles = ", ".join(f"“{each.title}”" for each in (found or shape.sections)[:8])
+    if not found:
+        there = f" It has: {titles}." if titles else " It has no headings."
+        raise ScriptEnd(f"{shape.path} has no heading “{phrase}”; nothing was changed.{there}")
+    raise ScriptEnd(f"{shape.path} has several headings “{phrase}” ({titles}); say which by its whole title.")
+
+
+def headings_like(phrase: str, sections: Sequence[HeadingRange]) -> list[HeadingRange]:
+    """The sections whose heading the phrase means: by the whole title, by its words, or nearly."""
+    wanted = phrase.strip().strip("#").strip().casefold()
+    exact = [each for each in sections if each.title.casefold() == wanted]
+    if exact:
+        return exact
+    titles = list(dict.fromkeys(each.title for each in sections))
+    found = set(best_matches(wanted, titles)) or {
+        title
+        for title in titles
+        if edit_distance(title.casefold(), wanted, 2) <= 2 and likeness(title.casefold()[:1], wanted[:1])
+    }
+    return [each for each in sections if each.title in found]
+
+
+def lines_around(path: str, line: int) -> Steps[tuple[str, str]]:
+    """The line and the one after it, empty where there is none."""
+    if line < 0:
+        return "", ""
+    outcome = yield from perform(call("read_document", path=path, start_line=line, max_tokens=2000))
+    if not outcome.ok:
+        raise ScriptEnd(f"I cannot read {path}: {outcome.message}")
+    lines = outcome.data["content"].splitlines()
+    return (lines[0] if lines else ""), (lines[1] if len(lines) > 1 else "")
+
+
+def pad_with_blank_lines(text: str, before: str, after: str) -> str:
+    """New lines with a blank line on each side, where there is none yet."""
+    lead = "\n" if before.strip() else ""
+    trail = "\n" if after.strip() else ""
+    return f"{lead}{text.strip(chr(10))}\n{trail}"
+
+
+# The text of documents, read window by window as far as the budget goes; what was not read is marked as such.
+
+
+# Below what the loop tells of one result, whatever has to be escaped in it.
+WINDOW_TOKENS = 5000
+
+
+@dataclass(slots=True)
+class ReadLines:
+    """What was read of a document. Lines are counted from 0; `whole` is False where some of it was not read."""
+
+    path: str
+    version: str = ""
+    format: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    next_line: int = 0
+    total: int = 0
+    whole: bool = False
+    failed: str = ""
+    tokens: int = WINDOW_TOKENS
+    unread_tokens: int = 0
+
+    @property
+    def windows(self) -> int:
+        """About how many more windows it takes to read the rest."""
+        return 0 if not self.more else max(1, -(-self.unread_tokens // self.tokens))
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def more(self) -> bool:
+        return not self.whole and not self.failed
+
+    def take(self, outcome: ScriptOutcome) -> None:
+        """Add a window. One that the loop had to shorten is asked for again, half as large."""
+        if not outcome.ok:
+            self.failed = outcome.message
+            return
+        data = outcome.data
+        if outcome.cut or not isinstance(data.get("lines"), dict):
+            self.tokens //= 2
+            self.failed = "" if self.tokens > 100 else "Its lines are too long for me."
+            return
+        if self.version and data["version"] != self.version:
+            self.failed = "It was changed while I read it; ask again."
+            return
+        self.version, self.format, self.total = data["version"], data["file_type"], data["lines"]["total"]
+        self.pieces.append(data["content"])
+        self.unread_tokens = (self.unread_tokens or data["tokens"]["total_estimate"]) - data["tokens"]["returned"]
+        self.next_line = data["lines"]["end"] + 1
+        if data.get("line_truncated"):
+            self.failed = "It has a line that is too long for me."
+        self.whole = not data["has_more"] and not self.failed
+
+
+def read_all(paths: Sequence[str], desk: ScriptContext, *, keep: int = 0) -> Steps[list[ReadLines]]:
+    """Read documents, side by side, as far as the budget allows when `keep` calls are to be left. Those that come last
+    may not have been read at all; their `total` is 0 and `whole` is False."""
+    readings = [ReadLines(path) for path in paths]
+    while (yield from read_on(readings, desk, keep=keep)):
+        pass
+    return readings
+
+
+def read_on(readings: Sequence[ReadLines], desk: ScriptContext, *, keep: int = 0) -> Steps[bool]:
+    """Read the next window of each document that has more, in one step; whether there was anything to read."""
+    room = desk.left - keep if desk.steps > (2 if keep else 1) else 0
+    due = [reading for reading in readings if reading.more][: max(0, room)]
+    if not due:
+        return False
+    wanted: list[ScriptCall] = [
+        call("read_document", path=each.path, start_line=each.next_line, max_tokens=each.tokens) for each in due
+    ]
+    for reading, outcome in zip(due, (yield wanted), strict=True):
+        reading.take(outcome)
+    return True
+
+
+def read_one(path: str, desk: ScriptContext, *, keep: int = 0) -> Steps[ReadLines]:
+    """One document; ends the script where nothing of it can be read."""
+    [reading] = yield from read_all([path], desk, keep=keep)
+    if not reading.pieces:
+        raise ScriptEnd(f"I cannot read {path}: {reading.failed or 'the budget of this job is spent.'}")
+    return reading
+
+
+def describe_unread(readings: Sequence[ReadLines]) -> str:
+    """What was not read, to be said with every figure; empty where all was."""
+    parts = [reading for reading in readings if not reading.whole]
+    said: list[str] = []
+    for reading in parts:
+        if not reading.pieces:
+            said.append(f"{reading.path} ({reading.failed or 'not read'})")
+        else:
+            said.append(f"{reading.path} from line {reading.next_line + 1} on")
+    return f"\n\nNot counted in this: {list_some(said)}." if said else ""

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from redraft.agent.offline.wording import likeness, word_list
+from redraft.agent.offline.tokens import likeness, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from redraft.agent.offline.wording import Token
+    from redraft.agent.offline.tokens import Token
 
 # Passed over where the grammar expects another word.
 FILLERS = frozenset(
@@ -39,31 +39,31 @@ _PIECE = re.compile(r"<(\w+)>|([()\[\]|])|([-=]>|[^\s()\[\]|<>]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class WordNode:
     """A word as the pattern has it."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class SlotNode:
     """A place for the person's own words."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceNode:
     """One of several sequences."""
 
     ways: tuple[tuple[Node, ...], ...]
 
 
-Node: TypeAlias = Word | Slot | Choice
+Node: TypeAlias = WordNode | SlotNode | ChoiceNode
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class GrammarMatch:
     """One way to read tokens: where it ends, what the slots took (first and last token), and how good it is."""
 
     end: int
@@ -72,7 +72,7 @@ class Fit:
 
 
 @cache
-def parsed(pattern: str) -> tuple[Node, ...]:
+def parse_pattern(pattern: str) -> tuple[Node, ...]:
     """The pattern as nodes; `ValueError` where it is none."""
     pieces = list(_PIECE.finditer(pattern))
     ways, at = _ways(pieces, 0)
@@ -91,9 +91,9 @@ def _ways(pieces: list[re.Match[str]], at: int) -> tuple[list[tuple[Node, ...]],
             break
         at += 1
         if slot:
-            nodes.append(Slot(slot))
+            nodes.append(SlotNode(slot))
         elif word:
-            nodes.append(Word(word))
+            nodes.append(WordNode(word))
         elif sign == "|":
             ways.append(tuple(nodes))
             nodes = []
@@ -101,31 +101,31 @@ def _ways(pieces: list[re.Match[str]], at: int) -> tuple[list[tuple[Node, ...]],
             inner, at = _ways(pieces, at)
             if at == len(pieces) or pieces[at][2] != {"(": ")", "[": "]"}[sign]:
                 raise ValueError("a bracket is not closed")
-            nodes.append(Choice((*inner, ()) if sign == "[" else tuple(inner)))
+            nodes.append(ChoiceNode((*inner, ()) if sign == "[" else tuple(inner)))
             at += 1
     return [*ways, tuple(nodes)], at
 
 
-def best_fit(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> Fit | None:
+def best_fit(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> GrammarMatch | None:
     """The best way in which the pattern takes all of the tokens."""
     stop = len(tokens)
     while stop and tokens[stop - 1].key in ("?", "!", ",", ";"):
         stop -= 1
-    whole = [fit for fit in fits(nodes, tokens[:stop], Fit(0)) if fit.end == stop]
+    whole = [fit for fit in fits(nodes, tokens[:stop], GrammarMatch(0)) if fit.end == stop]
     return max(whole, key=lambda fit: fit.score, default=None)
 
 
-def fits(nodes: tuple[Node, ...], tokens: Sequence[Token], so_far: Fit) -> Iterator[Fit]:
+def fits(nodes: tuple[Node, ...], tokens: Sequence[Token], so_far: GrammarMatch) -> Iterator[GrammarMatch]:
     """Every way in which the nodes take tokens from where `so_far` ended."""
     if not nodes:
         yield so_far
         return
     node, rest = nodes[0], nodes[1:]
-    if isinstance(node, Word):
+    if isinstance(node, WordNode):
         taken = _word(node, tokens, so_far)
         if taken is not None:
             yield from fits(rest, tokens, taken)
-    elif isinstance(node, Slot):
+    elif isinstance(node, SlotNode):
         for taken in _slot(node, tokens, so_far):
             yield from fits(rest, tokens, taken)
     else:
@@ -133,7 +133,7 @@ def fits(nodes: tuple[Node, ...], tokens: Sequence[Token], so_far: Fit) -> Itera
             yield from fits(way + rest, tokens, so_far)
 
 
-def _word(node: Word, tokens: Sequence[Token], so_far: Fit) -> Fit | None:
+def _word(node: WordNode, tokens: Sequence[Token], so_far: GrammarMatch) -> GrammarMatch | None:
     at = so_far.end
     while at < len(tokens) and node.key != tokens[at].key and tokens[at].key in FILLERS:
         at += 1
@@ -142,10 +142,10 @@ def _word(node: Word, tokens: Sequence[Token], so_far: Fit) -> Fit | None:
     like = likeness(tokens[at].key, node.key)
     if not like:
         return None
-    return Fit(at + 1, so_far.slots, so_far.score + 3 * like)
+    return GrammarMatch(at + 1, so_far.slots, so_far.score + 3 * like)
 
 
-def _slot(node: Slot, tokens: Sequence[Token], so_far: Fit) -> Iterator[Fit]:
+def _slot(node: SlotNode, tokens: Sequence[Token], so_far: GrammarMatch) -> Iterator[GrammarMatch]:
     """Every length that the slot may have. What it takes costs a little, so that a pattern which explains a word beats
     one that swallows it; what the person quoted costs nothing."""
     start = so_far.end
@@ -156,15 +156,15 @@ def _slot(node: Slot, tokens: Sequence[Token], so_far: Fit) -> Iterator[Fit]:
     for end in range(start + 1, min(len(tokens), start + SLOT_WORDS.get(node.name, len(tokens))) + 1):
         token = tokens[end - 1]
         cost += 0.0 if token.quoted or token.key in FILLERS else 1.0
-        if token.key in (*_STOPS, "?", "!") or not _fills(node.name, token):
+        if token.key in (*_STOPS, "?", "!") or not _can_fill(node.name, token):
             continue
         free = node.name in ("n", "file")
-        yield Fit(end, (*so_far.slots, (node.name, start, end)), so_far.score - (0 if free else cost))
+        yield GrammarMatch(end, (*so_far.slots, (node.name, start, end)), so_far.score - (0 if free else cost))
 
 
-def _fills(name: str, token: Token) -> bool:
+def _can_fill(name: str, token: Token) -> bool:
     if name == "n":
-        return number(token.text) is not None
+        return parse_number(token.text) is not None
     return name != "file" or is_file(token.text)
 
 
@@ -173,7 +173,7 @@ def is_file(text: str) -> bool:
     return _FILE.fullmatch(text) is not None
 
 
-def number(text: str) -> int | None:
+def parse_number(text: str) -> int | None:
     """A count, in digits or as a word."""
     match = _NUMBER.fullmatch(text.casefold())
     return int(match[1]) if match else _COUNTS.get(text.casefold())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from redraft.agent.offline.grammar import parsed
+from redraft.agent.offline.grammar import parse_pattern
 
 if TYPE_CHECKING:
     from datetime import date
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ScriptCall:
     """A tool call that a script wants."""
 
     tool: str
@@ -29,7 +29,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScriptOutcome:
     """What came of a call: its result, or the error in the one shape that every failure has."""
 
     ok: bool
@@ -55,7 +55,7 @@ class Outcome:
         return "total_characters" in self.data
 
 
-class Told(Exception):
+class ScriptEnd(Exception):
     """Ends a script with these words."""
 
     def __init__(self, text: str) -> None:
@@ -63,12 +63,12 @@ class Told(Exception):
         self.text = text
 
 
-Steps: TypeAlias = Generator[Sequence[Call], Sequence[Outcome], T]
+Steps: TypeAlias = Generator[Sequence[ScriptCall], Sequence[ScriptOutcome], T]
 Script: TypeAlias = Steps[str]
 
 
 @dataclass(slots=True)
-class Desk:
+class ScriptContext:
     """What a script has in front of it: the day, the documents the person pinned, how many calls are left, how many of
     them may change something, and what it said last in this conversation.
 
@@ -98,7 +98,7 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class SlotValues:
     """What the person's words gave: by name, and constants that the pattern adds."""
 
     values: dict[str, str]
@@ -111,7 +111,7 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class RequestPattern:
     """A pattern and the constants that it stands for. It is read when it is first used, so that start-up is quick."""
 
     text: str
@@ -119,7 +119,7 @@ class Pattern:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        return parsed(self.text)
+        return parse_pattern(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,33 +130,38 @@ class Intent:
     name: str
     says: str
     examples: tuple[str, ...]
-    patterns: tuple[Pattern, ...]
-    script: Callable[[Slots, Desk], Script]
+    patterns: tuple[RequestPattern, ...]
+    script: Callable[[SlotValues, ScriptContext], Script]
     keywords: tuple[str, ...] = ()
 
 
-def patterns(text: str) -> tuple[Pattern, ...]:
+def parse_patterns(text: str) -> tuple[RequestPattern, ...]:
     """Patterns, one a line; what follows `=>` are constants, as in `=> act=check`."""
-    found: list[Pattern] = []
+    found: list[RequestPattern] = []
     for line in text.splitlines():
         pattern, _, constants = line.partition(" => ")
         if pattern.strip():
             pairs = (pair.partition("=") for pair in constants.split())
-            found.append(Pattern(pattern.strip(), {name: value for name, _, value in pairs}))
+            found.append(RequestPattern(pattern.strip(), {name: value for name, _, value in pairs}))
     return tuple(found)
 
 
-def call(tool: str, /, **arguments: Any) -> Call:
+def call(tool: str, /, **arguments: Any) -> ScriptCall:
     """A call; what is None is left out."""
-    return Call(tool, {name: value for name, value in arguments.items() if value is not None})
+    return ScriptCall(tool, {name: value for name, value in arguments.items() if value is not None})
 
 
-def counted(count: int, thing: str) -> str:
+def quote_query(text: str) -> str:
+    """The query that finds just these words, as they stand."""
+    return '"' + text.replace('"', " ") + '"'
+
+
+def pluralize(count: int, thing: str) -> str:
     """A number with its noun."""
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def one(wanted: Call) -> Steps[Outcome]:
+def perform(wanted: ScriptCall) -> Steps[ScriptOutcome]:
     """Make one call, and give what came of it."""
     [outcome] = yield (wanted,)
     return outcome

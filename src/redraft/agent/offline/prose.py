@@ -30,7 +30,7 @@ _ABBREVIATION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProseLine:
     """One line: its number from 0, what it is, and its text without the mark that says so."""
 
     number: int
@@ -50,43 +50,43 @@ class Sentence:
         return WORD.findall(self.text)
 
 
-def lines_of(text: str, kind: str = "markdown") -> Iterator[Line]:
+def lines_of(text: str, kind: str = "markdown") -> Iterator[ProseLine]:
     """Every line of a document with its kind."""
     if kind in ("json", "yaml"):
-        yield from (Line(number, "code", line) for number, line in enumerate(split_lines(text)))
+        yield from (ProseLine(number, "code", line) for number, line in enumerate(split_lines(text)))
         return
     meta = count_breaks(text[: frontmatter_end(text)])
     fence = ""
     for number, line in enumerate(each.rstrip("\r\n") for each in split_lines(text)):
         if number < meta:
-            yield Line(number, "meta", line)
+            yield ProseLine(number, "meta", line)
             continue
         mark = _FENCE.match(line)
         if fence or mark:
             closes = mark is not None and fence != "" and mark[1].startswith(fence) and not line.strip(" `~")
             fence = "" if closes else fence or (mark[1] if mark else "")
-            yield Line(number, "code", line)
+            yield ProseLine(number, "code", line)
         else:
             yield _plain_line(number, line) if kind == "markdown" else _other_line(number, line)
 
 
-def _plain_line(number: int, line: str) -> Line:
+def _plain_line(number: int, line: str) -> ProseLine:
     stripped = line.strip()
     if not stripped:
-        return Line(number, "blank", "")
+        return ProseLine(number, "blank", "")
     if re.match(r" {0,3}#{1,6}(?:\s|$)", line):
-        return Line(number, "heading", stripped.strip("#").strip())
+        return ProseLine(number, "heading", stripped.strip("#").strip())
     if stripped.startswith(("|", "<!--")) or re.fullmatch(r"[-=*_ ]{3,}|[-|: ]+", stripped):
-        return Line(number, "table", line)
+        return ProseLine(number, "table", line)
     if (mark := _QUOTE.match(line)) is not None:
-        return Line(number, "quote", line[mark.end() :])
+        return ProseLine(number, "quote", line[mark.end() :])
     if (mark := _ITEM.match(line)) is not None:
-        return Line(number, "item", line[mark.end() :])
-    return Line(number, "prose", line)
+        return ProseLine(number, "item", line[mark.end() :])
+    return ProseLine(number, "prose", line)
 
 
-def _other_line(number: int, line: str) -> Line:
-    return Line(number, "prose" if line.strip() else "blank", line)
+def _other_line(number: int, line: str) -> ProseLine:
+    return ProseLine(number, "prose" if line.strip() else "blank", line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Paragraph:
 def paragraphs(text: str, kind: str = "markdown") -> list[Paragraph]:
     """The paragraphs of prose, quotations and list items, in order."""
     found: list[Paragraph] = []
-    open_: list[Line] = []
+    open_: list[ProseLine] = []
 
     def close() -> None:
         if open_:
@@ -127,7 +127,7 @@ def sentences(paragraph: Paragraph) -> list[Sentence]:
     breaks = [at for at, character in enumerate(text) if character == "\n"]
     found: list[Sentence] = []
     start = 0
-    for end in (*(match.end() for match in _END.finditer(text) if _ends(text, match)), len(text)):
+    for end in (*(match.end() for match in _END.finditer(text) if _is_sentence_end(text, match)), len(text)):
         piece = text[start:end]
         if piece.strip():
             first = start + len(piece) - len(piece.lstrip())
@@ -136,7 +136,7 @@ def sentences(paragraph: Paragraph) -> list[Sentence]:
     return found
 
 
-def _ends(text: str, match: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
     """Whether the mark closes a sentence, rather than an abbreviation or an initial."""
     return (
         match.group()[:1] != "." or _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start() + 1]) is None

@@ -8,25 +8,159 @@ calls are made for whom: the instruction alone chooses the script.
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.catalogue import INTENTS
-from redraft.agent.offline.conversation import KEY, conversation_of
-from redraft.agent.offline.helping import greeting, not_understood
-from redraft.agent.offline.intents import Desk, Told
-from redraft.agent.offline.understanding import said_nothing, understand
-from redraft.agent.offline.wording import word_list
-from redraft.providers.contract import Cancel, ProviderStepResult, StepDelta, StepRequest, ToolCall
+from redraft.agent.offline.intent_handlers import (
+    create,
+    history,
+    insert,
+    move,
+    names,
+    organise,
+    rename,
+    search,
+    style,
+    summary,
+    table_of_contents,
+    todos,
+)
+from redraft.agent.offline.intent_handlers.help import explain_unknown_request, greeting, help_intent
+from redraft.agent.offline.intents import ScriptCall, ScriptContext, ScriptEnd, ScriptOutcome
+from redraft.agent.offline.request_parser import is_greeting, parse_request
+from redraft.agent.offline.tokens import word_list
+from redraft.providers.contract import (
+    AssistantMessage,
+    CancelToken,
+    ProviderStepResult,
+    StepDelta,
+    StepRequest,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from redraft.agent.offline.conversation import Conversation
-    from redraft.agent.offline.intents import Call, Script
-    from redraft.providers.contract import StreamItem
+    from redraft.agent.offline.intents import Script
+    from redraft.providers.contract import Message, StreamItem
+
+# Everything the assistant can do, in the order in which it is shown; of two that fit equally, the first wins.
+
+
+ABLE = (
+    search.INTENT,
+    summary.INTENT,
+    rename.INTENT,
+    insert.SECTION,
+    insert.TEXT,
+    todos.INTENT,
+    table_of_contents.INTENT,
+    names.INTENT,
+    style.INTENT,
+    organise.INTENT,
+    create.INTENT,
+    move.MOVE,
+    move.DELETE,
+    history.UNDO,
+    history.CHANGES,
+    history.LIST,
+)
+INTENTS = (*ABLE, help_intent(ABLE))
+
+# What a step's request says: the person's instruction, what they pinned, and the calls made for it so far.
+#
+# Only the person's last message is an instruction. Documents come before it between marks, and results of tools are
+# data; neither is ever looked at for orders. Messages that the program itself sends in between are told by their
+# first words.
+
+
+KEY = "offline"
+# What the loop says in the person's place, between the steps of a job.
+NOTICES = ("(From the program.) ", "While you worked, these documents were changed by somebody else")
+_BLOCK = re.compile(r'<document ([0-9a-f]{8})(?: path="(.*?)"(?= lines="| front="| invisible:|> \())?')
+
+_IN_FRONT = re.compile(r' front="| lines="[0-9-]+" selected="')
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStep:
+    """One step that was made: its calls and what came of them, in order."""
+
+    calls: tuple[ScriptCall, ...]
+    outcomes: tuple[ScriptOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """`instruction` is the person's, `here` the documents they pinned to it, `steps` what was called since,
+    `memo` what our own first step noted down, and `earlier` the last answer before the instruction."""
+
+    instruction: str
+    here: tuple[str, ...]
+    steps: tuple[ScriptStep, ...]
+    memo: dict[str, Any]
+    earlier: str
+
+
+def conversation_of(messages: Sequence[Message]) -> Conversation:
+    """The conversation as far as it matters for the next step."""
+    at = max((at for at, message in enumerate(messages) if _is_instruction(message)), default=-1)
+    first = messages[at] if at >= 0 else UserMessage("")
+    instruction, here = _unwrap(first.text if isinstance(first, UserMessage) else "")
+    later = messages[at + 1 :]
+    said = [message.text for message in messages[: max(at, 0)] if isinstance(message, AssistantMessage)]
+    return Conversation(instruction, here, _steps(later), _memo(later), said[-1] if said else "")
+
+
+def _is_instruction(message: Message) -> bool:
+    return isinstance(message, UserMessage) and not message.text.startswith(NOTICES)
+
+
+def _unwrap(text: str) -> tuple[str, tuple[str, ...]]:
+    """The instruction without the documents before it, and their paths: those that were pinned, else the one in
+    front."""
+    paths: list[str] = []
+    looked_at: list[str] = []
+    while (block := _BLOCK.match(text)) is not None:
+        closing = f"\n</document {block[1]}>\n\n"
+        end = text.find(closing)
+        if end < 0:
+            break
+        if block[2]:
+            (looked_at if _IN_FRONT.match(text, block.end()) else paths).append(block[2])
+        text = text[end + len(closing) :]
+    return text.strip(), tuple(dict.fromkeys(paths or looked_at))
+
+
+def _steps(messages: Sequence[Message]) -> tuple[ScriptStep, ...]:
+    results = {message.id: message for message in messages if isinstance(message, ToolResult)}
+    steps: list[ScriptStep] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage) and message.tool_calls:
+            calls = tuple(ScriptCall(each.name, each.arguments) for each in message.tool_calls)
+            steps.append(ScriptStep(calls, tuple(_outcome(results.get(each.id)) for each in message.tool_calls)))
+    return tuple(steps)
+
+
+def _outcome(result: ToolResult | None) -> ScriptOutcome:
+    if result is None:
+        return ScriptOutcome(False, {"error": "cancelled", "message": "The call was not made."})
+    told = result.told
+    return ScriptOutcome(result.ok, told if isinstance(told, dict) else {"result": told})  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _memo(messages: Sequence[Message]) -> dict[str, Any]:
+    for message in messages:
+        if isinstance(message, AssistantMessage) and isinstance(message.opaque.get(KEY), dict):
+            return message.opaque[KEY]
+    return {}
+
 
 READS = frozenset(
     word_list(
@@ -61,17 +195,20 @@ class OfflineProvider:
         self._actions = actions
         self._clock = clock
 
-    async def run_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> ProviderStepResult:
-        (cancel or Cancel()).check()
+    def skip_step(self) -> None:
+        """It reads from the conversation where it is."""
+
+    async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
+        (cancel or CancelToken()).check()
         begun = time.monotonic()
         talk = conversation_of(request.messages)
         day = _day(talk) or self._clock()
-        desk = Desk(day, talk.here, self._tool_calls, self._iterations, self._actions, talk.earlier)
+        desk = ScriptContext(day, talk.here, self._tool_calls, self._iterations, self._actions, talk.earlier)
         said = _next(talk, desk)
         text, calls = said if isinstance(said, tuple) else (said, ())
         missing = {call.tool for call in calls} - {tool.name for tool in request.tools}
         if missing:
-            text, calls = _cannot(missing, desk, talk, any_tools=bool(request.tools)), ()
+            text, calls = _explain_stop(missing, desk, talk, any_tools=bool(request.tools)), ()
         number = len(talk.steps) + 1
         return ProviderStepResult(
             text=text,
@@ -86,7 +223,9 @@ class OfflineProvider:
             opaque={KEY: {"today": day.isoformat()}} if calls else {},
         )
 
-    async def stream_step(self, request: StepRequest, *, cancel: Cancel | None = None) -> AsyncIterator[StreamItem]:
+    async def stream_step(
+        self, request: StepRequest, *, cancel: CancelToken | None = None
+    ) -> AsyncIterator[StreamItem]:
         result = await self.run_step(request, cancel=cancel)
         for line in result.text.splitlines(keepends=True):
             yield StepDelta("text", line)
@@ -102,23 +241,23 @@ def _day(talk: Conversation) -> date | None:
         return None
 
 
-def _next(talk: Conversation, desk: Desk) -> str | tuple[str, Sequence[Call]]:
+def _next(talk: Conversation, desk: ScriptContext) -> str | tuple[str, Sequence[ScriptCall]]:
     """What to say, or what to call and why."""
-    understood = understand(talk.instruction, INTENTS)
+    understood = parse_request(talk.instruction, INTENTS)
     if understood is None:
-        return greeting() if said_nothing(talk.instruction) else not_understood(talk.instruction, INTENTS)
+        return greeting() if is_greeting(talk.instruction) else explain_unknown_request(talk.instruction, INTENTS)
     script = understood.intent.script(understood.slots, desk)
     try:
-        return "", _replayed(script, talk, desk)
+        return "", _replay(script, talk, desk)
     except StopIteration as done:
         return str(done.value)
-    except Told as told:
+    except ScriptEnd as told:
         return told.text
     finally:
         script.close()
 
 
-def _replayed(script: Script, talk: Conversation, desk: Desk) -> Sequence[Call]:
+def _replay(script: Script, talk: Conversation, desk: ScriptContext) -> Sequence[ScriptCall]:
     """The calls that have no results yet. Steps of a conversation that somebody else began are passed over."""
     wanted = next(script)
     for step in talk.steps:
@@ -128,7 +267,7 @@ def _replayed(script: Script, talk: Conversation, desk: Desk) -> Sequence[Call]:
     return wanted
 
 
-def _cannot(missing: set[str], desk: Desk, talk: Conversation, *, any_tools: bool) -> str:
+def _explain_stop(missing: set[str], desk: ScriptContext, talk: Conversation, *, any_tools: bool) -> str:
     """Why it goes no further, and what was found and done before."""
     if not any_tools:
         why = "I have to stop here: this job may call no further tool."
@@ -136,10 +275,10 @@ def _cannot(missing: set[str], desk: Desk, talk: Conversation, *, any_tools: boo
         why = "I can only read here, so I changed nothing. To have it done, choose a mode in which I may propose."
     else:
         why = f"I cannot do this here: {', '.join(sorted(missing))} is not among the tools I am given."
-    return "\n".join([why, *desk.notes, *_done(talk)])
+    return "\n".join([why, *desk.notes, *_past_calls(talk)])
 
 
-def _done(talk: Conversation) -> list[str]:
+def _past_calls(talk: Conversation) -> list[str]:
     made = [
         f"- {call.tool} {call.arguments.get('path') or call.arguments.get('from_path') or ''}".rstrip()
         for step in talk.steps

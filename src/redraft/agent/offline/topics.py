@@ -23,21 +23,21 @@ SHARED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TopicGroup:
     """Notes that belong together, and the words that say why, the most telling first."""
 
     members: tuple[str, ...]
     shared: tuple[str, ...]
 
 
-def groups(notes: Mapping[str, str]) -> tuple[list[Group], str]:
+def find_groups(notes: Mapping[str, str]) -> tuple[list[TopicGroup], str]:
     """The groups of two or more among notes, given by name, and by what they were judged: `meaning` or `words`."""
     names = list(notes)
     rows, by = _vectors([notes[name] for name in names])
     close = CLOSE_BY_MEANING if by == "meaning" else CLOSE_BY_WORDS
-    clusters = _clustered(len(names), lambda a, b: _cosine(rows[a], rows[b]), close)
+    clusters = _cluster(len(names), lambda a, b: _cosine(rows[a], rows[b]), close)
     found = [
-        Group(tuple(names[at] for at in each), shared_words([notes[names[at]] for at in each], notes))
+        TopicGroup(tuple(names[at] for at in each), shared_words([notes[names[at]] for at in each], notes))
         for each in clusters
         if len(each) > 1
     ]
@@ -51,11 +51,11 @@ def closeness(query: str, texts: Sequence[str]) -> list[float]:
 
 
 def _vectors(texts: Sequence[str]) -> tuple[list[dict[int | str, float]], str]:
-    from redraft.providers.embeddings import embedder, installed
+    from redraft.providers.embeddings import is_installed, load_embedder
 
-    if installed("wordllama"):
+    if is_installed("wordllama"):
         try:
-            rows: list[list[float]] = embedder("wordllama").embed(texts).tolist()
+            rows: list[list[float]] = load_embedder("wordllama").embed(texts).tolist()
             return [dict(enumerate(row)) for row in rows], "meaning"
         except Refused:
             pass
@@ -73,7 +73,7 @@ def _cosine(one: dict[int | str, float], other: dict[int | str, float]) -> float
     return dot / size if size else 0.0
 
 
-def _clustered(count: int, closeness: Callable[[int, int], float], close: float) -> list[list[int]]:
+def _cluster(count: int, closeness: Callable[[int, int], float], close: float) -> list[list[int]]:
     """Average-link clustering: cubic in time, and meant for the tens of notes that a job can move."""
     near = {(a, b): closeness(a, b) for a in range(count) for b in range(a + 1, count)}
     clusters = [[at] for at in range(count)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from redraft.cli.command import Call, Parser
-from redraft.cli.program import CLOSED_PIPE, MODULES, command, with_streams
-from redraft.cli.screen import BOLD, Screen, Styled
+from redraft.cli.command import Invocation, Parser
+from redraft.cli.program import CLOSED_PIPE, MODULES, ensure_streams, load_command
+from redraft.cli.screen import BOLD, Screen, StyledText
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ WITH_JSON = "outline"
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; every expected failure becomes a message and the exit status of its code."""
-    with_streams()
+    ensure_streams()
     screen = Screen.standard(json=False)
     try:
         try:
-            return _carried_out(arguments, screen)
+            return _run_command(arguments, screen)
         except RedraftError as error:
             screen.finish()
             screen.remark(f"agent-doc: {error.message}")
@@ -40,28 +40,28 @@ def run(arguments: Sequence[str]) -> int:
         return CLOSED_PIPE
 
 
-def _carried_out(arguments: Sequence[str], screen: Screen) -> int:
+def _run_command(arguments: Sequence[str], screen: Screen) -> int:
     name = arguments[0] if arguments else "--help"
     if name in ("--help", "-h", "help"):
-        _overview(screen)
+        _print_overview(screen)
         return 0
     if name not in NAMES:
         raise Refused(f"There is no command {name!r}. `agent-doc --help` lists them.")
-    parser = parser_of(name)
+    parser = build_parser(name)
     given = list(arguments[1:])
     words = given[: given.index("--")] if "--" in given else given
     if {"--help", "-h"}.intersection(words):
         screen.content(parser.format_help())
         return 0
     parse = parser.parse_args if "--" in given else parser.parse_intermixed_args
-    status = command(GROUP + name).act(Call(parse(given), screen))
+    status = load_command(GROUP + name).act(Invocation(parse(given), screen))
     screen.finish()
     return status
 
 
-def parser_of(name: str) -> Parser:
+def build_parser(name: str) -> Parser:
     """The parser of a command, under the name that it has here."""
-    chosen = command(GROUP + name)
+    chosen = load_command(GROUP + name)
     examples = "\n".join(f"  agent-doc {example.removeprefix(GROUP)}" for example in chosen.examples)
     parser = Parser(
         prog=f"agent-doc {name}",
@@ -77,12 +77,12 @@ def parser_of(name: str) -> Parser:
     return parser
 
 
-def _overview(screen: Screen) -> None:
+def _print_overview(screen: Screen) -> None:
     screen.line("usage: agent-doc COMMAND ...")
     screen.line()
     screen.line("Conversations with agents inside a document.")
     screen.line()
     for name in NAMES:
-        screen.line("  ", Styled(f"{name:<12}", BOLD), command(GROUP + name).summary)
+        screen.line("  ", StyledText(f"{name:<12}", BOLD), load_command(GROUP + name).summary)
     screen.line()
     screen.line("Every command explains itself: `agent-doc COMMAND --help`.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.cli.command import Call, Command
-from redraft.cli.doc.desk import say
+from redraft.cli.command import Command, Invocation
+from redraft.cli.doc.context import say
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 NOT_CURRENT = 1
 
 
-def skill(call: Call) -> int:
-    from redraft.sessions.skill import PLACE, install, standing
+def skill(call: Invocation) -> int:
+    from redraft.sessions.installation import SKILL_PATH, install_skill, skill_status
 
     if call.arguments.action == "install":
-        new = install(call.folder)
-        say(call, f"Installed {PLACE}" if new else f"{PLACE} is up to date", path=PLACE, written=new)
+        new = install_skill(call.folder)
+        say(call, f"Installed {SKILL_PATH}" if new else f"{SKILL_PATH} is up to date", path=SKILL_PATH, written=new)
         return 0
-    found = standing(call.folder)
+    found = skill_status(call.folder)
     hint = "" if found == "up to date" else "; `agent-doc skill install` brings it"
-    say(call, f"{PLACE} is {found}{hint}", path=PLACE, state=found)
+    say(call, f"{SKILL_PATH} is {found}{hint}", path=SKILL_PATH, state=found)
     return 0 if found == "up to date" else NOT_CURRENT
 
 

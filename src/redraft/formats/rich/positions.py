@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SEPARATOR = "\n\n"
 
 
-class _Run(NamedTuple):
+class _TextRun(NamedTuple):
     """A stretch of the text: characters of a text node, what an atom says, or (`gap` >= 0) a separator.
 
     `position` is the node's; `gap` is where the text before the separator ended."""
@@ -48,13 +48,13 @@ class Positions:
 
     text: str
     size: int
-    runs: tuple[_Run, ...]
+    runs: tuple[_TextRun, ...]
     last: int
     starts: tuple[int, ...]
 
     @staticmethod
     def of(doc: Node) -> Positions:
-        walk = _Walk()
+        walk = _PositionWalk()
         walk.inside(doc, 0)
         text = "".join(run.text for run in walk.runs)
         return Positions(text, walk.at, tuple(walk.runs), walk.here, tuple(walk.starts))
@@ -123,12 +123,12 @@ class Positions:
         return [run.position for run in self.runs]
 
 
-def _units(run: _Run, inside: int) -> int:
+def _units(run: _TextRun, inside: int) -> int:
     """How many UTF-16 units the first characters of a run have."""
     return inside if not run.astral else len(run.text[:inside].encode("utf-16-le")) // 2
 
 
-def _places(run: _Run) -> Iterator[int]:
+def _places(run: _TextRun) -> Iterator[int]:
     if run.gap >= 0:
         yield run.gap
         yield run.position
@@ -139,11 +139,11 @@ def _places(run: _Run) -> Iterator[int]:
         at += 0 if run.atom else 2 if character > "\uffff" else 1
 
 
-class _Walk:
+class _PositionWalk:
     """One pass over a document, in its order. `here` is where the text so far ends."""
 
     def __init__(self) -> None:
-        self.runs: list[_Run] = []
+        self.runs: list[_TextRun] = []
         self.at = 0
         self.here = 0
         self.starts: list[int] = []
@@ -165,7 +165,7 @@ class _Walk:
 
     def _add(self, text: str, *, atom: bool = False, gap: int = -1) -> None:
         astral = not text.isascii() and max(text) > "\uffff"
-        self.runs.append(_Run(self._length, self.at, text, atom, gap, astral))
+        self.runs.append(_TextRun(self._length, self.at, text, atom, gap, astral))
         self._length += len(text)
 
     def _text(self, child: Node) -> None:

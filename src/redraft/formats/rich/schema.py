@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from redraft.formats.interrupt import check_interrupt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -100,15 +102,16 @@ def plain_text(shape: Node) -> str:
     return shape.get("text") or "".join(map(plain_text, content_of(shape)))
 
 
-def normal(shape: Node) -> Node:
+def normal_form(shape: Node) -> Node:
     """The one form of a node: no defaults, no attributes for display, texts with the same marks joined. Two documents
     that say the same are equal in it."""
     kind: str = shape["type"]
     if kind == "text":
-        return text(shape["text"], sorted_marks(shape.get("marks") or ()))
-    content = joined(map(normal, content_of(shape)))
-    made = node(kind, content, **_for_keeping(shape)) if kind in NODES else _unknown(shape, content)
-    if marks := sorted_marks(shape.get("marks") or ()):
+        return text(shape["text"], sort_marks(shape.get("marks") or ()))
+    check_interrupt()
+    content = join_texts(map(normal_form, content_of(shape)))
+    made = node(kind, content, **_stored_attrs(shape)) if kind in NODES else _unknown(shape, content)
+    if marks := sort_marks(shape.get("marks") or ()):
         made["marks"] = marks
     return made
 
@@ -122,32 +125,32 @@ def _unknown(shape: Node, content: list[Node]) -> Node:
     return made
 
 
-def _for_keeping(shape: Mapping[str, Any]) -> dict[str, Any]:
+def _stored_attrs(shape: Mapping[str, Any]) -> dict[str, Any]:
     attrs: dict[str, Any] = shape.get("attrs") or {}
     return {name: value for name, value in attrs.items() if name not in _FOR_DISPLAY}
 
 
-def sorted_marks(marks: Iterable[Mark]) -> list[Mark]:
+def sort_marks(marks: Iterable[Mark]) -> list[Mark]:
     """Marks in the order of the schema, each kind once, as ProseMirror keeps them."""
     found: dict[str, Mark] = {}
     for each in marks:
         kind: str = each["type"]
-        made = mark(kind, **_for_keeping(each)) if kind in MARKS else each
+        made = mark(kind, **_stored_attrs(each)) if kind in MARKS else each
         found.setdefault(kind, made)
     return sorted(found.values(), key=lambda each: RANKS.get(each["type"], len(RANKS)))
 
 
-def joined(content: Iterable[Node]) -> list[Node]:
+def join_texts(content: Iterable[Node]) -> list[Node]:
     """Neighbouring texts with the same marks as one, and none that is empty."""
-    found: list[Node] = []
+    found: list[tuple[Node, list[str]]] = []  # joined at the end: a long paragraph has a text for each of its lines
     for each in content:
         if each["type"] != "text":
-            found.append(each)
-        elif found and found[-1]["type"] == "text" and found[-1].get("marks") == each.get("marks"):
-            found[-1] = {**found[-1], "text": found[-1]["text"] + each["text"]}
+            found.append((each, []))
+        elif found and found[-1][0]["type"] == "text" and found[-1][0].get("marks") == each.get("marks"):
+            found[-1][1].append(each["text"])
         elif each["text"]:
-            found.append(each)
-    return found
+            found.append((each, [each["text"]]))
+    return [{**each, "text": "".join(texts)} if len(texts) > 1 else each for each, texts in found]
 
 
 @cache

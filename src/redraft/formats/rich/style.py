@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from redraft.formats.rich.syntax import markdown
+from redraft.formats.rich.syntax import markdown_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +48,7 @@ class Style:
 DEFAULT = Style()
 
 
-def learned(near: Facts, wider: Facts | None = None) -> Style:
+def infer_style(near: Facts, wider: Facts | None = None) -> Style:
     """The style that the facts show: those of the place itself count first."""
     found: dict[str, Any] = {}
     for each in fields(Style):
@@ -62,7 +62,7 @@ def learned(near: Facts, wider: Facts | None = None) -> Style:
 
 def facts_in(source: str) -> Facts:
     """What a piece of markdown shows of its style."""
-    return facts_of(markdown().parse(source), source.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    return facts_of(markdown_parser().parse(source), source.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
 def facts_of(tokens: Sequence[Token], lines: Sequence[str]) -> Facts:

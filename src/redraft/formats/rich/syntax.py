@@ -9,6 +9,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from redraft.formats.interrupt import check_interrupt
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
@@ -27,7 +29,7 @@ _INDENT = 4
 
 
 @cache
-def markdown() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
     """The parser. It is shared: nothing in it changes by parsing."""
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import reference
@@ -49,7 +51,20 @@ def markdown() -> MarkdownIt:
     made.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
     made.block.ruler.before("fence", "formula", _formula, {"alt": []})
     made.inline.ruler.before("link", "footnote_mark", _footnote_mark)
+    made.block.ruler.before("table", "interrupt", _check_block, {"alt": everywhere})
+    made.inline.ruler.after("text", "interrupt", _check_inline)
     return made
+
+
+def _check_block(_state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
+    """No rule, but a place that every line comes by."""
+    check_interrupt()
+    return False
+
+
+def _check_inline(_state: StateInline, _silent: bool) -> bool:
+    check_interrupt()
+    return False
 
 
 def _line(state: StateBlock, line: int) -> str:

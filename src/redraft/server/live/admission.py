@@ -3,8 +3,8 @@
 A replica believes an update: it lets it write into any shared type, mark a text, hang an item on one that is not there,
 or cut a character in two (places are counted in UTF-16 units, and `yrs` then puts things where no other replica does).
 So an update is read here first, as Yjs writes it (version 1), and let in only where it does what typing does: put text
-into `text`, and take text out. An update that builds on something not known here is told apart (`early`): a client that
-comes back and types before it has told the rest sends such a one, and sends it again with the rest.
+into `text`, and take text out. An update that builds on something not known here is told apart (`is_early`): a client
+that comes back and types before it has told the rest sends such a one, and sends it again with the rest.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Update:
         return not self.runs and not self.deletes
 
 
-class Ledger:
+class RoomClock:
     """What a room holds: up to which clock of each client, and where it must not be cut."""
 
     def __init__(self, state: bytes) -> None:
@@ -65,7 +65,7 @@ class Ledger:
                 raise Garbled("it cuts a character in two")
         return update
 
-    def early(self, update: Update) -> bool:
+    def is_early(self, update: Update) -> bool:
         """Whether it builds on something that is not known here."""
         if any(start > self.clocks.get(client, 0) for client, (start, _) in update.runs.items()):
             return True

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from redraft.errors import Busy, Refused
-from redraft.files.locks import released
+from redraft.files.locks import release
 from redraft.server.live import wire
 from redraft.server.live.wire import Garbled
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from contextlib import AbstractContextManager
 
-    from redraft.server.live.client import Client
     from redraft.server.live.room import Room
-    from redraft.tools.live import Shown
+    from redraft.server.live.wire import RoomClient
+    from redraft.tools.edits.live_editors import EditorUpdate
 
 T = TypeVar("T")
 READY_SECONDS = 5.0
@@ -44,10 +44,10 @@ READY, BUSY, SHOWN = "ready", "busy", "shown"
 
 
 @dataclass(slots=True)
-class _Asked:
+class _EditorQuestion:
     """A question to one connection; the answer is what it said, or None where it went away."""
 
-    client: Client
+    client: RoomClient
     answer: asyncio.Future[str | None]
 
 
@@ -55,17 +55,17 @@ class OpenEditors:
     """The rich editors of one document. Every question has a number of its own, and one answer at most."""
 
     def __init__(self) -> None:
-        self._used: dict[Client, float] = {}
-        self._asked: dict[str, _Asked] = {}
+        self._used: dict[RoomClient, float] = {}
+        self._asked: dict[str, _EditorQuestion] = {}
 
     def __bool__(self) -> bool:
         return bool(self._used)
 
     # What browsers say
 
-    def take(self, client: Client, data: bytes) -> None:
+    def take(self, client: RoomClient, data: bytes) -> None:
         """One message; `Garbled` where it cannot be read. What comes too late, or from another, is passed over."""
-        said = _read(data)
+        said = _parse_message(data)
         kind: Any = said.get("type")
         if kind == "shows":
             self._used[client] = time.monotonic() - _seconds(said.get("ago"))
@@ -78,7 +78,7 @@ class OpenEditors:
         else:
             raise Garbled("an editor says no such thing")
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: RoomClient) -> None:
         """It shows the document no longer; whoever waits for it need not."""
         self._used.pop(client, None)
         for asked in self._asked.values():
@@ -87,11 +87,11 @@ class OpenEditors:
 
     # Asking them
 
-    async def ready(self, path: str) -> Client | None:
+    async def ready(self, path: str) -> RoomClient | None:
         """The editor that was used last, once it has handed in what was typed into it; None where none is open (any
         more): of those that close meanwhile nothing is expected."""
         until = time.monotonic() + READY_SECONDS
-        while (client := self._last_used()) is not None:
+        while (client := self._latest_client()) is not None:
             said = await self.ask(client, {"type": "ask"}, until - time.monotonic())
             if said == READY:
                 return client
@@ -100,25 +100,25 @@ class OpenEditors:
                 raise Refused(message, code="editor_unavailable", path=path)
         return None
 
-    async def ask(self, client: Client, message: dict[str, Any], seconds: float) -> str | None:
+    async def ask(self, client: RoomClient, message: dict[str, Any], seconds: float) -> str | None:
         """Ask one, and wait for its answer: None where it went away, `TimeoutError` where it is silent."""
         if len(self._asked) >= MAX_ASKED:
             raise Busy("Too many calls wait for this document's editor; try again in a moment.")
         number = secrets.token_hex(8)
-        asked = self._asked[number] = _Asked(client, asyncio.get_running_loop().create_future())
+        asked = self._asked[number] = _EditorQuestion(client, asyncio.get_running_loop().create_future())
         client.send(wire.editor(json.dumps({**message, "id": number}).encode()))
         try:
             return await asyncio.wait_for(asked.answer, max(seconds, 0.0))
         finally:
             del self._asked[number]
 
-    def _last_used(self) -> Client | None:
+    def _latest_client(self) -> RoomClient | None:
         """Who may only read is never asked: nothing of theirs waits to be handed in."""
         writing = [client for client in self._used if client.may_write]
         return max(writing, key=self._used.__getitem__, default=None)
 
 
-def _read(data: bytes) -> dict[str, Any]:
+def _parse_message(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_MESSAGE:
         raise Garbled("an editor says too much")
     try:
@@ -154,24 +154,24 @@ class Editors:
         # So many threads at most wait for browsers at a time: others have to be left for what browsers ask meanwhile.
         self._places = threading.BoundedSemaphore(most)
 
-    def ready(self, path: str) -> Editing | None:
+    def ready(self, path: str) -> EditorHandle | None:
         room, loop = self._room(path), self._loop()
         if room is None or loop is None or not room.editors:
             return None
         if not self._places.acquire(blocking=False):
             raise Busy("Too many calls wait for editors; try again in a moment.")
         try:
-            with released(self._guard):  # the room has work to do meanwhile
-                client = _awaited(_handed_in(room), loop, READY_SECONDS)
+            with release(self._guard):  # the room has work to do meanwhile
+                client = _run_on_loop(_collect_typing(room), loop, READY_SECONDS)
         except (TimeoutError, RuntimeError) as error:
             message = f"The rich editor that shows {path} did not answer within {READY_SECONDS:g} s."
             raise Refused(f"{message} Nothing was changed.", code="editor_unavailable", path=path) from error
         finally:
             self._places.release()
-        return None if client is None else Editing(self._guard, room, client, loop)
+        return None if client is None else EditorHandle(self._guard, room, client, loop)
 
 
-def _awaited(asking: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, seconds: float) -> T:
+def _run_on_loop(asking: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, seconds: float) -> T:
     """What comes of it on the event loop. The limit is the last resort: it has one of its own."""
     try:
         return asyncio.run_coroutine_threadsafe(asking, loop).result(seconds + SETTLING_SECONDS)
@@ -180,41 +180,41 @@ def _awaited(asking: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, se
         raise
 
 
-async def _handed_in(room: Room) -> Client | None:
+async def _collect_typing(room: Room) -> RoomClient | None:
     client = await room.editors.ready(room.path)
     await room.flush()
     return client
 
 
-async def _told(room: Room, client: Client, message: dict[str, Any]) -> None:
+async def _notify_editor(room: Room, client: RoomClient, message: dict[str, Any]) -> None:
     """What is sent keeps its order: the browser has the new text by the time it hears of it."""
     async with asyncio.timeout(SHOWN_SECONDS):
-        await room.caught_up()
+        await room.catch_up()
         await room.editors.ask(client, message, SHOWN_SECONDS)
 
 
-class Editing:
+class EditorHandle:
     """The one editor that a call was brought to: an `OpenEditor`."""
 
     def __init__(
-        self, guard: AbstractContextManager[Any], room: Room, client: Client, loop: asyncio.AbstractEventLoop
+        self, guard: AbstractContextManager[Any], room: Room, client: RoomClient, loop: asyncio.AbstractEventLoop
     ) -> None:
         self._guard = guard
         self._room = room
         self._client = client
         self._loop = loop
 
-    def show(self, after: Shown) -> None:
+    def show(self, after: EditorUpdate) -> None:
         message = {
             "type": "done",
             "length": _units(after.text),
             "cursor": _units(after.text[: after.cursor]),
             "turn": after.turn,
         }
-        asking = _told(self._room, self._client, message)
+        asking = _notify_editor(self._room, self._client, message)
         # It is done: a browser that does not show it in time, or is gone, changes nothing about that.
-        with contextlib.suppress(TimeoutError, RuntimeError, Busy), released(self._guard):
-            _awaited(asking, self._loop, SHOWN_SECONDS)
+        with contextlib.suppress(TimeoutError, RuntimeError, Busy), release(self._guard):
+            _run_on_loop(asking, self._loop, SHOWN_SECONDS)
 
 
 def _units(text: str) -> int:

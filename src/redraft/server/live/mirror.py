@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from pycrdt import Doc, Map, Text
 
-from redraft.errors import Damaged, Stale
-from redraft.server.live.indices import byte_length, change_of, growth_of, places_of
+from redraft.errors import Damaged, Refused, Stale
+from redraft.server.live.byte_offsets import byte_length, change_of, growth_of, places_of
 from redraft.text import text as texts
+from redraft.text.diff.word_diff import word_edits
 from redraft.text.edits import Change, Edit
-from redraft.text.words import word_edits
-from redraft.workspace.tabs import type_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from redraft.server.live.kept import Kept
+    from redraft.server.live.room_store import RoomStore
     from redraft.workspace.document import Document
     from redraft.workspace.draft import Draft
     from redraft.workspace.workspace import Workspace
@@ -37,7 +36,7 @@ PERSON = "person"
 
 
 @dataclass(slots=True)
-class _Heard:
+class _ReplicaEvents:
     """What the replica told during one transaction."""
 
     deltas: list[list[dict[str, Any]]] = field(default_factory=list[list[dict[str, Any]]])
@@ -45,7 +44,7 @@ class _Heard:
 
 
 @contextlib.contextmanager
-def unharmed(path: str) -> Generator[None]:
+def catch_panics(path: str) -> Generator[None]:
     """The library panics where a replica makes no sense any more, which is no `Exception`, and leaves it unusable."""
     try:
         yield
@@ -65,7 +64,7 @@ class Mirror:
         self._doc: Doc[Any] = Doc(client_id=secrets.randbits(32), allow_multithreading=True)
         self._text: Text = self._doc.get(TEXT, type=Text)
         self._about: Map[Any] = self._doc.get(ABOUT, type=Map)
-        with unharmed(path), self._doc.transaction():
+        with catch_panics(path), self._doc.transaction():
             for update in state:
                 self._doc.apply_update(update)
         self.known: texts.Text = texts.Text(str(self._text))
@@ -73,7 +72,7 @@ class Mirror:
         self.version = ""
 
     @staticmethod
-    def begun(document: Document) -> Mirror:
+    def begin(document: Document) -> Mirror:
         """A new epoch, from a document as it is."""
         mirror = Mirror(document.path, secrets.token_hex(8))
         with mirror._doc.transaction(origin="epoch"):
@@ -82,10 +81,10 @@ class Mirror:
         return mirror
 
     @contextlib.contextmanager
-    def _hearing(self) -> Generator[_Heard]:
+    def _listen(self) -> Generator[_ReplicaEvents]:
         """What the replica tells meanwhile. Who listens for longer keeps it in memory for good: it holds its listeners,
         and they hold it, where the collector of garbage does not see."""
-        heard = _Heard()
+        heard = _ReplicaEvents()
         text = self._text.observe(lambda event: heard.deltas.append(event.delta))
         doc = self._doc.observe(lambda event: heard.updates.append(event.update))
         try:
@@ -104,11 +103,11 @@ class Mirror:
 
     def pull(self, workspace: Workspace, origin: str) -> list[bytes]:
         """Follow the workspace; gives the updates with which it did."""
-        document = workspace.read(self.path)
+        document = read_for_room(workspace, self.path)
         if document.version == self.version:
             return []
-        edits = smallest(str(self.known), str(document.text))
-        with self._hearing() as heard, unharmed(self.path), self._doc.transaction(origin=origin):
+        edits = smallest_edits(str(self.known), str(document.text))
+        with self._listen() as heard, catch_panics(self.path), self._doc.transaction(origin=origin):
             for start, end, text in reversed(places_of(self.known, edits)):
                 if end > start:
                     del self._text[start:end]
@@ -121,7 +120,7 @@ class Mirror:
     def push(self, workspace: Workspace, updates: Sequence[bytes], also: Callable[[], None]) -> None:
         """Let the workspace follow what came from the room, and keep with it what `also` keeps; `Stale` where it has to
         be pulled first."""
-        with self._hearing() as heard, unharmed(self.path), self._doc.transaction(origin=PERSON):
+        with self._listen() as heard, catch_panics(self.path), self._doc.transaction(origin=PERSON):
             for update in updates:
                 self._doc.apply_update(update)
         change = change_of(self.known, heard.deltas[0]) if heard.deltas else Change()
@@ -136,7 +135,7 @@ class Mirror:
         if change.is_empty:
             also()
         else:
-            type_text(workspace.engine, self.path, change, version=self.version, also=typed)
+            workspace.type(self.path, change, version=self.version, also=typed)
 
     def _stand(self, document: Document, size: int | None = None) -> None:
         """This is where the workspace stands, with so many bytes."""
@@ -150,15 +149,15 @@ class Mirror:
 
     def tell(self, workspace: Workspace) -> list[bytes]:
         """Bring `about` up to date, which is the server's alone: what a client wrote there is written over."""
-        draft = workspace.draft(self.path)
+        draft = workspace.draft_unmasked(self.path)
         wanted: dict[str, Any] = {
             "epoch": self.epoch,
             "version": self.version,
             "saved": draft is None or not draft.dirty,
-            "pending": float(0 if draft is None else waiting(draft)),
+            "pending": float(0 if draft is None else count_open_decisions(draft)),
         }
         told = self._about.to_py() or {}
-        with self._hearing() as heard, self._doc.transaction(origin=ABOUT):
+        with self._listen() as heard, self._doc.transaction(origin=ABOUT):
             for key in told.keys() - wanted.keys():
                 del self._about[key]
             for key, value in wanted.items():
@@ -167,23 +166,32 @@ class Mirror:
         return heard.updates
 
 
-def smallest(old: str, new: str) -> list[Edit]:
+def read_for_room(workspace: Workspace, path: str) -> Document:
+    """The document of a room, a secret too: who may come in is judged at the door."""
+    document = workspace.read_unmasked(path)
+    if document is None:
+        raise Refused(f"There is no document {path}.", code="not_found", path=path)
+    return document
+
+
+def smallest_edits(old: str, new: str) -> list[Edit]:
     """The edits by words, each without what its ends leave as it is: what stays is what others' undoing and deleting
     speak of, and a word may be several people's."""
     if old == new:
         return []
     return [
-        edit.moved(words.at)
+        edit.shift(words.at)
         for words in word_edits(old, new, tidy=False)
         for edit in Change.between(words.old, words.new).edits
     ]
 
 
-def waiting(draft: Draft) -> int:
-    """How many decisions about agents' work are open; a document that is created or deleted is one."""
+def count_open_decisions(draft: Draft) -> int:
+    """How many decisions are open, about agents' work and about conflicts; a document that is created or deleted is
+    one."""
     if draft.kind in ("created", "deleted"):
         return 1
-    hunks = sum(part.is_hunk and part.author in ("agent", "mixed") for part in draft.review.parts)
+    hunks = sum(part.is_hunk and (part.unsettled or part.author in ("agent", "mixed")) for part in draft.review.parts)
     return hunks + (draft.kind == "moved")
 
 
@@ -192,12 +200,12 @@ def whole_text(updates: Sequence[bytes]) -> str:
     doc: Doc[Any] = Doc()
     text: Text = doc.get(TEXT, type=Text)
     for update in updates:
-        with contextlib.suppress(ValueError, Damaged), unharmed(""):
+        with contextlib.suppress(ValueError, Damaged), catch_panics(""):
             doc.apply_update(update)
     return str(text)
 
 
-def opened(kept: Kept, path: str) -> tuple[Mirror, list[bytes]] | None:
+def reopen_mirror(kept: RoomStore, path: str) -> tuple[Mirror, list[bytes]] | None:
     """The mirror of a room that was kept, where the workspace stood then, and what has come in since."""
     room = kept.room(path)
     if room is None:

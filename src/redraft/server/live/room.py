@@ -16,22 +16,110 @@ from pycrdt import Doc, merge_updates
 from redraft.errors import Busy, RedraftError
 from redraft.server.live import wire
 from redraft.server.live.admission import read_update
-from redraft.server.live.client import AGAIN, FAILED, NOT_THERE, OTHER_EPOCH, READ_ONLY, Refusal
 from redraft.server.live.editors import OpenEditors
-from redraft.server.live.followed import Followed
-from redraft.server.live.holding import Holding
-from redraft.server.live.keeper import DISK, MAX_STATE, Delayed
-from redraft.server.live.mirror import unharmed
+from redraft.server.live.mirror import catch_panics
 from redraft.server.live.presence import Presence
-from redraft.server.live.wire import Garbled
+from redraft.server.live.room_sync import DISK, MAX_STATE, ExchangeDelayed
+from redraft.server.live.wire import AGAIN, FAILED, NOT_THERE, OTHER_EPOCH, READ_ONLY, Garbled, LiveRefusal
+from redraft.server.replies import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from redraft.server.live.client import Client
-    from redraft.server.live.keeper import Exchanged, Opened
+    from redraft.server.live.room_sync import ExchangeResult, OpenedRoom
+    from redraft.server.live.wire import RoomClient
 
-    Exchange = Callable[[Sequence[tuple[str, bytes]], str], Awaitable[Exchanged]]
+    Exchange = Callable[[Sequence[tuple[str, bytes]], str], Awaitable[ExchangeResult]]
+
+# How far the workspace has followed a room, and who waits for it to come further. Used on the event loop.
+
+
+class AckTracker:
+    """Updates are counted as they come in, and again when the workspace has heard of them, in the same order."""
+
+    def __init__(self) -> None:
+        self._came = self._heard = 0
+        self._waiters: list[tuple[int, asyncio.Future[bool]]] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the workspace has still to hear of something."""
+        return self._heard < self._came
+
+    def add(self, count: int) -> None:
+        self._came += count
+
+    def acknowledge(self, count: int, *, kept: bool = True) -> None:
+        """The workspace has heard of the next ones: they are kept, or something went wrong."""
+        self._heard += count
+        while self._waiters and self._waiters[0][0] <= self._heard:
+            _, waiter = self._waiters.pop(0)
+            if not waiter.done():
+                waiter.set_result(kept)
+
+    def wait_for_all(self) -> asyncio.Future[bool]:
+        """Done when the workspace has heard of all that has come in by now, not of what comes later; whether the last
+        of it is kept."""
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if self.waiting:
+            self._waiters.append((self._came, waiter))
+        else:
+            waiter.set_result(True)
+        return waiter
+
+
+# Typing that waits in its browser: while a job holds the documents, nothing that a client types is taken in.
+#
+# Such a client is not told that its typing has arrived, so its page keeps it; it sees all that happens meanwhile.
+# Once the documents are free it is asked to come again, and then sends everything that it has.
+
+
+LOOK_SECONDS = 0.25
+
+
+class PausedClients:
+    """The clients of one room whose typing waits. Used on the event loop."""
+
+    def __init__(self, locked: Callable[[], bool], again: Callable[[RoomClient], None]) -> None:
+        self._locked = locked
+        self._again = again
+        self._clients: set[RoomClient] = set()
+        self._looking: asyncio.TimerHandle | None = None
+
+    def __contains__(self, client: RoomClient) -> bool:
+        return client in self._clients
+
+    def refuses(self, client: RoomClient, *, writes: bool) -> bool:
+        """Whether what a client sends has to wait. What follows builds upon it, and waits too."""
+        if client not in self._clients:
+            if not writes or not self._locked():
+                return False
+            self._clients.add(client)
+            self._look_later()
+        return True
+
+    def leave(self, client: RoomClient) -> None:
+        self._clients.discard(client)
+
+    def close(self) -> None:
+        self._clients.clear()
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+
+    def _look_later(self) -> None:
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        if self._clients and self._locked():
+            self._look_later()
+            return
+        clients, self._clients = self._clients, set()
+        for client in clients:
+            self._again(client)
+
 
 LOG = logging.getLogger(__name__)
 # Few people are told at once; where there are many, more goes out together: 50 are told every 30 ms.
@@ -44,16 +132,18 @@ class Room:
     """One document, and whoever is typing into it."""
 
     def __init__(
-        self, path: str, opened: Opened, exchange: Exchange, locked: Callable[[], bool] = lambda: False
+        self, path: str, opened: OpenedRoom, exchange: Exchange, locked: Callable[[], bool] = lambda: False
     ) -> None:
         self.path = path
         self.epoch = opened.epoch
         self.version = opened.version
         self.length = opened.length
-        self.clients: set[Client] = set()
+        self.clients: set[RoomClient] = set()
         self.presence = Presence()
         self.editors = OpenEditors()
-        self.holding = Holding(locked, lambda client: client.close(AGAIN, "You can type again; come again."))
+        self.paused_clients = PausedClients(
+            locked, lambda client: client.close(AGAIN, "You can type again; come again.")
+        )
         self.closed = False
         self._ledger = opened.ledger
         self._exchange = exchange
@@ -62,7 +152,7 @@ class Room:
         self._size = len(opened.state)
         self._out: list[bytes] = []
         self._untold: list[tuple[str, bytes]] = []
-        self._followed = Followed()
+        self._acks = AckTracker()
         self._woken = ""
         self._ticking: asyncio.TimerHandle | None = None
         self._telling: asyncio.TimerHandle | None = None
@@ -70,21 +160,21 @@ class Room:
 
     # Clients
 
-    def enter(self, client: Client) -> None:
+    def enter(self, client: RoomClient) -> None:
         self.clients.add(client)
         client.send(wire.step1(self._doc.get_state()))
         if (everybody := self.presence.everybody()) is not None:
             client.send(wire.awareness(everybody))
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: RoomClient) -> None:
         self.clients.discard(client)
         self.presence.leave(client)
         self.editors.leave(client)
-        self.holding.leave(client)
+        self.paused_clients.leave(client)
         self._present()
 
-    def receive(self, client: Client, data: bytes) -> None:
-        """One frame; `Refusal` where the connection is to end, `Garbled` where no client of ours would send it."""
+    def receive(self, client: RoomClient, data: bytes) -> None:
+        """One frame; `LiveRefusal` where the connection is to end, `Garbled` where no client of ours would send it."""
         kind, step, carried = wire.read_frame(data)
         if kind == wire.ASK_AWARENESS:
             client.send(wire.awareness(self.presence.everybody() or b"\0"))
@@ -98,48 +188,48 @@ class Room:
         else:
             self._take(client, carried, first=step == wire.STEP2)
 
-    def _answer(self, client: Client, state: bytes) -> None:
+    def _answer(self, client: RoomClient, state: bytes) -> None:
         """Who is in the room takes it for the news that their typing has arrived, and keeps it no longer."""
-        if client in self.holding:
+        if client in self.paused_clients:
             return
         try:
             answer = wire.step2(self._doc.get_update(state))
         except ValueError as error:
             raise Garbled("its state cannot be read") from error
         if client.synced and self.waiting:
-            self._followed.all().add_done_callback(lambda kept: client.send(answer) if kept.result() else None)
+            self._acks.wait_for_all().add_done_callback(lambda kept: client.send(answer) if kept.result() else None)
         else:
             client.send(answer)
 
-    def _take(self, client: Client, data: bytes, *, first: bool) -> None:
+    def _take(self, client: RoomClient, data: bytes, *, first: bool) -> None:
         update = self._ledger.judge(data)
         # Who comes tells all deletions that they know of, old ones too, so those are no sign of typing.
         writes = self._ledger.adds(update) or (update.deletes and not first)
         if not client.may_write:
             if writes:
-                raise Refusal(READ_ONLY, "A viewer reads along, and types nothing.")
+                raise LiveRefusal(READ_ONLY, "A viewer reads along, and types nothing.")
             return
-        if self.holding.refuses(client, writes=writes):
+        if self.paused_clients.refuses(client, writes=writes):
             return
-        if self._ledger.early(update):
+        if self._ledger.is_early(update):
             if client.synced or first:
                 raise Garbled("it builds on something that is not here")
             return  # it comes again, with what it builds on
         client.synced = client.synced or first
         if update.is_empty:
             return
-        for made in self._applied(data):
+        for made in self._apply_update(data):
             self._untold.append((client.name, made))
-            self._followed.came(1)
+            self._acks.add(1)
         self._ledger.note(update)
         self._tick_soon()
 
-    def _applied(self, data: bytes) -> list[bytes]:
+    def _apply_update(self, data: bytes) -> list[bytes]:
         """Take an update into the replica; gives what of it was new, which goes to everybody."""
         heard: list[bytes] = []
         listening = self._doc.observe(lambda event: heard.append(event.update))
         try:
-            with unharmed(self.path):
+            with catch_panics(self.path):
                 self._doc.apply_update(data)
         except ValueError as error:
             raise Garbled("it cannot be read") from error
@@ -161,7 +251,7 @@ class Room:
         self._ticking = None
         if self._out:
             out, self._out = self._out, []
-            self._broadcast(wire.changed(merge_updates(*out) if len(out) > 1 else out[0]))
+            self._broadcast(wire.update_message(merge_updates(*out) if len(out) > 1 else out[0]))
         if self._untold:
             self._begin_exchange()
 
@@ -186,7 +276,7 @@ class Room:
     def close(self, code: int, reason: str) -> None:
         """End every connection; nothing is taken in any more."""
         self.closed = True
-        self.holding.close()
+        self.paused_clients.close()
         for timer in (self._ticking, self._telling):
             if timer is not None:
                 timer.cancel()
@@ -198,7 +288,7 @@ class Room:
     @property
     def waiting(self) -> bool:
         """Whether the workspace has still to hear of something."""
-        return self._followed.waiting
+        return self._acks.waiting
 
     def wake(self, origin: str) -> None:
         """Something happened to the document elsewhere."""
@@ -210,9 +300,9 @@ class Room:
         """Wait until the workspace has heard of all that came in before, or has refused it; not of what comes later."""
         if self.waiting:
             self._begin_exchange()
-            await self._followed.all()
+            await self._acks.wait_for_all()
 
-    async def caught_up(self) -> None:
+    async def catch_up(self) -> None:
         """Wait until everybody was sent what the workspace had become by now."""
         if self._exchanging is not None:
             await asyncio.wait([self._exchanging])
@@ -235,7 +325,7 @@ class Room:
     def _begin_exchange(self) -> asyncio.Task[None]:
         if self._exchanging is None:
             self._exchanging = asyncio.get_running_loop().create_task(self._keep_exchanging())
-            self._exchanging.add_done_callback(self._exchanged)
+            self._exchanging.add_done_callback(self._on_exchange_done)
         return self._exchanging
 
     async def _keep_exchanging(self) -> None:
@@ -247,7 +337,7 @@ class Room:
                 try:
                     self._settle(await self._exchange(batch, origin))
                 except (Busy, asyncio.CancelledError) as error:
-                    if isinstance(error, Delayed):
+                    if isinstance(error, ExchangeDelayed):
                         delayed, origin = delayed + len(batch), origin or DISK
                     else:
                         self._untold = batch + self._untold
@@ -257,14 +347,17 @@ class Room:
                     await asyncio.sleep(RETRY_SECONDS)
                     continue
                 except BaseException:
-                    self._followed.heard(delayed + len(batch), kept=False)  # or kept, and typed when it is opened again
+                    self._acks.acknowledge(
+                        delayed + len(batch), kept=False
+                    )  # or kept, and typed when it is opened again
                     raise
-                self._followed.heard(delayed + len(batch))
+                self._acks.acknowledge(delayed + len(batch))
                 delayed = 0
         except RedraftError as error:
-            self.close(NOT_THERE, error.message)
+            # What the server cannot keep just now waits in the browser, which comes again.
+            self.close(FAILED if status_of(error) >= 500 else NOT_THERE, error.message)
 
-    def _exchanged(self, task: asyncio.Task[None]) -> None:
+    def _on_exchange_done(self, task: asyncio.Task[None]) -> None:
         self._exchanging = None
         error = None if task.cancelled() else task.exception()
         if error is not None:
@@ -273,11 +366,11 @@ class Room:
         elif (self._untold or self._woken) and not task.cancelled():
             self._begin_exchange()  # it came in just as the last one ended
 
-    def _settle(self, done: Exchanged) -> None:
+    def _settle(self, done: ExchangeResult) -> None:
         self.version, self.length = done.version, done.length
         for update in done.made:
             self._ledger.note(read_update(update, trusted=True))
-            self._applied(update)
+            self._apply_update(update)
         if done.made:
             self._tick_soon()
         if self._size > MAX_STATE:

@@ -14,19 +14,19 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redraft.errors import Busy, RedraftError
-from redraft.server.live.agents import Agents
-from redraft.server.live.client import AGAIN
 from redraft.server.live.editors import Editors
-from redraft.server.live.keeper import DISK, EPOCH_SECONDS, Keeper
-from redraft.server.live.kept import Kept
+from redraft.server.live.presence import AgentPresence
 from redraft.server.live.room import Room
+from redraft.server.live.room_store import RoomStore
+from redraft.server.live.room_sync import DISK, EPOCH_SECONDS, RoomSync
+from redraft.server.live.wire import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from redraft.server.live.client import Client
-    from redraft.server.live.keeper import Exchanged
+    from redraft.server.live.room_sync import ExchangeResult
+    from redraft.server.live.wire import RoomClient
     from redraft.workspace.events import Event
     from redraft.workspace.workspace import Workspace
 
@@ -56,15 +56,15 @@ class Rooms:
         self._workspace = workspace
         self._work = work
         self._locked = locked
-        self._kept = Kept(workspace.engine.database)
-        self._kept.forget_unused(time.time() - EPOCH_SECONDS)
+        self._kept = RoomStore(workspace.database)
+        self._kept.forget_old_rooms(time.time() - EPOCH_SECONDS)
         self._rooms: dict[str, Room] = {}
-        self._keepers: dict[str, Keeper] = {}
+        self._keepers: dict[str, RoomSync] = {}
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._own = _Own()
-        self._agents = Agents(self._rooms.get)
+        self._agents = AgentPresence(self._rooms.get)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self._unsubscribe = workspace.subscribe(self._hear)
@@ -93,16 +93,16 @@ class Rooms:
             if before is not None:
                 await self._let_go(before)
             await self._follow(path)
-            keeper = Keeper(self._kept, path)
+            keeper = RoomSync(self._kept, path)
             opened = await self._work(lambda workspace: keeper.open(workspace, time.time()))
 
-            async def exchange(batch: Sequence[tuple[str, bytes]], origin: str) -> Exchanged:
+            async def exchange(batch: Sequence[tuple[str, bytes]], origin: str) -> ExchangeResult:
                 return await self._work(lambda workspace: self._exchange(keeper, workspace, batch, origin))
 
             room = Room(path, opened, exchange, self._locked)
             self._rooms[path], self._keepers[path] = room, keeper
             self._let_go_later(room)
-            self._agents.entered(path)
+            self._agents.show_in_room(path)
             room.wake(DISK)  # whatever happened while it was being opened
             return room
         finally:
@@ -110,31 +110,29 @@ class Rooms:
 
     async def _follow(self, path: str) -> None:
         """Let a room whose document was moved here hear of it first: its epoch goes on under the new name."""
-        here = await self._work(
-            lambda workspace: [old for old, at in self._keepers.items() if at.is_at(workspace, path)]
-        )
-        for old in here:
+        tabs = await self._work(lambda workspace: {tab.tab_id for tab in workspace.tabs() if tab.path == path})
+        for old in [old for old, keeper in self._keepers.items() if keeper.has_moved_to(path, tabs)]:
             if (room := self._rooms.get(old)) is not None and not room.closed:
                 room.wake(DISK)
                 await room.rest()
 
     def _exchange(
-        self, keeper: Keeper, workspace: Workspace, batch: Sequence[tuple[str, bytes]], origin: str
-    ) -> Exchanged:
+        self, keeper: RoomSync, workspace: Workspace, batch: Sequence[tuple[str, bytes]], origin: str
+    ) -> ExchangeResult:
         self._own.typing = True
         try:
             return keeper.exchange(workspace, batch, origin)
         finally:
             self._own.typing = False
 
-    def enter(self, room: Room, client: Client) -> None:
+    def enter(self, room: Room, client: RoomClient) -> None:
         if len(room.clients) >= MAX_CLIENTS:
             raise Busy("Too many people are in this document.")
         if (timer := self._leaving.pop(room.path, None)) is not None:
             timer.cancel()
         room.enter(client)
 
-    def leave(self, room: Room, client: Client) -> None:
+    def leave(self, room: Room, client: RoomClient) -> None:
         room.leave(client)
         self._let_go_later(room)
 
@@ -160,7 +158,7 @@ class Rooms:
         if keeper is not None:
             await self._work(lambda _: self._fold(keeper, room.path))
 
-    def _fold(self, keeper: Keeper, path: str) -> None:
+    def _fold(self, keeper: RoomSync, path: str) -> None:
         keeper.fold()
         self._kept.use(path, time.time())
 

@@ -6,7 +6,7 @@ trusts a length: whatever reaches beyond the frame is `Garbled`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 SYNC, AWARENESS, ASK_AWARENESS = 0, 1, 3
 EDITOR = 100  # ours: what is between a tool and a rich editor
@@ -95,7 +95,7 @@ def step2(update: bytes) -> bytes:
     return bytes((SYNC, STEP2)) + blob(update)
 
 
-def changed(update: bytes) -> bytes:
+def update_message(update: bytes) -> bytes:
     return bytes((SYNC, UPDATE)) + blob(update)
 
 
@@ -124,3 +124,31 @@ def read_frame(data: bytes) -> Frame:
     carried = b"" if kind == ASK_AWARENESS else reader.blob()
     reader.end()
     return Frame(kind, step, carried)
+
+
+# One connection, as a room sees it, and the codes with which it is ended: by them the browser knows what to do.
+
+
+UNACCEPTABLE, READ_ONLY, NOT_THERE, OTHER_EPOCH, TOO_MANY, SECRET = 4400, 4403, 4404, 4409, 4429, 4451
+FAILED, AGAIN = 1011, 1012
+
+
+class RoomClient(Protocol):
+    """One connection, as a room sees it."""
+
+    name: str
+    may_write: bool
+    synced: bool
+
+    def send(self, data: bytes) -> None: ...
+
+    def close(self, code: int, reason: str) -> None: ...
+
+
+class LiveRefusal(Exception):
+    """Why a connection is ended."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason

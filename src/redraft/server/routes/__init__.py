@@ -1,1 +1,2 @@
-"""The routes: one module for each family. A route takes its arguments apart, works at its `Desk`, and tells a shape."""
+"""The routes: one module for each family. A route takes its arguments apart, works at its `RequestContext`, and tells a
+shape."""

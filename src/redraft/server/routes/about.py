@@ -2,15 +2,16 @@
 
 import time
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter, Query, Request, Response
 from typing_extensions import TypedDict
 
 from redraft import __version__
-from redraft.server.callers import Role
-from redraft.server.gate import ENTER
-from redraft.server.routes.answering import Here, answer, gives
+from redraft.errors import Damaged
+from redraft.server.auth.callers import ANYBODY, Role
+from redraft.server.auth.gate import ENTER
+from redraft.server.routes.responses import Here, answer, gives
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", tags=["about"])
@@ -19,27 +20,33 @@ MAX_LINES = 1000
 LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")]
 
 
-class Health(TypedDict):
-    """The server answers and reaches its history."""
+class HealthResponse(TypedDict):
+    """The server answers and reaches its history. How many turns that has is told to those who show a token."""
 
     status: Literal["ok"]
-    turns: int
+    turns: NotRequired[int]
 
 
-@router.get("/health", **gives(Health))
+@router.get("/health", **gives(HealthResponse))
 async def health(desk: Here) -> Response:
-    turns = await desk.work(lambda workspace: workspace.engine.turns.newest())
-    return answer({"status": "ok", "turns": turns})
+    """For whoever watches over the server; needs no token. 500 where the history cannot be reached or kept."""
+
+    def act(workspace: Workspace) -> int:
+        workspace.database.hold_in_place()
+        return workspace.newest_turn()
+
+    turns = await desk.work(act)
+    return answer({"status": "ok"} if desk.caller == ANYBODY else {"status": "ok", "turns": turns})
 
 
-class Version(TypedDict):
+class VersionResponse(TypedDict):
     """Which program this is."""
 
     name: str
     version: str
 
 
-@router.get("/version", **gives(Version))
+@router.get("/version", **gives(VersionResponse))
 async def version() -> Response:
     return answer({"name": "redraft", "version": __version__})
 
@@ -51,16 +58,19 @@ async def openapi(request: Request) -> Response:
 
 
 class CallerShape(TypedDict):
-    """Who is asking."""
+    """Who is asking. `at_home` is the folder's owner, in a browser on the folder's own machine."""
 
     name: str
     role: Role
+    at_home: bool
 
 
 class WorkspaceShape(TypedDict):
-    """Where the folder stands."""
+    """Where the folder stands. In the state `history_lost` another program has emptied the history while the server was
+    running: `notices` says so, all else is empty, and nothing more is kept before a restart."""
 
     id: str
+    state: Literal["ok", "history_lost"]
     name: str
     mode: str
     review: str
@@ -76,34 +86,46 @@ async def workspace_state(desk: Here) -> Response:
     """The folder's name, mode, what waits for a decision, what is not saved, and what the person should be told."""
 
     def act(workspace: Workspace) -> dict[str, Any]:
-        settings = workspace.engine.settings
-        drafts = workspace.drafts()
+        settings = workspace.settings
         return {
             "id": workspace.id,
             "name": desk.served.folder_name,
             "mode": settings.mode,
             "review": settings.review,
-            "caller": {"name": desk.caller.name, "role": desk.caller.role},
-            "notices": workspace.notices,
-            "newest_turn": workspace.engine.turns.newest(),
-            "pending": [draft.key for draft in drafts if draft.pending],
-            "unsaved": [draft.key for draft in drafts if draft.dirty],
+            "caller": {"name": desk.caller.name, "role": desk.caller.role, "at_home": desk.caller.at_home},
+            **_history_state(workspace),
         }
 
     return answer(await desk.work(act))
 
 
-class Visit(TypedDict):
+def _history_state(workspace: Workspace) -> dict[str, Any]:
+    try:
+        drafts = workspace.drafts()
+        return {
+            "state": "ok",
+            "notices": workspace.notices,
+            "newest_turn": workspace.newest_turn(),
+            "pending": [draft.key for draft in drafts if draft.pending],
+            "unsaved": [draft.key for draft in drafts if draft.dirty],
+        }
+    except Damaged as error:
+        if error.code != "history_lost":
+            raise
+        return {"state": error.code, "notices": [error.message], "newest_turn": 0, "pending": [], "unsaved": []}
+
+
+class VisitResponse(TypedDict):
     """A path that lets a browser in, once."""
 
     path: str
 
 
-@router.post("/visit", **gives(Visit))
+@router.post("/visit", **gives(VisitResponse))
 async def visit(desk: Here, request: Request) -> Response:
-    """For the program that opens the browser: a path with a key that works once, as the owner."""
+    """For the program that opens the browser: a path with a key that works once, as whoever asks for it."""
     desk.need("admin")
-    return answer({"path": f"{ENTER}?key={request.app.state.keys.visit()}"})
+    return answer({"path": f"{ENTER}?key={request.app.state.keys.visit(desk.caller)}"})
 
 
 class ProviderShape(TypedDict):
@@ -114,22 +136,22 @@ class ProviderShape(TypedDict):
     model: str
 
 
-class Answering(TypedDict):
+class DefaultModelInfo(TypedDict):
     """Which of them answers where no other is named."""
 
     provider: str
     model: str
 
 
-class Providers(TypedDict):
+class ProvidersResponse(TypedDict):
     """The models that the agent can use."""
 
     models: list[ProviderShape]
     agent_mode: str
-    default: Answering
+    default: DefaultModelInfo
 
 
-@router.get("/providers", **gives(Providers))
+@router.get("/providers", **gives(ProvidersResponse))
 async def providers(desk: Here) -> Response:
     def act() -> dict[str, Any]:
         known = desk.served.models
@@ -138,7 +160,7 @@ async def providers(desk: Here) -> Response:
         answering = {"provider": default.provider_name, "model": default.model}
         return {"models": entries, "agent_mode": known.routing.agent_mode, "default": answering}
 
-    return answer(await desk.aside(act))
+    return answer(await desk.run_aside(act))
 
 
 class SpentShape(TypedDict):
@@ -153,20 +175,20 @@ class SpentShape(TypedDict):
     unpriced_steps: int
 
 
-class Usage(TypedDict):
+class UsageResponse(TypedDict):
     """What the models have cost."""
 
     by: Literal["day", "model", "document"]
     usage: list[SpentShape]
 
 
-@router.get("/usage", **gives(Usage))
+@router.get("/usage", **gives(UsageResponse))
 async def usage(
     desk: Here,
     by: Literal["day", "model", "document"] = "day",
     days: LastDays = None,
 ) -> Response:
-    found = await desk.aside(lambda: desk.served.agent.store.usage.by(by, since=_since(days)))
+    found = await desk.run_aside(lambda: desk.served.agent.store.usage.by(by, since=_since(days)))
     return answer({"by": by, "usage": [spent.as_dict() for spent in found]})
 
 
@@ -198,15 +220,15 @@ class FiguresShape(TypedDict):
 @router.get("/figures", **gives(FiguresShape))
 async def how_it_went(desk: Here, days: LastDays = None) -> Response:
     """Counted from the jobs that are kept and from the history's turns."""
-    from redraft.agent.figures import figures
+    from redraft.agent.metrics import collect_metrics
 
-    store, turns = desk.served.agent.store, desk.served.workspace.engine.turns
-    found = await desk.aside(lambda: figures(store, turns, since=_since(days)))
+    store, workspace = desk.served.agent.store, desk.served.workspace
+    found = await desk.run_aside(lambda: collect_metrics(store, workspace, since=_since(days)))
     return answer(found.as_dict())
 
 
-class AuditLine(TypedDict):
-    """One act. Of its arguments only a hash is kept."""
+class AuditLineInfo(TypedDict):
+    """One act. Its arguments are JSON in a string, with long texts cut and secrets masked."""
 
     seq: int
     at: float
@@ -217,15 +239,15 @@ class AuditLine(TypedDict):
     turn: int | None
 
 
-class AuditLines(TypedDict):
+class AuditResponse(TypedDict):
     """The newest lines, oldest of them first."""
 
-    entries: list[AuditLine]
+    entries: list[AuditLineInfo]
 
 
-@router.get("/audit", **gives(AuditLines))
+@router.get("/audit", **gives(AuditResponse))
 async def audit(desk: Here, limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 100) -> Response:
-    found = await desk.work(lambda workspace: workspace.engine.audit.entries(limit=limit))
+    found = await desk.work(lambda workspace: workspace.audit(limit=limit))
     return answer({"entries": found})
 
 

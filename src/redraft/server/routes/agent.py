@@ -7,17 +7,18 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.agent.sessions import ContextRow
+from redraft.agent.memory.notes import user_of
+from redraft.agent.store.sessions import ContextRow
 from redraft.errors import Refused
-from redraft.server.routes.answering import Here, answer, gives
-from redraft.server.served import Desk
+from redraft.server.folder_state import RequestContext
+from redraft.server.routes.responses import Here, answer, gives
 
 router = APIRouter(prefix="/api/agent/sessions", tags=["agent"])
 SessionId = Annotated[str, Path(min_length=1, max_length=60)]
 MAX_LINE = 2**31
 
 
-class RowShape(BaseModel):
+class ContextRowRequest(BaseModel):
     """A passage that the agent is to see. Lines count from 1 and include both ends."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +37,7 @@ class RowShape(BaseModel):
         return row
 
 
-class RowTold(TypedDict):
+class ContextRowInfo(TypedDict):
     """A context row as it is kept."""
 
     id: str
@@ -68,19 +69,19 @@ class SessionShape(TypedDict):
     status: Literal["active", "archived"]
     title: str
     chat: list[ChatLine]
-    context_rows: list[RowTold]
+    context_rows: list[ContextRowInfo]
     last_job_id: str | None
     pending_review: str | None
 
 
-class NewSession(BaseModel):
+class NewSessionRequest(BaseModel):
     """What a session may be called."""
 
     model_config = ConfigDict(extra="forbid")
     title: str = Field(default="", max_length=200)
 
 
-class SessionMade(TypedDict):
+class NewSessionResponse(TypedDict):
     """A new session."""
 
     session_id: str
@@ -88,31 +89,33 @@ class SessionMade(TypedDict):
     created_at: str
 
 
-@router.post("", **gives(SessionMade, body=True))
-async def create_session(desk: Here, given: NewSession | None = None) -> Response:
+@router.post("", **gives(NewSessionResponse, body=True))
+async def create_session(desk: Here, given: NewSessionRequest | None = None) -> Response:
     title = "" if given is None else given.title
-    made = await desk.aside(lambda: desk.served.agent.store.sessions.create(title).as_dict())
+    made = await desk.run_aside(lambda: desk.served.agent.store.sessions.create(title, user_of(desk.author)).as_dict())
     return answer({name: made[name] for name in ("session_id", "status", "created_at")})
 
 
-class Sessions(TypedDict):
+class SessionsResponse(TypedDict):
     """The one that was last used first."""
 
     sessions: list[SessionShape]
 
 
-@router.get("", **gives(Sessions))
+@router.get("", **gives(SessionsResponse))
 async def list_sessions(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 25) -> Response:
     sessions = desk.served.agent.store.sessions
-    return answer({"sessions": await desk.aside(lambda: [sessions.get(n).as_dict() for n in sessions.all()[:limit]])})
+    return answer(
+        {"sessions": await desk.run_aside(lambda: [sessions.get(n).as_dict() for n in sessions.all()[:limit]])}
+    )
 
 
 @router.get("/{session_id}", **gives(SessionShape, 404))
 async def get_session(desk: Here, session_id: SessionId) -> Response:
-    return answer(await desk.aside(lambda: desk.served.agent.store.sessions.get(session_id).as_dict()))
+    return answer(await desk.run_aside(lambda: desk.served.agent.store.sessions.get(session_id).as_dict()))
 
 
-class Archiving(BaseModel):
+class ArchiveRequest(BaseModel):
     """Whether a session is put away."""
 
     model_config = ConfigDict(extra="forbid")
@@ -120,42 +123,44 @@ class Archiving(BaseModel):
 
 
 @router.post("/{session_id}/archive", **gives(SessionShape, 404, body=True))
-async def archive(desk: Here, session_id: SessionId, given: Archiving) -> Response:
+async def archive(desk: Here, session_id: SessionId, given: ArchiveRequest) -> Response:
     sessions = desk.served.agent.store.sessions
-    return answer(await desk.aside(lambda: sessions.archive(session_id, archived=given.archived).as_dict()))
+    return answer(await desk.run_aside(lambda: sessions.archive(session_id, archived=given.archived).as_dict()))
 
 
-class Rows(TypedDict):
+class ContextRowsResponse(TypedDict):
     """What is pinned to a session, in order."""
 
-    context_rows: list[RowTold]
+    context_rows: list[ContextRowInfo]
 
 
-@router.post("/{session_id}/context", **gives(Rows, 404, body=True))
-async def pin(desk: Here, session_id: SessionId, given: RowShape) -> Response:
+@router.post("/{session_id}/context", **gives(ContextRowsResponse, 404, body=True))
+async def pin(desk: Here, session_id: SessionId, given: ContextRowRequest) -> Response:
     """Pin a row, or replace the one with its id."""
     row = ContextRow.from_dict(given.as_row())
-    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.pin(session_id, row))
+    return await _change_rows(desk, session_id, lambda: desk.served.agent.store.sessions.pin(session_id, row))
 
 
-@router.delete("/{session_id}/context/{row_id}", **gives(Rows, 404, body=True))
+@router.delete("/{session_id}/context/{row_id}", **gives(ContextRowsResponse, 404, body=True))
 async def unpin(desk: Here, session_id: SessionId, row_id: Annotated[str, Path(max_length=200)]) -> Response:
-    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.unpin(session_id, row_id))
+    return await _change_rows(desk, session_id, lambda: desk.served.agent.store.sessions.unpin(session_id, row_id))
 
 
-class Order(BaseModel):
+class ReorderRequest(BaseModel):
     """Every row's id, once."""
 
     model_config = ConfigDict(extra="forbid")
     order: list[str] = Field(max_length=1000)
 
 
-@router.put("/{session_id}/context", **gives(Rows, 404, body=True))
-async def reorder(desk: Here, session_id: SessionId, given: Order) -> Response:
-    return await _changed(desk, session_id, lambda: desk.served.agent.store.sessions.reorder(session_id, given.order))
+@router.put("/{session_id}/context", **gives(ContextRowsResponse, 404, body=True))
+async def reorder(desk: Here, session_id: SessionId, given: ReorderRequest) -> Response:
+    return await _change_rows(
+        desk, session_id, lambda: desk.served.agent.store.sessions.reorder(session_id, given.order)
+    )
 
 
-async def _changed(desk: Desk, session_id: str, act: Callable[[], None]) -> Response:
+async def _change_rows(desk: RequestContext, session_id: str, act: Callable[[], None]) -> Response:
     """Change what is pinned, and tell what is pinned then."""
 
     def changed() -> dict[str, Any]:
@@ -165,4 +170,4 @@ async def _changed(desk: Desk, session_id: str, act: Callable[[], None]) -> Resp
         act()
         return {"context_rows": [row.as_dict() for row in sessions.rows(session_id)]}
 
-    return answer(await desk.aside(changed))
+    return answer(await desk.run_aside(changed))

@@ -9,9 +9,18 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.agent.events import iso
-from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
-from redraft.server.shapes import ClashShape, TurnHunkShape, TurnShape, taken_back, turn_hunks
+from redraft.agent.store.events import iso
+from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives
+from redraft.server.routes.shapes import (
+    MAX_HUNKS,
+    ClashShape,
+    HunkLimit,
+    HunkPage,
+    TurnHunkShape,
+    TurnResponse,
+    rollback_shape,
+    turn_hunks,
+)
 from redraft.workspace.document import content_hash
 from redraft.workspace.workspace import Workspace
 
@@ -27,7 +36,7 @@ class AffectedFile(TypedDict):
     hunks: list[TurnHunkShape]
 
 
-class Checkpoint(TypedDict):
+class CheckpointResponse(HunkPage):
     """The state before a turn; with the agent's job that made the turn, if one did."""
 
     checkpoint_id: int
@@ -37,32 +46,36 @@ class Checkpoint(TypedDict):
     affected_files: list[AffectedFile]
 
 
-@router.get("/{checkpoint_id}", **gives(Checkpoint, 404))
-async def checkpoint(desk: Here, checkpoint_id: CheckpointId) -> Response:
-    def act(workspace: Workspace) -> dict[str, Any]:
-        turn = workspace.show(checkpoint_id)
-        hunks = [] if turn.pruned else turn_hunks(workspace, checkpoint_id)
-        texts = () if turn.pruned else workspace.turn_texts(checkpoint_id)
+@router.get("/{checkpoint_id}", **gives(CheckpointResponse, 404))
+async def checkpoint(
+    desk: Here, checkpoint_id: CheckpointId, offset: Number = 0, limit: HunkLimit = MAX_HUNKS
+) -> Response:
+    """The checkpoint and the turn's hunks. Of many or large ones this is a page: go on at `next_offset`."""
+    content = await desk.work(lambda workspace: workspace.turn_content(checkpoint_id))
+
+    def act() -> dict[str, Any]:
+        hunks, page = turn_hunks(content, offset, limit)
         job = desk.served.agent.store.jobs.by_turn(checkpoint_id)
         return {
             "checkpoint_id": checkpoint_id,
             "session_id": None if job is None else job.session_id,
             "job_id": None if job is None else job.id,
-            "created_at": iso(turn.created),
+            "created_at": iso(content.turn.created),
             "affected_files": [
                 {
                     "file_path": path,
                     "base_snapshot_hash": content_hash(before.encode()),
                     "hunks": [hunk for hunk in hunks if hunk["file_path"] == path],
                 }
-                for path, before, _ in texts
+                for path, before, _ in content.texts
             ],
+            **page,
         }
 
-    return answer(await desk.work(act))
+    return answer(await desk.run_long(act))
 
 
-class Diff3(TypedDict):
+class Diff3Response(TypedDict):
     """The three texts that a person compares before rolling back."""
 
     checkpoint_id: int
@@ -72,12 +85,12 @@ class Diff3(TypedDict):
     agent_proposed: str
 
 
-@router.get("/{checkpoint_id}/diff3", **gives(Diff3, 404, 415))
+@router.get("/{checkpoint_id}/diff3", **gives(Diff3Response, 404, 415))
 async def diff3(
     desk: Here, checkpoint_id: CheckpointId, file_path: Annotated[str, Query(min_length=1, max_length=4096)]
 ) -> Response:
     def act(workspace: Workspace) -> dict[str, Any]:
-        path = workspace.engine.documents.path(file_path)
+        path = workspace.path(file_path)
         texts = workspace.three_way(checkpoint_id, path)
         return {
             "checkpoint_id": checkpoint_id,
@@ -90,7 +103,7 @@ async def diff3(
     return answer(await desk.work(act))
 
 
-class RollingBack(BaseModel):
+class RollbackRequest(BaseModel):
     """`hard_all` sets the turn's documents to the checkpoint; `scoped_selected` takes back the hunks that are named."""
 
     model_config = ConfigDict(extra="forbid")
@@ -98,18 +111,19 @@ class RollingBack(BaseModel):
     hunk_ids: list[str] = Field(default_factory=list[str], max_length=10_000)
 
 
-class RolledBack(TypedDict):
+class RollbackResponse(TypedDict):
     """`conflict` where some hunks could not be taken back; they are named, and the others were."""
 
     status: Literal["completed", "conflict"]
-    turn: TurnShape | None
+    turn: TurnResponse | None
     conflicts: list[ClashShape]
 
 
-@router.post("/{checkpoint_id}/rollback", **gives(RolledBack, 404, body=True))
-async def rollback(desk: Here, checkpoint_id: CheckpointId, given: RollingBack) -> Response:
+@router.post("/{checkpoint_id}/rollback", **gives(RollbackResponse, 404, body=True))
+async def rollback(desk: Here, checkpoint_id: CheckpointId, given: RollbackRequest) -> Response:
     def act(workspace: Workspace) -> dict[str, Any]:
-        taken = workspace.rollback(checkpoint_id, given.mode, given.hunk_ids, author=desk.author)
-        return {"status": "conflict" if taken.conflicts else "completed", **taken_back(taken)}
+        who: Any = {"author": desk.author, "confirmed": desk.confirmed}
+        taken = workspace.rollback(checkpoint_id, given.mode, given.hunk_ids, **who)
+        return {"status": "conflict" if taken.conflicts else "completed", **rollback_shape(taken)}
 
     return answer(await desk.work(act))

@@ -7,16 +7,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Stale
-from redraft.server.document_shapes import DocumentShape, EntryShape, document_shape, entry_shape
-from redraft.server.routes.answering import Here, Number, PathQuery, answer, gives, tagged, wanted_version
-from redraft.server.served import Desk
-from redraft.server.shapes import TurnShape, turn_shape
-from redraft.tools.across import search_documents
+from redraft.server.folder_state import RequestContext
+from redraft.server.routes.responses import Here, Number, PathQuery, answer, answer_with_etag, gives, requested_version
+from redraft.server.routes.shapes import (
+    DocumentShape,
+    EntryShape,
+    TurnResponse,
+    document_shape,
+    entry_shape,
+    turn_response,
+)
 from redraft.tools.arguments import parse
-from redraft.tools.finding import get_outline, search_document
+from redraft.tools.queries.search_document import get_outline, search_document
+from redraft.tools.queries.search_folder import search_documents
 from redraft.tools.registry import Tool
-from redraft.tools.staleness import explained
-from redraft.workspace.turn import Turn
+from redraft.tools.versions import explain_stale
+from redraft.workspace.turns.turn import Turn
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", tags=["documents"])
@@ -24,14 +30,14 @@ WINDOW, MAX_WINDOW = 262_144, 1_048_576
 TREE_LIMIT, MAX_TREE = 2000, 10_000
 
 
-class Tree(TypedDict):
+class TreeResponse(TypedDict):
     """What is in the folder, a folder before what is in it. `next` is where to go on, null at the end."""
 
     entries: list[EntryShape]
     next: int | None
 
 
-@router.get("/tree", **gives(Tree, 404))
+@router.get("/tree", **gives(TreeResponse, 404))
 async def tree(
     desk: Here,
     prefix: Annotated[str, Query(max_length=4096, description="Only what is beneath this folder.")] = "",
@@ -39,7 +45,7 @@ async def tree(
     limit: Annotated[int, Query(ge=1, le=MAX_TREE)] = TREE_LIMIT,
 ) -> Response:
     def act(workspace: Workspace) -> Any:
-        where = str(workspace.engine.documents.path(prefix)) if prefix else ""
+        where = str(workspace.path(prefix)) if prefix else ""
         found = workspace.list(where, limit=start + limit + 1)[start:]
         following = start + limit if len(found) > limit else None
         return {"entries": [entry_shape(entry) for entry in found[:limit]], "next": following}
@@ -58,15 +64,15 @@ async def read(
     """A document as it is being worked on, in windows. Its version is the `ETag`."""
 
     def act(workspace: Workspace) -> Any:
-        document = workspace.read(path)
-        desk.context().saw(document)
+        document = workspace.read(path, confirmed=desk.confirmed)
+        desk.context().mark_seen(document)
         return document_shape(document, offset, limit)
 
     shape = await desk.work(act)
-    return tagged(request, shape, shape["version"])
+    return answer_with_etag(request, shape, shape["version"])
 
 
-class NewDocument(BaseModel):
+class NewDocumentRequest(BaseModel):
     """A document that is not there yet."""
 
     model_config = ConfigDict(extra="forbid")
@@ -74,25 +80,25 @@ class NewDocument(BaseModel):
     content: str = ""
 
 
-class Changed(TypedDict):
+class DocumentChangeResponse(TypedDict):
     """What was done, as a turn, and the document's version after it; null where there is none any more."""
 
-    turn: TurnShape | None
+    turn: TurnResponse | None
     path: str
     version: str | None
 
 
-@router.post("/documents", **gives(Changed, 404, status=201, body=True))
-async def create(desk: Here, given: NewDocument) -> Response:
+@router.post("/documents", **gives(DocumentChangeResponse, 404, status=201, body=True))
+async def create(desk: Here, given: NewDocumentRequest) -> Response:
     def act(workspace: Workspace) -> Any:
         with _turn(desk, workspace, f"Create {given.path}") as turn:
             made = turn.create(given.path, given.content)
-        return _changed(turn, made.path, made.version)
+        return _change_response(turn, made.path, made.version)
 
     return answer(await desk.work(act), 201)
 
 
-class NewContent(BaseModel):
+class WriteRequest(BaseModel):
     """All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same."""
 
     model_config = ConfigDict(extra="forbid")
@@ -100,21 +106,22 @@ class NewContent(BaseModel):
     version: str | None = None
 
 
-@router.put("/documents", **gives(Changed, 404, body=True))
-async def write(desk: Here, request: Request, path: PathQuery, given: NewContent) -> Response:
+@router.put("/documents", **gives(DocumentChangeResponse, 404, body=True))
+async def write(desk: Here, request: Request, path: PathQuery, given: WriteRequest) -> Response:
     """Replace a document's content and save it. Refused where it is no longer the version that is named."""
 
     def act(workspace: Workspace) -> Any:
-        version = wanted_version(request, given.version)
+        version = requested_version(request, given.version)
         with _turn(desk, workspace, f"Write {path}") as turn:
             now = turn.read(path)
-            made = _explained(desk, lambda: turn.write(path, given.content, version or now.version))
-        return _changed(turn, made.path, made.version)
+            made = _explain_stale(desk, lambda: turn.write(path, given.content, version or now.version))
+            desk.context().plan_ahead(turn)
+        return _change_response(turn, made.path, made.version)
 
-    return answer(await desk.work(act))
+    return answer(await desk.work(act, slow=True))
 
 
-class Move(BaseModel):
+class MoveRequest(BaseModel):
     """Where a document is to be."""
 
     model_config = ConfigDict(extra="forbid")
@@ -123,57 +130,56 @@ class Move(BaseModel):
     version: str | None = None
 
 
-@router.post("/documents/move", **gives(Changed, 404, body=True))
-async def move(desk: Here, request: Request, given: Move) -> Response:
+@router.post("/documents/move", **gives(DocumentChangeResponse, 404, body=True))
+async def move(desk: Here, request: Request, given: MoveRequest) -> Response:
     def act(workspace: Workspace) -> Any:
-        version = wanted_version(request, given.version)
+        version = requested_version(request, given.version)
         with _turn(desk, workspace, f"Move {given.path} to {given.to}") as turn:
             now = turn.read(given.path)
-            made = _explained(desk, lambda: turn.move(given.path, given.to, version or now.version))
-        return _changed(turn, made.path, made.version)
+            made = _explain_stale(desk, lambda: turn.move(given.path, given.to, version or now.version))
+        return _change_response(turn, made.path, made.version)
 
     return answer(await desk.work(act))
 
 
-@router.delete("/documents", **gives(Changed, 404, body=True))
+@router.delete("/documents", **gives(DocumentChangeResponse, 404, body=True))
 async def delete(desk: Here, request: Request, path: PathQuery, version: str | None = None) -> Response:
     """Put a document into the trash."""
 
     def act(workspace: Workspace) -> Any:
-        wanted = wanted_version(request, version)
+        wanted = requested_version(request, version)
         with _turn(desk, workspace, f"Delete {path}") as turn:
-            now = turn.read(path)
-            _explained(desk, lambda: turn.delete(path, wanted or now.version))
-        return _changed(turn, now.path, None)
+            standing = turn.version_of(path)
+            _explain_stale(desk, lambda: turn.delete(path, wanted or standing))
+        return _change_response(turn, workspace.path(path), None)
 
     return answer(await desk.work(act))
 
 
-def _turn(desk: Desk, workspace: Workspace, title: str) -> Turn:
+def _turn(desk: RequestContext, workspace: Workspace, title: str) -> Turn:
     desk.served.agent.store.leases.check()
-    return workspace.turn(desk.author, title, confirm=lambda _what, _paths: True)
+    return workspace.turn(desk.author, title, confirm=lambda _what, _paths: True, confirmed=desk.confirmed)
 
 
-def _explained(desk: Desk, act: Any) -> Any:
+def _explain_stale(desk: RequestContext, act: Any) -> Any:
     """What `act` gives; where it is refused as stale, with the lines that changed."""
     try:
         return act()
     except Stale as error:
-        raise explained(error, desk.context()) from error
+        raise explain_stale(error, desk.context()) from error
 
 
-def _changed(turn: Turn, path: str, version: str | None) -> Changed:
+def _change_response(turn: Turn, path: str, version: str | None) -> DocumentChangeResponse:
     record = None if turn.outcome is None else turn.outcome.turn
-    return {"turn": None if record is None else turn_shape(record), "path": path, "version": version}
+    return {"turn": None if record is None else turn_response(record), "path": path, "version": version}
 
 
 # Finding: what the tools of the same names answer, for a person, whose looking around is in no log
 
 
-def _looked(desk: Desk, tool: Tool, **arguments: Any) -> Any:
-    context = desk.context()
-    context.index = desk.served.index()
-    return tool.run(parse(tool.takes, {name: value for name, value in arguments.items() if value is not None}), context)
+def _run_tool(desk: RequestContext, tool: Tool, **arguments: Any) -> Any:
+    given = parse(tool.takes, {name: value for name, value in arguments.items() if value is not None})
+    return tool.run(given, desk.context())
 
 
 @router.get("/outline", **gives(get_outline.output_schema, 404, 415))
@@ -182,7 +188,7 @@ async def outline(
 ) -> Response:
     """A document's sections, with their lines from 0."""
     found = {"path": path, "max_depth": max_depth, "detect_chapters": detect_chapters}
-    return answer(await desk.work(lambda _: _looked(desk, get_outline, **found)))
+    return answer(await desk.work(lambda _: _run_tool(desk, get_outline, **found), slow=True))
 
 
 @router.get("/search", **gives(search_documents.output_schema, 404))
@@ -194,7 +200,7 @@ async def search(
 ) -> Response:
     """Documents that hold these words, in the whole folder or beneath one."""
     found = {"query": query, "folder": folder, "limit": limit}
-    return answer(await desk.work(lambda _: _looked(desk, search_documents, **found)))
+    return answer(await desk.work(lambda _: _run_tool(desk, search_documents, **found), slow=True))
 
 
 @router.get("/search/document", **gives(search_document.output_schema, 404, 409, 415))
@@ -209,4 +215,4 @@ async def search_within(
     """Places within one document."""
     found = {"path": path, "query": query, "match_type": match_type}
     more = {"max_results": max_results, "case_sensitive": case_sensitive}
-    return answer(await desk.work(lambda _: _looked(desk, search_document, **found, **more)))
+    return answer(await desk.work(lambda _: _run_tool(desk, search_document, **found, **more), slow=True))

@@ -7,9 +7,9 @@ from starlette.types import Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
-from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
+from redraft.server.event_streams import EventStreams
 from redraft.server.routes.jobs import JobId, Status
-from redraft.server.streams import Streams
+from redraft.server.routes.responses import MAX_NUMBER, Here, answer, gives
 
 router = APIRouter(prefix="/api/agent", tags=["agent"])
 
@@ -23,7 +23,7 @@ class EventShape(TypedDict):
     data: dict[str, Any]
 
 
-class Events(TypedDict):
+class EventsResponse(TypedDict):
     """The events behind a cursor, in order; `next_cursor` is the one to ask with next."""
 
     job_id: str
@@ -32,21 +32,21 @@ class Events(TypedDict):
     events: list[EventShape]
 
 
-@router.get("/jobs/{job_id}/events", **gives(Events, 404))
+@router.get("/jobs/{job_id}/events", **gives(EventsResponse, 404))
 async def events(desk: Here, job_id: JobId, cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0) -> Response:
     """Ask again every two seconds, or listen to the same events at `/events/stream`."""
 
     def act() -> dict[str, Any]:
         desk.served.agent.store.jobs.get(job_id)
-        return desk.served.agent.store.events.page(job_id, cursor)
+        return desk.served.agent.masked_events.page(job_id, cursor)
 
-    return answer(await desk.aside(act))
+    return answer(await desk.run_aside(act))
 
 
 class EventStream(Response):
     """Events as they happen: a job's, or what changed."""
 
-    def __init__(self, streams: Streams, name: str, cursor: int) -> None:
+    def __init__(self, streams: EventStreams, name: str, cursor: int) -> None:
         super().__init__()
         self._streams = streams
         self._name = name
@@ -67,7 +67,6 @@ def streams_events(*errors: int) -> dict[str, Any]:
 
 
 STREAM: dict[str, Any] = streams_events(404)
-STREAM["responses"][204] = {"description": "The job is over, and there is nothing behind the cursor."}
 LastEventId = Annotated[str | None, Header(max_length=20, description="Where a client was that comes back.")]
 
 
@@ -85,11 +84,9 @@ async def stream(
     cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It ends with the
-    job."""
+    """The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It goes on after the
+    job has ended, with what becomes of its changes; whoever has heard enough hangs up."""
     if last_event_id is not None:
         cursor = last_number(last_event_id)
-    job = await desk.aside(desk.served.agent.store.jobs.get, job_id)
-    if job.ended and job.cursor <= cursor:
-        return Response(status_code=204)  # which tells a browser not to come back
+    await desk.run_aside(desk.served.agent.store.jobs.get, job_id)  # refuses a job that there is not
     return EventStream(desk.served.streams, job_id, cursor)

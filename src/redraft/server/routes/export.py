@@ -4,6 +4,7 @@ A PDF is printed by the browser; there is no route for it.
 """
 
 import asyncio
+from functools import partial
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -11,9 +12,9 @@ from fastapi import APIRouter, Query, Response
 
 from redraft.errors import Busy
 from redraft.server.replies import HTML
-from redraft.server.routes.answering import Here, PathQuery
 from redraft.server.routes.images import POLICY, sends
-from redraft.workspace.exporting import converted, page_of
+from redraft.server.routes.responses import Here, PathQuery
+from redraft.workspace.export import convert_page
 
 router = APIRouter(prefix="/api/export", tags=["rich text"])
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -26,14 +27,20 @@ async def export(
     desk: Here,
     path: PathQuery,
     to: Annotated[Literal["html", "docx"], Query(description="`docx` needs pandoc on the server's machine.")] = "html",
+    proposals: Annotated[bool, Query(description="With what agents propose, marked as such.")] = False,
 ) -> Response:
-    """The document as it is being worked on, to be kept as a file."""
-    document = await desk.work(lambda workspace: workspace.read(path))
+    """What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
+    are left out unless they are asked for."""
+    found = await desk.work(lambda workspace: workspace.accepted(path))
     if AT_ONCE.locked():
         raise Busy("Two documents are being exported already; try again in a moment.")
     async with AT_ONCE:
-        page = await desk.aside(page_of, desk.served.workspace.engine, document)
-        data = page.html.encode() if to == "html" else await converted(page, to, desk.served.models.environ)
+        page = await desk.run_aside(partial(desk.served.workspace.export, proposals=proposals), found)
+        data = page.html.encode() if to == "html" else await convert_page(page, to, desk.served.models.environ)
     named = f"attachment; filename*=UTF-8''{quote(page.name)}.{to}"
-    headers = {"content-disposition": named, "content-security-policy": POLICY}
+    headers = {
+        "content-disposition": named,
+        "content-security-policy": POLICY,
+        "redraft-proposals": str(found.proposals),
+    }
     return Response(data, headers=headers, media_type=HTML if to == "html" else DOCX)

@@ -14,9 +14,8 @@ from typing_extensions import TypedDict
 
 from redraft.errors import Refused
 from redraft.formats.pictures import KINDS, MAX_PICTURE
-from redraft.server.routes.answering import Here, PathQuery, answer, gives, unchanged
-from redraft.server.shapes import TurnShape, turn_shape
-from redraft.workspace.pictures import add_picture, read_picture
+from redraft.server.routes.responses import Here, PathQuery, answer, gives, is_unchanged
+from redraft.server.routes.shapes import TurnResponse, turn_response
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/images", tags=["rich text"])
@@ -34,15 +33,15 @@ def sends(*media: str, errors: tuple[int, ...]) -> dict[str, Any]:
 @router.get("", **sends(*(kind.media for kind in KINDS), errors=(304, 404, 413, 415)))
 async def read_image(desk: Here, request: Request, path: PathQuery) -> Response:
     """A PNG, JPEG, GIF or WebP picture. Nothing else of the folder is sent, whatever it is called."""
-    picture = await desk.work(lambda workspace: read_picture(workspace.engine, path))
+    picture = await desk.work(lambda workspace: workspace.read_picture(path))
     tag = f'"{sha256(picture.data).hexdigest()[:32]}"'
     headers = {"etag": tag, "cache-control": "private, no-cache", "content-security-policy": POLICY}
-    if unchanged(request, tag):
+    if is_unchanged(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(picture.data, headers=headers, media_type=picture.kind.media)
 
 
-class NewImage(BaseModel):
+class NewImageRequest(BaseModel):
     """A picture that goes into the folder beside `document`; `content` is base64."""
 
     model_config = ConfigDict(extra="forbid")
@@ -51,16 +50,16 @@ class NewImage(BaseModel):
     content: str = Field(min_length=1, max_length=MAX_PICTURE * 4 // 3 + 8)
 
 
-class AddedImage(TypedDict):
+class NewImageResponse(TypedDict):
     """Where the picture is, what the document calls it, and the turn that put it there: null where it was there."""
 
     path: str
     source: str
-    turn: TurnShape | None
+    turn: TurnResponse | None
 
 
-@router.post("", **gives(AddedImage, 404, status=201, body=True))
-async def add_image(desk: Here, given: NewImage) -> Response:
+@router.post("", **gives(NewImageResponse, 404, status=201, body=True))
+async def add_image(desk: Here, given: NewImageRequest) -> Response:
     """Store a picture as a turn, which can be undone. It never takes another file's place."""
     try:
         data = b64decode(given.content, validate=True)
@@ -69,8 +68,8 @@ async def add_image(desk: Here, given: NewImage) -> Response:
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
-        added = add_picture(workspace.engine, given.document, given.name, data, desk.author)
-        turn = None if added.turn is None else turn_shape(added.turn)
+        added = workspace.add_picture(given.document, given.name, data, author=desk.author)
+        turn = None if added.turn is None else turn_response(added.turn)
         return {"path": added.path, "source": added.source, "turn": turn}
 
     return answer(await desk.work(act), 201)

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.agent.jobs import BUSY, NO_ANSWER
-from redraft.agent.leases import SENTENCE
-from redraft.agent.rules import Remembered
+from redraft.agent.memory.permissions import PermissionRule
+from redraft.agent.store.jobs import BUSY, NO_ANSWER
+from redraft.agent.store.leases import SENTENCE
 from redraft.errors import Refused
-from redraft.server.routes.agent import RowShape
-from redraft.server.routes.answering import Here, Mode, answer, gives
-from redraft.workspace.modes import Verdict
+from redraft.server.routes.agent import ContextRowRequest
+from redraft.server.routes.responses import Here, Mode, Profile, answer, gives
+from redraft.workspace.turns.modes import Verdict
 
 router = APIRouter(prefix="/api/agent", tags=["agent"])
 JobId = Annotated[str, Path(min_length=1, max_length=60)]
@@ -20,60 +20,63 @@ Status = Literal["queued", "running", "waiting_for_user", "awaiting_review", "co
 MAX_INSTRUCTION = 100_000
 
 
-class Running(BaseModel):
-    """A request to the agent. Rows are pinned to the session unless they say otherwise."""
+class ToolConfig(BaseModel):
+    """Which tools a job has, how far it may go, and whether nobody else types meanwhile; else as the settings say."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    profile: Profile | None = None
+    max_tool_calls: int | None = Field(default=None, ge=1, le=999)
+    max_iterations: int | None = Field(default=None, ge=1, le=999)
+    lock: bool | None = None
+
+
+class RunRequest(BaseModel):
+    """A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
+    document" means; without it, what the caller has in front of them."""
 
     model_config = ConfigDict(extra="forbid")
     session_id: str = Field(min_length=1, max_length=60)
     instruction: str = Field(min_length=1, max_length=MAX_INSTRUCTION)
-    context_rows: list[RowShape] = Field(default_factory=list[RowShape], max_length=100)
-    tool_config: dict[str, Any] = Field(default_factory=dict)
+    context_rows: list[ContextRowRequest] = Field(default_factory=list[ContextRowRequest], max_length=100)
+    tool_config: ToolConfig | None = None
     mode: Mode | None = None
     model: str = Field(default="", max_length=200)
     document: str = Field(default="", max_length=4096)
 
 
-class Queued(TypedDict):
+class RunResponse(TypedDict):
     """The job goes on by itself; its events tell how."""
 
     job_id: str
     status: Status
 
 
-@router.post("/run", **gives(Queued, 404, 502, 504, body=True))
-async def run(desk: Here, given: Running) -> Response:
+@router.post("/run", **gives(RunResponse, 404, 502, 504, body=True))
+async def run(desk: Here, given: RunRequest) -> Response:
     """Start a job in the background."""
-    _check_tool_config(given.tool_config)
-    job = await desk.aside(
+    config = {} if given.tool_config is None else given.tool_config.model_dump(exclude_none=True)
+    job = await desk.run_aside(
         lambda: desk.served.agent.start(
             given.session_id,
             given.instruction,
             context_rows=[row.as_row() for row in given.context_rows],
-            tool_config=given.tool_config,
+            tool_config=config,
             mode=given.mode,
             model=given.model,
             document=given.document,
+            asked_by=desk.caller.name,
         )
     )
     return answer({"job_id": job.id, "status": str(job.status)})
 
 
-def _check_tool_config(config: dict[str, Any]) -> None:
-    calls = config.get("max_tool_calls")
-    if set(config) - {"max_tool_calls", "lock"} or (
-        calls is not None and (type(calls) is not int or not 0 < calls < 1000)
-    ):
-        raise Refused(
-            "`tool_config` has `max_tool_calls`, a number from 1 to 999, and `lock`, true or false.",
-            field="tool_config",
-        )
-
-
 class BundleHunk(TypedDict, total=False):
-    """One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided."""
+    """One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided. Where `truncated`
+    is true, a very long line is shown around the change alone, or patches are left out because there are too many."""
 
     hunk_id: str
     patch: str
+    truncated: bool
     accepted: bool | None
     edit_ids: list[str]
     author: str
@@ -107,6 +110,8 @@ class JobShape(TypedDict):
     instruction: str
     mode: str
     model: str
+    document: str
+    asked_by: str
     status: Status
     created_at: str
     started_at: str | None
@@ -124,21 +129,21 @@ class JobShape(TypedDict):
     diff_bundle: DiffBundle | None
 
 
-class Jobs(TypedDict):
+class JobsResponse(TypedDict):
     """The newest first."""
 
     jobs: list[JobShape]
 
 
-@router.get("/jobs", **gives(Jobs))
+@router.get("/jobs", **gives(JobsResponse))
 async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> Response:
     agent = desk.served.agent
-    return answer({"jobs": await desk.aside(lambda: [agent.job(job.id) for job in agent.store.jobs.recent(limit)])})
+    return answer({"jobs": await desk.run_aside(lambda: [agent.job(job.id) for job in agent.store.jobs.recent(limit)])})
 
 
 @router.get("/jobs/{job_id}", **gives(JobShape, 404))
 async def get_job(desk: Here, job_id: JobId) -> Response:
-    return answer(await desk.aside(desk.served.agent.job, job_id))
+    return answer(await desk.run_aside(desk.served.agent.job, job_id))
 
 
 class LockShape(TypedDict):
@@ -159,10 +164,10 @@ async def show_lock(desk: Here) -> Response:
         job = next((job for job in store.jobs.with_status(BUSY) if job.locks), None) if held else None
         return {"locked": held, "job_id": None if job is None else job.id, "message": SENTENCE if held else ""}
 
-    return answer(await desk.aside(act))
+    return answer(await desk.run_aside(act))
 
 
-class Clarifying(BaseModel):
+class ClarifyRequest(BaseModel):
     """An answer; `no_user_answer` leaves it to the agent."""
 
     model_config = ConfigDict(extra="forbid")
@@ -171,13 +176,13 @@ class Clarifying(BaseModel):
 
 
 @router.post("/jobs/{job_id}/clarify", **gives(JobShape, 404, body=True))
-async def clarify(desk: Here, job_id: JobId, given: Clarifying) -> Response:
+async def clarify(desk: Here, job_id: JobId, given: ClarifyRequest) -> Response:
     """Answer the question that a job waits for."""
-    await desk.aside(desk.served.agent.answer, job_id, given.question_id, given.answer)
-    return answer(await desk.aside(desk.served.agent.job, job_id))
+    await desk.run_aside(desk.served.agent.answer, job_id, given.question_id, given.answer)
+    return answer(await desk.run_aside(desk.served.agent.job, job_id))
 
 
-class Rule(BaseModel):
+class RuleRequest(BaseModel):
     """What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders."""
 
     model_config = ConfigDict(extra="forbid")
@@ -186,32 +191,32 @@ class Rule(BaseModel):
     verdict: Verdict
 
 
-class Confirming(BaseModel):
+class ConfirmRequest(BaseModel):
     """Whether the person agrees to what a job wants to do."""
 
     model_config = ConfigDict(extra="forbid")
     question_id: str = Field(min_length=1, max_length=60)
     allow: bool
-    remember: Rule | None = None
+    remember: RuleRequest | None = None
 
 
 @router.post("/jobs/{job_id}/confirm", **gives(JobShape, 404, body=True))
-async def confirm(desk: Here, job_id: JobId, given: Confirming) -> Response:
+async def confirm(desk: Here, job_id: JobId, given: ConfirmRequest) -> Response:
     rule = given.remember
-    kept = None if rule is None else Remembered(rule.tool, rule.path, rule.verdict)
+    kept = None if rule is None else PermissionRule(rule.tool, rule.path, rule.verdict)
     agent = desk.served.agent
-    await desk.aside(lambda: agent.confirm(job_id, given.question_id, allow=given.allow, remember=kept))
-    return answer(await desk.aside(agent.job, job_id))
+    await desk.run_aside(lambda: agent.confirm(job_id, given.question_id, allow=given.allow, remember=kept))
+    return answer(await desk.run_aside(agent.job, job_id))
 
 
 @router.post("/jobs/{job_id}/cancel", **gives(JobShape, 404, body=True))
 async def cancel(desk: Here, job_id: JobId) -> Response:
     """Stop a job; nothing of it stays but the log. One that is over, or under review, stays as it is."""
-    await desk.aside(desk.served.agent.cancel, job_id)
-    return answer(await desk.aside(desk.served.agent.job, job_id))
+    await desk.run_aside(desk.served.agent.cancel, job_id)
+    return answer(await desk.run_aside(desk.served.agent.job, job_id))
 
 
-class Applying(BaseModel):
+class ApplyRequest(BaseModel):
     """The hunks of a job that the person takes; its others are refused."""
 
     model_config = ConfigDict(extra="forbid")
@@ -220,7 +225,7 @@ class Applying(BaseModel):
     accepted_hunk_ids: list[str] = Field(max_length=10_000)
 
 
-class AppliedFile(TypedDict):
+class AppliedFileInfo(TypedDict):
     """What became of one document."""
 
     file_path: str
@@ -228,15 +233,15 @@ class AppliedFile(TypedDict):
     rejected_hunks: int
 
 
-class Applied(TypedDict):
+class ApplyResponse(TypedDict):
     """The decision is carried out."""
 
     status: str
-    applied_files: list[AppliedFile]
+    applied_files: list[AppliedFileInfo]
 
 
-@router.post("/apply", **gives(Applied, 404, body=True))
-async def apply(desk: Here, given: Applying) -> Response:
+@router.post("/apply", **gives(ApplyResponse, 404, body=True))
+async def apply(desk: Here, given: ApplyRequest) -> Response:
     """Take the accepted hunks, refuse the others. Where a file was changed since it was shown, nothing is written, and
     the answer is a conflict: the proposal is withdrawn and the job run again, as `details.rerun_job_id`."""
 
@@ -251,4 +256,4 @@ async def apply(desk: Here, given: Applying) -> Response:
             raise Refused(told["message"], code="conflict", **details)
         return done
 
-    return answer(await desk.aside(act))
+    return answer(await desk.run_aside(act))

@@ -6,9 +6,9 @@ The room itself is the websocket `/api/live/{path}`; see `redraft.server.live`.
 from fastapi import APIRouter, Response
 from typing_extensions import TypedDict
 
-from redraft.server.changes import CHANGES
-from redraft.server.routes.answering import Here, PathQuery, answer, gives
+from redraft.server.change_feed import CHANGES
 from redraft.server.routes.events import EventStream, LastEventId, last_number, streams_events
+from redraft.server.routes.responses import Here, PathQuery, answer, gives
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", tags=["live"])
@@ -29,10 +29,10 @@ async def join_live(desk: Here, path: PathQuery) -> Response:
 
     def act(workspace: Workspace) -> str:
         if desk.caller.may("editor"):
-            return workspace.open_tab(path).path
-        return workspace.read(path).path  # who only looks leaves nothing behind
+            return workspace.open_tab(path, confirmed=desk.confirmed).path
+        return workspace.read(path, confirmed=desk.confirmed).path  # who only looks leaves nothing behind
 
-    await desk.aside(desk.served.watching.start)
+    await desk.run_aside(desk.served.watching.start)
     found = await desk.work(act)
     room = await desk.served.live.room(found)
     return answer({"path": found, "epoch": room.epoch, "version": room.version, "length": room.length})
@@ -44,6 +44,6 @@ async def changes_stream(desk: Here, last_event_id: LastEventId = None) -> Respo
     says what to fetch again. `kind` is `document`, `review`, `turn`, `tabs`, `tree`, `job` or `notice`, or `all` where
     more happened behind `Last-Event-ID` than is known."""
     served = desk.served
-    await desk.aside(served.watching.start)
+    await desk.run_aside(served.watching.start)
     last = None if last_event_id is None else last_number(last_event_id)
     return EventStream(served.change_streams, CHANGES, served.changes.begin(last))

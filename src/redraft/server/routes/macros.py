@@ -10,14 +10,14 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.agent.macros import Macros, calls_of_job
-from redraft.agent.rules import Remembered
+from redraft.agent.memory.macros import Macros, calls_of_job
+from redraft.agent.memory.permissions import PermissionRule
 from redraft.errors import Refused
-from redraft.server.routes.answering import Here, Mode, answer, gives
+from redraft.server.folder_state import RequestContext
+from redraft.server.routes.responses import Here, Mode, answer, gives
 from redraft.server.routes.tools import Agreed, consent
-from redraft.server.served import Desk
-from redraft.tools.batching import MAX_CALLS
-from redraft.workspace.modes import Verdict
+from redraft.tools.edits.batch import MAX_CALLS
+from redraft.workspace.turns.modes import Verdict
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/agent", tags=["agent"])
@@ -46,13 +46,13 @@ class MacroList(TypedDict):
     macros: list[MacroShape]
 
 
-def _kept(desk: Desk) -> Macros:
+def _macros(desk: RequestContext) -> Macros:
     return Macros(desk.served.state)
 
 
 @router.get("/macros", **gives(MacroList))
 async def list_macros(desk: Here) -> Response:
-    return answer({"macros": await desk.aside(_kept(desk).shapes)})
+    return answer({"macros": await desk.run_aside(_macros(desk).shapes)})
 
 
 class MacroCall(BaseModel):
@@ -63,7 +63,7 @@ class MacroCall(BaseModel):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class SavingMacro(BaseModel):
+class SaveMacroRequest(BaseModel):
     """The calls to keep, or the job whose successful edits are to be kept."""
 
     model_config = ConfigDict(extra="forbid")
@@ -72,13 +72,13 @@ class SavingMacro(BaseModel):
 
 
 @router.put("/macros/{name}", **gives(MacroShape, 404, body=True))
-async def save_macro(desk: Here, name: MacroName, given: SavingMacro) -> Response:
+async def save_macro(desk: Here, name: MacroName, given: SaveMacroRequest) -> Response:
     """Keep a sequence of calls under a name, in the place of what had it before."""
     if (given.calls is None) == (given.job_id is None):
         raise Refused("Send either `calls` or `job_id`.", field="calls")
 
     def act() -> dict[str, Any]:
-        served, macros = desk.served, _kept(desk)
+        served, macros = desk.served, _macros(desk)
         if given.job_id is None:
             calls = [call.model_dump() for call in given.calls or ()]
         else:
@@ -86,7 +86,7 @@ async def save_macro(desk: Here, name: MacroName, given: SavingMacro) -> Respons
         macros.save(name, calls, served.tools)
         return next(each for each in macros.shapes() if each["name"] == name)
 
-    return answer(await desk.aside(act))
+    return answer(await desk.run_aside(act))
 
 
 @router.delete("/macros/{name}", **gives(MacroList, 404, body=True))
@@ -94,21 +94,21 @@ async def delete_macro(desk: Here, name: MacroName) -> Response:
     """Forget a macro that was saved. Gives those that are left."""
 
     def act() -> list[dict[str, Any]]:
-        macros = _kept(desk)
+        macros = _macros(desk)
         macros.remove(name)
         return macros.shapes()
 
-    return answer({"macros": await desk.aside(act)})
+    return answer({"macros": await desk.run_aside(act)})
 
 
-class RunningMacro(BaseModel):
+class RunMacroRequest(BaseModel):
     """What to fill in."""
 
     model_config = ConfigDict(extra="forbid")
     values: dict[str, str] = Field(default_factory=dict, max_length=50)
 
 
-class MacroRan(TypedDict):
+class RunMacroResponse(TypedDict):
     """The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged."""
 
     name: str
@@ -117,16 +117,16 @@ class MacroRan(TypedDict):
     results: list[dict[str, Any]]
 
 
-@router.post("/macros/{name}/run", **gives(MacroRan, 404, body=True))
+@router.post("/macros/{name}/run", **gives(RunMacroResponse, 404, body=True))
 async def run_macro(
-    desk: Here, name: MacroName, given: RunningMacro | None = None, mode: Mode | None = None, agree: Agreed = False
+    desk: Here, name: MacroName, given: RunMacroRequest | None = None, mode: Mode | None = None, agree: Agreed = False
 ) -> Response:
     """Run a macro as one turn: all of its calls, or nothing."""
 
     def act(workspace: Workspace) -> dict[str, Any]:
         values = {} if given is None else given.values
         allowed = desk.served.mode(mode)
-        done = _kept(desk).run(name, workspace, desk.served.tools, values, consent(agree), mode=allowed)
+        done = _macros(desk).run(name, workspace, desk.served.tools, values, consent(agree), mode=allowed)
         return {"name": name, **{field: done[field] for field in ("state", "turn", "results")}}
 
     return answer(await desk.work(act))
@@ -146,17 +146,17 @@ class RuleList(TypedDict):
     rules: list[RuleShape]
 
 
-def _rules(desk: Desk) -> dict[str, Any]:
-    return {"rules": [rule.as_dict() for rule in desk.served.agent.room.rules.all()]}
+def _rules(desk: RequestContext) -> dict[str, Any]:
+    return {"rules": [rule.as_dict() for rule in desk.served.agent.environment.rules.all()]}
 
 
 @router.get("/rules", **gives(RuleList))
 async def list_rules(desk: Here) -> Response:
     """What the person said once and for all: allow, ask or deny, by tool and path."""
-    return answer(await desk.aside(_rules, desk))
+    return answer(await desk.run_aside(_rules, desk))
 
 
-class NewRule(BaseModel):
+class NewRuleRequest(BaseModel):
     """A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question."""
 
     model_config = ConfigDict(extra="forbid")
@@ -166,11 +166,11 @@ class NewRule(BaseModel):
 
 
 @router.post("/rules", **gives(RuleList, body=True))
-async def remember_rule(desk: Here, given: NewRule) -> Response:
+async def remember_rule(desk: Here, given: NewRuleRequest) -> Response:
     """Put a rule before the others, in place of one for the same tool and path. Gives all of them."""
-    rule = Remembered.from_dict(given.model_dump())
-    await desk.aside(desk.served.agent.room.rules.remember, rule)
-    return answer(await desk.aside(_rules, desk))
+    rule = PermissionRule.from_dict(given.model_dump())
+    await desk.run_aside(desk.served.agent.environment.rules.remember, rule)
+    return answer(await desk.run_aside(_rules, desk))
 
 
 @router.delete("/rules", **gives(RuleList, 404, body=True))
@@ -180,5 +180,5 @@ async def forget_rule(
     path: Annotated[str, Query(min_length=1, max_length=4096)],
 ) -> Response:
     """Forget the rule for this tool and path. Gives those that are left."""
-    await desk.aside(desk.served.agent.room.rules.forget, tool, path)
-    return answer(await desk.aside(_rules, desk))
+    await desk.run_aside(desk.served.agent.environment.rules.forget, tool, path)
+    return answer(await desk.run_aside(_rules, desk))

@@ -7,11 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
-from redraft.server.routes.answering import MAX_NUMBER, Here, PathQuery, answer, gives
-from redraft.server.shapes import DecidedShape, decided_shape
-from redraft.workspace import decisions
+from redraft.review.operations import Unit
+from redraft.server.routes.responses import MAX_NUMBER, Here, PathQuery, answer, gives
+from redraft.server.routes.shapes import DecidedShape, decided_shape
+from redraft.workspace.draft import Draft
 from redraft.workspace.shape_types import DraftShape
-from redraft.workspace.shapes import draft_shape, proposals
+from redraft.workspace.shapes import draft_shape
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/review", tags=["review"])
@@ -19,65 +20,104 @@ MaybePath = Annotated[str | None, Query(min_length=1, max_length=4096, descripti
 Act = Annotated[Literal["accept", "reject"], Path()]
 
 
-class Review(TypedDict):
+class ReviewResponse(TypedDict):
     """Every document that has something pending or unsaved."""
 
     documents: list[DraftShape]
 
 
-@router.get("", **gives(Review, 404, 415))
+@router.get("", **gives(ReviewResponse, 404, 415))
 async def review(desk: Here, path: MaybePath = None) -> Response:
     """What waits everywhere, or in one document alone."""
 
-    def act(workspace: Workspace) -> list[DraftShape]:
-        turns = proposals(workspace)
-        drafts = workspace.drafts() if path is None else [workspace.draft(path)]
-        return [draft_shape(draft, turns) for draft in drafts if draft is not None and not draft.settled]
+    def act(workspace: Workspace) -> tuple[dict[str, int], list[Draft]]:
+        shown = desk.confirmed
+        drafts = workspace.drafts(confirmed=shown) if path is None else [workspace.draft(path, confirmed=shown)]
+        return workspace.proposals(), [draft for draft in drafts if draft is not None]
 
-    return answer({"documents": await desk.work(act)})
+    turns, drafts = await desk.work(act)
+
+    def encode() -> Response:
+        return answer({"documents": [draft_shape(draft, turns) for draft in drafts if not draft.settled]})
+
+    return await desk.run_aside(encode)
 
 
 @router.get("/document", **gives(DraftShape, 404, 415))
 async def review_of(desk: Here, path: PathQuery) -> Response:
-    def act(workspace: Workspace) -> DraftShape:
-        draft = workspace.draft(path)
+    def act(workspace: Workspace) -> tuple[dict[str, int], Draft | None]:
+        return workspace.proposals(), workspace.draft(path, confirmed=desk.confirmed)
+
+    turns, draft = await desk.work(act)
+
+    def encode() -> Response:
         if draft is None or draft.settled:
-            raise Refused(f"Nothing is pending in {path}.", code="not_found", path=path)
-        return draft_shape(draft, proposals(workspace))
+            nothing = Refused(f"Nothing is pending in {path}.", code="not_found", path=path)
+            nothing.hint = "There is nothing to decide in it; GET /api/documents reads it."
+            raise nothing
+        return answer(draft_shape(draft, turns))
 
-    return answer(await desk.work(act))
+    return await desk.run_aside(encode)
 
 
-class Choice(BaseModel):
+class DecisionRequest(BaseModel):
     """What to decide: `hunks` by document (null stands for all of one), or all that is left of a `turn`, or `all`.
 
     `base_file_hashes` say, by document, what its file was when it was shown; where it is another by now, nothing is
-    accepted.
+    accepted. Then, with `rerun`, what a job proposed there is withdrawn and the job run again, as by
+    `POST /api/agent/apply`; without it, the proposal waits, merged with what the file says now.
     """
 
     model_config = ConfigDict(extra="forbid")
     hunks: dict[str, list[str] | None] | None = None
     turn: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
     all: bool = False
+    unit: Unit | None = Field(
+        default=None,
+        description="Decide more than the hunks: all of the suggestion, sentence, paragraph or document of each.",
+    )
     base_file_hashes: dict[str, str] = Field(default_factory=dict)
+    rerun: bool = True
 
 
 @router.post("/{act}", **gives(DecidedShape, 404, body=True))
-async def decide(desk: Here, act: Act, given: Choice) -> Response:
+async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
     """Accept or reject. The decision is a turn, so `POST /api/turns/undo` takes it back."""
+    outdated: list[int] = []  # the turn that was decided too late
 
     def decided(workspace: Workspace) -> DecidedShape:
         choice = _choice(workspace, given)
-        if act == "accept":
-            done = workspace.accept(choice, author=desk.author, base_hash=given.base_file_hashes)
-        else:
-            done = workspace.reject(choice, author=desk.author)
+        if act == "reject":
+            desk.served.agent.learn(choice, desk.author)
+            return decided_shape(workspace.reject(choice, author=desk.author, turn=given.turn))
+        try:
+            done = workspace.accept(choice, author=desk.author, base_hash=given.base_file_hashes, turn=given.turn)
+        except Refused as error:
+            if given.rerun and "base_file_hash" in error.details and (turn := _turn_of(workspace, choice, error)):
+                outdated.append(turn)
+            raise
         return decided_shape(done)
 
-    return answer(await desk.work(decided))
+    try:
+        return answer(await desk.work(decided))
+    except Refused as error:
+        for turn in outdated:
+            done = await desk.run_aside(desk.served.agent.withdraw, turn, error, desk.author)
+            if done is not None:
+                error.details.update(rerun_required=True, rerun_job_id=done["rerun_job_id"])
+        raise
 
 
-def _choice(workspace: Workspace, given: Choice) -> dict[str, Any]:
+def _turn_of(workspace: Workspace, choice: dict[str, Any], error: Refused) -> int | None:
+    """The turn that made the first of the chosen hunks in the document that was changed."""
+    path: str = error.details["path"]
+    draft = workspace.draft(path)
+    hunks = [] if draft is None else draft_shape(draft, workspace.proposals())["hunks"]
+    chosen = [hunk for hunk in hunks if choice[path] is None or hunk["hunk_id"] in choice[path]]
+    return next((hunk["turn"] for hunk in chosen if hunk["turn"] is not None), None)
+
+
+def _choice(workspace: Workspace, given: DecisionRequest) -> dict[str, Any]:
     if (given.hunks is not None) + (given.turn is not None) + given.all != 1:
         raise Refused("Name either `hunks`, a `turn` or `all`.", field="hunks")
     if given.turn is not None:
@@ -87,10 +127,10 @@ def _choice(workspace: Workspace, given: Choice) -> dict[str, Any]:
         return left
     if given.all:
         return {draft.key: None for draft in workspace.drafts() if draft.pending}
-    return dict(given.hunks or {})
+    return workspace.expand_choice(given.hunks or {}, given.unit or "words")
 
 
-class Settling(BaseModel):
+class SettleRequest(BaseModel):
     """A hunk settled for the agent (`text` is null), or with a text of the person's own."""
 
     model_config = ConfigDict(extra="forbid")
@@ -100,15 +140,14 @@ class Settling(BaseModel):
 
 
 @router.post("/hunk/settle", **gives(DecidedShape, 404, body=True))
-async def settle(desk: Here, given: Settling) -> Response:
+async def settle(desk: Here, given: SettleRequest) -> Response:
     def act(workspace: Workspace) -> DecidedShape:
-        engine = workspace.engine
-        return decided_shape(decisions.settle(engine, given.path, given.hunk_id, given.text, author=desk.author))
+        return decided_shape(workspace.settle(given.path, given.hunk_id, given.text, author=desk.author))
 
     return answer(await desk.work(act))
 
 
-class Splitting(BaseModel):
+class SplitRequest(BaseModel):
     """Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
     `base_at` the first half takes out all of it."""
 
@@ -120,11 +159,11 @@ class Splitting(BaseModel):
 
 
 @router.post("/hunk/split", **gives(DecidedShape, 404, body=True))
-async def split(desk: Here, given: Splitting) -> Response:
+async def split(desk: Here, given: SplitRequest) -> Response:
     """Two hunks instead of one, each to be decided by itself. No text changes."""
 
     def act(workspace: Workspace) -> DecidedShape:
-        done = decisions.split(workspace.engine, given.path, given.hunk_id, given.at, given.base_at, author=desk.author)
+        done = workspace.split(given.path, given.hunk_id, given.at, given.base_at, author=desk.author)
         return decided_shape(done)
 
     return answer(await desk.work(act))

@@ -9,17 +9,18 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.server.routes.answering import FOR_VIEWERS, Here, answer, gives
+from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives
+from redraft.tools.deadline import editor_deadline
 
 if TYPE_CHECKING:
-    from redraft.formats.rich.reading import Parsed
+    from redraft.formats.rich.parser import ParsedDocument
 
 router = APIRouter(prefix="/api/rich", tags=["rich text"])
 # Reading takes about 2 s for a million characters.
 MAX_CHARACTERS = 2_000_000
 
 
-class Markdown(BaseModel):
+class ParseRequest(BaseModel):
     """A text to be read."""
 
     model_config = ConfigDict(extra="forbid")
@@ -33,27 +34,28 @@ class BlockLines(TypedDict):
     end: int
 
 
-class RichDocument(TypedDict):
+class ParseResponse(TypedDict):
     """A ProseMirror document; `blocks` has the lines of each of its blocks, in order, none for an empty text."""
 
     doc: dict[str, Any]
     blocks: list[BlockLines]
 
 
-@router.post("/parse", tags=[FOR_VIEWERS], **gives(RichDocument, body=True))
-async def parse_rich(desk: Here, given: Markdown) -> Response:
+@router.post("/parse", tags=[FOR_VIEWERS], **gives(ParseResponse, body=True))
+async def parse_rich(desk: Here, given: ParseRequest) -> Response:
     """Markdown as the rich editor's document."""
 
     def act() -> Any:
-        from redraft.formats.rich.model import model
+        from redraft.formats.rich.editor_document import editor_document
 
-        parsed = model(_sound(given.markdown)).parsed
+        with editor_deadline(desk.limits):
+            parsed = editor_document(_sound(given.markdown)).parsed
         return {"doc": parsed.doc, "blocks": _lines(parsed)}
 
-    return answer(await desk.served.aside(act))
+    return answer(await desk.served.rich(act))
 
 
-class Changed(BaseModel):
+class SerialiseRequest(BaseModel):
     """A document, and the markdown that it was made from: `before` is kept byte for byte where nothing changed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -61,31 +63,32 @@ class Changed(BaseModel):
     before: str = Field(default="", max_length=MAX_CHARACTERS)
 
 
-class Serialised(TypedDict):
+class SerialiseResponse(TypedDict):
     """The text, and the lines of each of its blocks."""
 
     markdown: str
     blocks: list[BlockLines]
 
 
-@router.post("/serialise", tags=[FOR_VIEWERS], **gives(Serialised, body=True))
-async def serialise_rich(desk: Here, given: Changed) -> Response:
+@router.post("/serialise", tags=[FOR_VIEWERS], **gives(SerialiseResponse, body=True))
+async def serialise_rich(desk: Here, given: SerialiseRequest) -> Response:
     """A changed document back into its markdown. Only what changed is written anew, in the style around it."""
 
     def act() -> Any:
-        from redraft.formats.rich.foreign import check_document
-        from redraft.formats.rich.model import model
-        from redraft.formats.rich.saving import save
+        from redraft.formats.rich.editor_document import editor_document
+        from redraft.formats.rich.foreign_schema import check_document
+        from redraft.formats.rich.save import save
 
-        doc = check_document(given.doc, strict=True)
-        markdown = save(doc, model(_sound(given.before)).parsed)
-        # Reading it costs nothing more: an editor's next question is about this very text.
-        return {"markdown": markdown, "blocks": _lines(model(markdown).parsed)}
+        with editor_deadline(desk.limits):
+            doc = check_document(given.doc, strict=True)
+            markdown = save(doc, editor_document(_sound(given.before)).parsed)
+            # Reading it costs nothing more: an editor's next question is about this very text.
+            return {"markdown": markdown, "blocks": _lines(editor_document(markdown).parsed)}
 
-    return answer(await desk.served.aside(act))
+    return answer(await desk.served.rich(act))
 
 
-def _lines(parsed: "Parsed") -> list[BlockLines]:
+def _lines(parsed: "ParsedDocument") -> list[BlockLines]:
     return [{"start": each.start, "end": each.end} for each in parsed.blocks]
 
 

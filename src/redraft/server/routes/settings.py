@@ -9,11 +9,10 @@ from typing_extensions import TypedDict
 
 from redraft.config import Settings
 from redraft.runtime import folder_settings, user_settings, write_settings
-from redraft.server.routes.answering import Here, Mode, answer, gives
+from redraft.server.routes.responses import Here, Mode, answer, gives
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/settings", tags=["about"])
-POLL_INTERVAL_MS = 2000
 MAX_SETTING = 10**15
 Positive = Annotated[int, Field(ge=1, le=MAX_SETTING)]
 
@@ -30,22 +29,22 @@ class SettingsShape(TypedDict):
     embeddings: str
     poll_interval_ms: int
     limits: dict[str, int]
-    agent: dict[str, int]
+    agent: dict[str, int | str]
     routing: dict[str, str | int | bool]
 
 
 def _shape(settings: Settings) -> dict[str, Any]:
     found = asdict(settings)
     found.pop("models")  # they name files and programs of the person's machine; `/providers` tells what matters
-    return {**found, "poll_interval_ms": POLL_INTERVAL_MS}
+    return found
 
 
 @router.get("", **gives(SettingsShape))
 async def settings(desk: Here) -> Response:
-    return answer(_shape(desk.served.workspace.engine.settings))
+    return answer(_shape(desk.served.workspace.settings))
 
 
-class SettingsChange(BaseModel):
+class SettingsRequest(BaseModel):
     """What is to change; what is left out stays. `agent` are limits of the agent's, by name."""
 
     model_config = ConfigDict(extra="forbid")
@@ -56,11 +55,12 @@ class SettingsChange(BaseModel):
     retention_turns: Positive | None = None
     lock: bool | None = None
     embeddings: Literal["wordllama", "minilm", "off"] | None = None
-    agent: dict[str, Positive] = Field(default_factory=dict, max_length=100)
+    poll_interval_ms: Positive | None = None
+    agent: dict[str, Positive | str] = Field(default_factory=dict, max_length=100)
 
 
 @router.put("", **gives(SettingsShape, body=True))
-async def change_settings(desk: Here, given: SettingsChange) -> Response:
+async def change_settings(desk: Here, given: SettingsRequest) -> Response:
     """Change the person's own settings, in their file, with its comments; for admins. The answer is what holds now: the
     environment and the folder's own settings still have their say."""
     desk.need("admin")
@@ -68,10 +68,9 @@ async def change_settings(desk: Here, given: SettingsChange) -> Response:
     values = wished | {f"agent.{name}": value for name, value in given.agent.items()}
 
     def act(workspace: Workspace) -> Settings:
-        engine = workspace.engine
         write_settings(values)
-        engine.settings, _ = folder_settings(workspace.folder, user_settings())
-        engine.audit.add(engine.clock(), desk.author, "settings", values, "success")
-        return engine.settings
+        settings, _ = folder_settings(workspace.folder, user_settings())
+        workspace.change_settings(settings, values, author=desk.author)
+        return settings
 
     return answer(_shape(await desk.work(act)))

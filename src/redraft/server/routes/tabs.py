@@ -7,32 +7,92 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused, Stale
-from redraft.server.document_shapes import TabShape, tab_shape
-from redraft.server.routes.answering import Here, answer, gives, wanted_version
-from redraft.server.served import Desk
-from redraft.server.shapes import TurnShape, turn_shape
+from redraft.server.folder_state import RequestContext
+from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, requested_version
+from redraft.server.routes.shapes import TabShape, TurnResponse, tab_shape, turn_response
 from redraft.text.edits import Change, Edit
-from redraft.tools.staleness import explained
-from redraft.workspace import tabs
+from redraft.tools.versions import basis_of, carry, explain_stale
 from redraft.workspace.document import Document
+from redraft.workspace.tabs import FrontTab, Selection
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api/tabs", tags=["tabs"])
 TabId = Annotated[str, Path(min_length=1, max_length=40)]
 
 
-class Tabs(TypedDict):
+class TabsResponse(TypedDict):
     """The documents that are open."""
 
     tabs: list[TabShape]
 
 
-@router.get("", **gives(Tabs))
+@router.get("", **gives(TabsResponse))
 async def list_tabs(desk: Here) -> Response:
     return answer({"tabs": await desk.work(lambda workspace: [tab_shape(tab) for tab in workspace.tabs()])})
 
 
-class Opening(BaseModel):
+class SelectionRequest(BaseModel):
+    """What is selected. Lines count from 1 and include both ends."""
+
+    model_config = ConfigDict(extra="forbid")
+    start_line: int = Field(ge=1, le=2**31)
+    end_line: int = Field(ge=1, le=2**31)
+    text: str
+
+
+class FrontRequest(BaseModel):
+    """The tab that a person looks at, and what they have selected in it."""
+
+    model_config = ConfigDict(extra="forbid")
+    tab_id: str = Field(min_length=1, max_length=40)
+    selection: SelectionRequest | None = None
+
+
+class SelectionInfo(TypedDict):
+    """What is selected."""
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+class FrontShape(TypedDict):
+    """The document in front of the caller."""
+
+    tab_id: str
+    path: str
+    selection: SelectionInfo | None
+
+
+class FrontResponse(TypedDict):
+    """What the caller has in front of them; null where nothing is, as after its tab was closed."""
+
+    front: FrontShape | None
+
+
+@router.get("/front", **gives(FrontResponse))
+async def show_front(desk: Here) -> Response:
+    """What "this document" means to the agents that work for the caller."""
+    return answer(await desk.work(lambda workspace: _front_shape(workspace.front(desk.caller.name))))
+
+
+@router.put("/front", tags=[FOR_VIEWERS], **gives(FrontResponse, body=True))
+async def look_at(desk: Here, given: FrontRequest) -> Response:
+    """Tell which tab the caller looks at: for a window whenever it is used. The window that told it last counts."""
+    chosen = given.selection
+    selection = None if chosen is None else Selection(chosen.start_line, chosen.end_line, chosen.text)
+
+    def act(workspace: Workspace) -> Any:
+        return _front_shape(workspace.bring_to_front(given.tab_id, selection, person=desk.caller.name))
+
+    return answer(await desk.work(act))
+
+
+def _front_shape(front: FrontTab | None) -> dict[str, Any]:
+    return {"front": None if front is None else front.as_json()}
+
+
+class OpenTabRequest(BaseModel):
     """Which document to open."""
 
     model_config = ConfigDict(extra="forbid")
@@ -40,34 +100,37 @@ class Opening(BaseModel):
 
 
 @router.post("", **gives(TabShape, 404, body=True))
-async def open_tab(desk: Here, given: Opening) -> Response:
+async def open_tab(desk: Here, given: OpenTabRequest) -> Response:
     """Open a document; one that is open already keeps its tab."""
-    return answer(await desk.work(lambda workspace: tab_shape(workspace.open_tab(given.path))))
+    return answer(
+        await desk.work(lambda workspace: tab_shape(workspace.open_tab(given.path, confirmed=desk.confirmed)))
+    )
 
 
 @router.get("/{tab_id}", **gives(TabShape, 404))
 async def show_tab(desk: Here, tab_id: TabId) -> Response:
-    return answer(await desk.work(lambda workspace: tab_shape(tabs.tab(workspace.engine, tab_id))))
+    return answer(await desk.work(lambda workspace: tab_shape(workspace.tab(tab_id))))
 
 
-class Closed(TypedDict):
+class CloseTabResponse(TypedDict):
     """The tab is closed. `turn` is the one that dropped what was typed and not saved; it can be undone."""
 
     tab_id: str
-    turn: TurnShape | None
+    turn: TurnResponse | None
 
 
-@router.delete("/{tab_id}", **gives(Closed, 404, body=True))
+@router.delete("/{tab_id}", **gives(CloseTabResponse, 404, body=True))
 async def close_tab(desk: Here, tab_id: TabId, discard: bool = False) -> Response:
     """Close a tab. One with unsaved typing only with `discard`."""
 
     def act(workspace: Workspace) -> Any:
-        found = tabs.tab(workspace.engine, tab_id)
+        found = workspace.tab(tab_id)
         dropped = None
         if found.dirty and discard:
-            dropped = tabs.discard_typing(workspace.engine, found.path, author=desk.author)
+            dropped = workspace.discard_typing(found.path, author=desk.author)
         workspace.close_tab(tab_id)
-        return {"tab_id": tab_id, "turn": None if dropped is None else turn_shape(dropped)}
+        desk.served.confirmed.discard(found.path)
+        return {"tab_id": tab_id, "turn": None if dropped is None else turn_response(dropped)}
 
     return answer(await desk.work(act))
 
@@ -81,7 +144,7 @@ class EditShape(BaseModel):
     new: str
 
 
-class Typing(BaseModel):
+class TypeRequest(BaseModel):
     """What the person typed: `edits` against the text of `version`, in its order; or the whole new `content`."""
 
     model_config = ConfigDict(extra="forbid")
@@ -90,7 +153,7 @@ class Typing(BaseModel):
     content: str | None = None
 
 
-class Typed(TypedDict):
+class TypeResponse(TypedDict):
     """The document after the typing. It is kept, and not saved."""
 
     tab_id: str
@@ -99,88 +162,90 @@ class Typed(TypedDict):
     is_dirty: bool
 
 
-@router.post("/{tab_id}/type", **gives(Typed, 404, body=True))
-async def type_text(desk: Here, request: Request, tab_id: TabId, given: Typing) -> Response:
-    """Keep what was typed. Refused where the text is no longer that of the version, which `If-Match` may name too, and
-    while a job has the documents to itself."""
+@router.post("/{tab_id}/type", **gives(TypeResponse, 404, body=True))
+async def type_text(desk: Here, request: Request, tab_id: TabId, given: TypeRequest) -> Response:
+    """Keep what was typed. If the text is no longer that of the version, which `If-Match` may name too, edits move with
+    the place that they were made for. Refused where that changed, and while a job has the documents to itself."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
-        found = tabs.tab(workspace.engine, tab_id)
-        document = found.document or workspace.read(found.path)
-        version = wanted_version(request, given.version)
+        found = workspace.tab(tab_id)
+        document = found.document or workspace.read(found.path, confirmed=desk.confirmed)
+        version = requested_version(request, given.version)
         try:
-            if version is not None:
-                document.check_version(version)
-            typed = workspace.type(found.path, _change(given, document), version=version)
+            change = _change(given, document, version, desk)
+            typed = workspace.type(found.path, change, version=None if version is None else document.version)
         except Stale as error:
-            raise _told(desk, error, document) from error
-        desk.context().saw(typed)
-        now = tabs.tab(workspace.engine, tab_id)
+            raise _explain_conflict(desk, error, document) from error
+        desk.context().mark_seen(typed)
+        now = workspace.tab(tab_id)
         return {"tab_id": tab_id, "path": found.path, "version": typed.version, "is_dirty": now.dirty}
 
     return answer(await desk.work(act))
 
 
-def _change(given: Typing, document: Document) -> Change:
+def _change(given: TypeRequest, document: Document, version: str | None, desk: RequestContext) -> Change:
     if (given.edits is None) == (given.content is None):
         raise Refused("Send either `edits` or `content`.", field="edits")
     if given.content is not None:
+        if version is not None:
+            document.check_version(version)
         return Change.between(str(document.text), given.content)
+    basis = basis_of(document, version or document.version, desk.context())
+    edits = [Edit(edit.at, edit.old, edit.new) for edit in given.edits or ()]
     try:
-        return Change(tuple(Edit(edit.at, edit.old, edit.new) for edit in given.edits or ()))
+        return carry(basis, edits, desk.context()).change
     except ValueError as error:
         raise Refused(str(error), field="edits") from error
 
 
-def _told(desk: Desk, error: Stale, document: Document) -> Stale:
+def _explain_conflict(desk: RequestContext, error: Stale, document: Document) -> Stale:
     """A conflict always says what the version is now."""
     details = {"path": document.path, "current_version": document.version, **error.details}
-    return explained(Stale(error.message, code=error.code, **details), desk.context())
+    return explain_stale(Stale(error.message, code=error.code, **details), desk.context())
 
 
-class Saved(TypedDict):
+class SaveResponse(TypedDict):
     """The turn in which the document was saved; null where the disk had it already."""
 
     tab_id: str
     path: str
     version: str | None
-    turn: TurnShape | None
+    turn: TurnResponse | None
 
 
-@router.post("/{tab_id}/save", **gives(Saved, 404, body=True))
+@router.post("/{tab_id}/save", **gives(SaveResponse, 404, body=True))
 async def save(desk: Here, request: Request, tab_id: TabId) -> Response:
     """Write the accepted text and the person's own edits; what agents propose waits. `If-Match` may name the version
     that the person sees."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
-        found = tabs.tab(workspace.engine, tab_id)
-        version = wanted_version(request, None)
+        found = workspace.tab(tab_id)
+        version = requested_version(request, None)
         if version is not None and found.document is not None:
             try:
                 found.document.check_version(version)
             except Stale as error:
-                raise _told(desk, error, found.document) from error
-        turn = tabs.save(workspace.engine, found.path, author=desk.author)
-        now = tab_shape(tabs.tab(workspace.engine, tab_id))
-        shape = None if turn is None else turn_shape(turn)
+                raise _explain_conflict(desk, error, found.document) from error
+        turn = workspace.save(found.path, author=desk.author)
+        now = tab_shape(workspace.tab(tab_id))
+        shape = None if turn is None else turn_response(turn)
         return {"tab_id": tab_id, "path": found.path, "version": now["version"], "turn": shape}
 
     return answer(await desk.work(act))
 
 
-@router.post("/{tab_id}/discard", **gives(Saved, 404, body=True))
+@router.post("/{tab_id}/discard", **gives(SaveResponse, 404, body=True))
 async def discard(desk: Here, tab_id: TabId) -> Response:
     """Drop what was typed and not saved. It stays in the history, and an undo brings it back."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
-        found = tabs.tab(workspace.engine, tab_id)
-        turn = tabs.discard_typing(workspace.engine, found.path, author=desk.author)
-        document = workspace.engine.documents.document(workspace.engine.documents.path(found.path))
-        version = None if document is None else document.version
-        shape = None if turn is None else turn_shape(turn)
-        return {"tab_id": tab_id, "path": found.path, "version": version, "turn": shape}
+        found = workspace.tab(tab_id)
+        turn = workspace.discard_typing(found.path, author=desk.author)
+        now = tab_shape(workspace.tab(tab_id))
+        shape = None if turn is None else turn_response(turn)
+        return {"tab_id": tab_id, "path": found.path, "version": now["version"], "turn": shape}
 
     return answer(await desk.work(act))

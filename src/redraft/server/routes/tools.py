@@ -1,6 +1,6 @@
 """The tools, over HTTP: the one registry, with the answers that every other surface gives."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -9,20 +9,17 @@ from typing_extensions import TypedDict
 
 from redraft.errors import ConfirmationRequired, Refused
 from redraft.history.turns import Author
-from redraft.server.routes.answering import FOR_VIEWERS, Here, Mode, answer, gives
-from redraft.server.served import Desk
-from redraft.tools.across import search_documents, search_project
-from redraft.tools.analysing import analyze_document
+from redraft.server.folder_state import RequestContext
+from redraft.server.routes.responses import FOR_VIEWERS, Here, Mode, Profile, answer, gives
 from redraft.tools.context import ToolContext
-from redraft.tools.editor import IN_EDITORS
-from redraft.tools.executor import ToolCall, execute
-from redraft.tools.registry import Registry, Tool
-from redraft.tools.transforming import transform_document
+from redraft.tools.registry import Tool, ToolCallRequest, execute
 
 router = APIRouter(prefix="/api/tools", tags=["tools"])
-Profile = Literal["tabs", "workspace", "project", "editor", "default", "all"]
 ToolName = Annotated[str, Path(min_length=1, max_length=100)]
-AuthorName = Annotated[str, Query(min_length=1, max_length=64, description="Who calls, as turns and the log name it.")]
+AuthorName = Annotated[
+    str,
+    Query(min_length=1, max_length=64, description="The agent that calls; in a team the caller's own name is added."),
+]
 Agreed = Annotated[bool, Query(description="The person has agreed to what the call asks about.")]
 By = Annotated[
     Literal["agent", "person"],
@@ -32,8 +29,6 @@ By = Annotated[
 ]
 TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
 MAX_CALLS = 100
-SEARCHES = (search_documents.name, search_project.name)
-LONG = (analyze_document.name, transform_document.name)
 
 
 class ToolShape(TypedDict):
@@ -55,7 +50,7 @@ def tool_shape(tool: Tool) -> ToolShape:
     return shape
 
 
-class Tools(TypedDict):
+class ToolsResponse(TypedDict):
     """The tools of a profile."""
 
     profile: str
@@ -79,13 +74,13 @@ async def call_tool(
     who = _author(desk, by, author)
 
     def act(_: Any) -> dict[str, Any]:
-        with _Context(desk, mode, who, tab, agree, [name]) as context:
-            return _equipped(desk, name, context, arguments).call(name, arguments, context)
+        with _CallContext(desk, mode, who, tab, agree) as context:
+            return desk.served.tools.call(name, arguments, context)
 
-    return answer(await desk.work(act))
+    return answer(await desk.work(act, slow=_is_slow(desk, [name])))
 
 
-@router.get("", **gives(Tools))
+@router.get("", **gives(ToolsResponse))
 async def list_tools(desk: Here, profile: Profile = "all") -> Response:
     found = desk.served.tools.profile(profile).tools
     return answer({"profile": profile, "tools": [tool_shape(tool) for tool in found]})
@@ -96,7 +91,7 @@ async def show_tool(desk: Here, name: ToolName) -> Response:
     return answer(tool_shape(desk.served.tools.get(name)))
 
 
-class OneCall(BaseModel):
+class CallRequest(BaseModel):
     """A call that a model asks for."""
 
     model_config = ConfigDict(extra="forbid")
@@ -105,11 +100,11 @@ class OneCall(BaseModel):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class Calls(BaseModel):
+class CallsRequest(BaseModel):
     """Calls in their order."""
 
     model_config = ConfigDict(extra="forbid")
-    calls: list[OneCall] = Field(max_length=MAX_CALLS)
+    calls: list[CallRequest] = Field(max_length=MAX_CALLS)
 
 
 class CallResult(TypedDict, total=False):
@@ -132,7 +127,7 @@ class CallResults(TypedDict):
 @router.post("", tags=[FOR_VIEWERS], **gives(CallResults, 404, body=True))
 async def execute_tools(
     desk: Here,
-    given: Calls,
+    given: CallsRequest,
     mode: Mode | None = None,
     author: AuthorName = "agent",
     tab: TabName = None,
@@ -141,33 +136,26 @@ async def execute_tools(
     """Have a model's calls carried out one after the other. One that fails is told as a result, and stops no other."""
     for call in given.calls:
         _check_role(desk, call.name)
-    calls = [ToolCall(call.id, call.name, call.arguments) for call in given.calls]
+    who = desk.caller.agent(author)
+    calls = [ToolCallRequest(call.id, call.name, call.arguments) for call in given.calls]
 
     def act(_: Any) -> list[dict[str, Any]]:
-        names = [call.name for call in calls]
-        long = next((call for call in calls if call.name in LONG), None)
-        with _Context(desk, mode, Author("agent", author), tab, agree, names) as context:
-            if long is not None:
-                _equipped(desk, long.name, context, long.arguments)
-            return execute(calls, _equipped(desk, names[0] if names else "", context), context)
+        with _CallContext(desk, mode, who, tab, agree) as context:
+            return execute(calls, desk.served.tools, context)
 
-    return answer({"results": await desk.work(act)})
+    return answer({"results": await desk.work(act, slow=_is_slow(desk, [call.name for call in calls]))})
 
 
-class _Context:
+class _CallContext:
     """The caller's context for one call. For those who hold the guard.
 
-    A call that lets go of the guard, while a model or an open editor is asked, must not find its context changed by
-    another one of the same caller's: it gets one of its own.
+    A call may let go of the guard, while a model or an open editor is asked or a search takes its time, and must not
+    find its context changed by another one of the same caller's: each gets one of its own.
     """
 
-    def __init__(
-        self, desk: Desk, mode: str | None, author: Author, tab: str | None, agree: bool, names: list[str]
-    ) -> None:
+    def __init__(self, desk: RequestContext, mode: str | None, author: Author, tab: str | None, agree: bool) -> None:
         served = desk.served
-        alone = any(name in LONG for name in names)
-        context = ToolContext(served.workspace, author) if alone else served.context_of(desk.caller, author)
-        self._context = context.apart(served.editors) if any(name in IN_EDITORS for name in names) else context
+        self._context = served.context_of(desk.caller, author).copy_for_call(served.editors, served.find_worker)
         self._mode = desk.served.mode(mode)
         self._tab = tab
         self._agree = agree
@@ -193,25 +181,19 @@ def consent(agree: bool) -> Callable[[str, list[str]], bool]:
     return confirm
 
 
-def _equipped(desk: Desk, name: str, context: ToolContext, arguments: Mapping[str, Any] | None = None) -> Registry:
-    """The tools, with the folder's index at hand where a search will use it, and the person's model where one is asked
-    about a whole document."""
-    if name in SEARCHES:
-        context.index = desk.served.index()
-    if name in LONG:
-        context.long = desk.served.long_work(str((arguments or {}).get("path", "")))
-    return desk.served.tools
+def _is_slow(desk: RequestContext, names: list[str]) -> bool:
+    return any(tool.slow for tool in desk.served.tools.tools if tool.name in names)
 
 
-def _author(desk: Desk, by: str, name: str) -> Author:
+def _author(desk: RequestContext, by: str, name: str) -> Author:
     if by == "agent":
-        return Author("agent", name)
+        return desk.caller.agent(name)
     if not desk.caller.by_cookie:
         raise Refused("Only a person's browser calls tools as that person.", code="not_allowed", field="by")
     return desk.author
 
 
-def _check_role(desk: Desk, name: str) -> None:
+def _check_role(desk: RequestContext, name: str) -> None:
     """Who only looks may call what only reads. A name that there is not is for the registry to refuse."""
     try:
         risk = desk.served.tools.get(name).risk

@@ -6,30 +6,31 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.server.routes.answering import MAX_NUMBER, Here, answer, gives
-from redraft.server.shapes import (
+from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives
+from redraft.server.routes.shapes import (
+    MAX_HUNKS,
+    HunkLimit,
     TakenBackShape,
     TurnDetail,
-    TurnShape,
-    taken_back,
+    TurnResponse,
+    rollback_shape,
     turn_detail,
-    turn_shape,
+    turn_response,
 )
-from redraft.workspace import trash
 from redraft.workspace.workspace import Workspace
 
 router = APIRouter(prefix="/api", tags=["history"])
 TurnNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 
-class Turns(TypedDict):
+class TurnsResponse(TypedDict):
     """The newest first. `next_before` is where to go on, null at the end."""
 
-    turns: list[TurnShape]
+    turns: list[TurnResponse]
     next_before: int | None
 
 
-@router.get("/turns", **gives(Turns, 404))
+@router.get("/turns", **gives(TurnsResponse, 404))
 async def turns(
     desk: Here,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -41,17 +42,19 @@ async def turns(
     def act(workspace: Workspace) -> Any:
         found = workspace.turns(limit=limit + 1, path=path, before=before)
         following = found[limit - 1].id if len(found) > limit else None
-        return {"turns": [turn_shape(turn) for turn in found[:limit]], "next_before": following}
+        return {"turns": [turn_response(turn) for turn in found[:limit]], "next_before": following}
 
     return answer(await desk.work(act))
 
 
 @router.get("/turns/{number}", **gives(TurnDetail, 404))
-async def turn(desk: Here, number: TurnNumber) -> Response:
-    return answer(await desk.work(lambda workspace: turn_detail(workspace, number)))
+async def turn(desk: Here, number: TurnNumber, offset: Number = 0, limit: HunkLimit = MAX_HUNKS) -> Response:
+    """What a turn did. Of many or large hunks this is a page: go on at `next_offset`."""
+    content = await desk.work(lambda workspace: workspace.turn_content(number))
+    return answer(await desk.run_long(lambda: turn_detail(content, offset, limit)))
 
 
-class Undoing(BaseModel):
+class UndoRequest(BaseModel):
     """The turn to take back; by default the last."""
 
     model_config = ConfigDict(extra="forbid")
@@ -59,21 +62,33 @@ class Undoing(BaseModel):
 
 
 @router.post("/turns/undo", **gives(TakenBackShape, 404, body=True))
-async def undo(desk: Here, given: Undoing) -> Response:
+async def undo(desk: Here, given: UndoRequest) -> Response:
     """Take a turn back, and keep everything that came after; all of it or, with `conflicts`, nothing."""
-    return answer(await desk.work(lambda workspace: taken_back(workspace.undo(given.turn, author=desk.author))))
+
+    def undone(workspace: Workspace) -> TakenBackShape:
+        return rollback_shape(workspace.undo(given.turn, author=desk.author, confirmed=desk.confirmed))
+
+    return answer(await desk.work(undone))
 
 
 @router.post("/turns/redo", **gives(TakenBackShape, 404, body=True))
 async def redo(desk: Here) -> Response:
     """Take the last undo back."""
-    return answer(await desk.work(lambda workspace: taken_back(workspace.redo(author=desk.author))))
+
+    def redone(workspace: Workspace) -> TakenBackShape:
+        return rollback_shape(workspace.redo(author=desk.author, confirmed=desk.confirmed))
+
+    return answer(await desk.work(redone))
 
 
 @router.post("/turns/{number}/restore", **gives(TakenBackShape, 404, body=True))
 async def restore(desk: Here, number: TurnNumber) -> Response:
     """Set every document of a turn to what it was before that turn, whatever came after."""
-    return answer(await desk.work(lambda workspace: taken_back(workspace.restore(number, author=desk.author))))
+
+    def restored(workspace: Workspace) -> TakenBackShape:
+        return rollback_shape(workspace.restore(number, author=desk.author, confirmed=desk.confirmed))
+
+    return answer(await desk.work(restored))
 
 
 class TrashedShape(TypedDict):
@@ -86,19 +101,19 @@ class TrashedShape(TypedDict):
     size: int
 
 
-class Trash(TypedDict):
+class TrashResponse(TypedDict):
     """What can be brought back, the latest first."""
 
     documents: list[TrashedShape]
 
 
-@router.get("/trash", **gives(Trash))
+@router.get("/trash", **gives(TrashResponse))
 async def list_trash(desk: Here) -> Response:
-    found = await desk.work(lambda workspace: [each.as_json() for each in workspace.trashed()])
+    found = await desk.work(lambda workspace: [each.as_json() for each in workspace.list_trash()])
     return answer({"documents": found})
 
 
-class BringBack(BaseModel):
+class UntrashRequest(BaseModel):
     """A deleted document: the latest of that name, unless a turn is named; put elsewhere where `to` says so."""
 
     model_config = ConfigDict(extra="forbid")
@@ -107,16 +122,16 @@ class BringBack(BaseModel):
     to: str | None = Field(default=None, min_length=1, max_length=4096)
 
 
-class BroughtBack(TypedDict):
+class UntrashResponse(TypedDict):
     """The turn that brought it back."""
 
-    turn: TurnShape
+    turn: TurnResponse
 
 
-@router.post("/trash/restore", **gives(BroughtBack, 404, body=True))
-async def untrash(desk: Here, given: BringBack) -> Response:
-    def act(workspace: Workspace) -> TurnShape:
-        engine = workspace.engine
-        return turn_shape(trash.untrash(engine, given.path, turn=given.turn, to=given.to, author=desk.author))
+@router.post("/trash/restore", **gives(UntrashResponse, 404, body=True))
+async def untrash(desk: Here, given: UntrashRequest) -> Response:
+    def act(workspace: Workspace) -> TurnResponse:
+        turn = workspace.untrash(given.path, turn=given.turn, to=given.to, author=desk.author, confirmed=desk.confirmed)
+        return turn_response(turn)
 
     return answer({"turn": await desk.work(act)})

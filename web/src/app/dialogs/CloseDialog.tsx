@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { close, save } from "@/state/documents";
+import { closeDocument, saveDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 
@@ -13,21 +13,21 @@ interface CloseDialogProps {
 export function CloseDialog({ tabId, path, onClose }: CloseDialogProps): ReactNode {
   const drop = async () => {
     onClose();
-    await close(tabId, path, true);
+    await closeDocument(tabId, path, true);
   };
   const keep = async () => {
     onClose();
-    if (await save(tabId, path)) await close(tabId, path);
+    if (await saveDocument(tabId, path)) await closeDocument(tabId, path);
   };
   return (
     <Modal
       title={`Save ${path}?`}
-      text="It has typing that is not saved. Dropped typing stays in the history, where an undo brings it back."
+      text="It has unsaved changes. If you discard them, you can still get them back from the history."
       onClose={onClose}
       acts={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button onClick={() => void drop()}>Drop the typing</Button>
+          <Button onClick={() => void drop()}>Discard changes</Button>
           <Button look="primary" onClick={() => void keep()}>
             Save and close
           </Button>

@@ -1,28 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { type Schemas, server, told } from "@/api/client";
-import { askAnew, client, providersQuery, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
+import { type Schemas, server, unwrap } from "@/api/client";
+import { client, providersQuery, refetch, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
 import { attempt } from "@/state/documents";
-import { say } from "@/state/store";
+import { showToast } from "@/state/store";
 import ui from "@/ui/ui.module.css";
 import { Choice, type Options } from "./Choice";
 import css from "./dialogs.module.css";
 
-type Change = Schemas["SettingsChange"];
+type Change = Schemas["SettingsRequest"];
 
 const MODES: Options<NonNullable<Change["mode"]>> = [
-  ["read", "They only read"],
-  ["propose", "They propose, I accept or reject"],
-  ["apply", "They write at once, I can undo it"],
-  ["merge", "They write at once, merged with my typing"],
+  ["read", "Only read"],
+  ["propose", "Propose changes for me to review"],
+  ["apply", "Apply changes at once, with undo"],
+  ["merge", "Apply changes at once, merged with my typing"],
 ];
 const REVIEWS: Options<NonNullable<Change["review"]>> = [
   ["hunk", "Change by change"],
-  ["turn", "All of a turn together"],
+  ["turn", "Whole turns"],
 ];
 const MEANINGS: Options<NonNullable<Change["embeddings"]>> = [
   ["wordllama", "Fast (wordllama)"],
-  ["minilm", "Finds better, slower (minilm)"],
+  ["minilm", "More accurate, slower (minilm)"],
   ["off", "Off"],
 ];
 
@@ -37,15 +37,15 @@ export function FolderSettings(): ReactNode {
   const { mode, review, embeddings, lock, confirm_files } = { ...settings, ...wished } as typeof settings;
   const change = async (wish: Change) => {
     setWished((others) => ({ ...others, ...wish }));
-    await write(wish);
+    await writeSettings(wish);
     const written = Object.keys(wish);
     setWished((others) => Object.fromEntries(Object.entries(others).filter(([name]) => !written.includes(name))));
   };
   return (
     <fieldset className={css.group} disabled={workspace?.caller.role !== "admin"}>
       <legend>Agents</legend>
-      <Choice label="What they change" options={MODES} value={mode} onChange={(mode) => void change({ mode })} />
-      <Choice label="I decide" options={REVIEWS} value={review} onChange={(review) => void change({ review })} />
+      <Choice label="What agents can do" options={MODES} value={mode} onChange={(mode) => void change({ mode })} />
+      <Choice label="Review" options={REVIEWS} value={review} onChange={(review) => void change({ review })} />
       <Choice
         label="Search by meaning"
         options={MEANINGS}
@@ -54,30 +54,30 @@ export function FolderSettings(): ReactNode {
       />
       <label className={css.check}>
         <input type="checkbox" checked={lock} onChange={(event) => void change({ lock: event.target.checked })} />
-        Nobody types while the agent in the sidebar works
+        Lock typing while the agent in the sidebar works
       </label>
       <p className={ui.hint}>
         A turn that writes more than {confirm_files} files asks first.
-        {providers ? ` ${nameOf(providers.default)} answers in the sidebar.` : ""} This holds for all your folders; a
-        folder's own settings may be stricter.
+        {providers ? ` ${modelName(providers.default)} answers in the sidebar.` : ""} These settings apply to all your
+        folders; a folder's own settings can be stricter.
       </p>
     </fieldset>
   );
 }
 
-function nameOf({ provider, model }: Schemas["Answering"]): string {
+function modelName({ provider, model }: Schemas["DefaultModelInfo"]): string {
   return provider === "offline" ? "The offline assistant" : `${provider} ${model}`;
 }
 
 /** Write it into the person's settings; what holds then is what the folder's own leave of it. */
-async function write(wish: Change): Promise<void> {
+async function writeSettings(wish: Change): Promise<void> {
   await attempt(async () => {
-    const holds = await told(server.PUT("/api/settings", { body: wish }));
+    const holds = await unwrap(server.PUT("/api/settings", { body: wish }));
     client.setQueryData(settingsQuery.queryKey, holds);
     const names = Object.keys(wish) as (keyof typeof holds & keyof Change)[];
     if (names.some((name) => holds[name] !== wish[name]))
-      say("It is in your settings; here this folder's own, or your environment's, are stricter.");
+      showToast("Saved in your settings, but this folder's settings or your environment are stricter here.");
   });
   refresh("notice", "job");
-  await askAnew({ queryKey: settingsQuery.queryKey }); // answers of two changes may have crossed
+  await refetch({ queryKey: settingsQuery.queryKey }); // answers of two changes may have crossed
 }

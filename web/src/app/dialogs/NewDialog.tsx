@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { treeQuery } from "@/api/queries";
-import { created } from "@/state/changing";
+import { createDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Field, Labelled } from "@/ui/Small";
@@ -17,7 +17,7 @@ const TEMPLATES = [
 const OWN = /^templates\/(.+)\.md$/;
 
 /** The templates that the person keeps in the folder `templates`, by name. */
-export function ownTemplates(paths: readonly string[]): string[] {
+export function listOwnTemplates(paths: readonly string[]): string[] {
   return paths.flatMap((path) => OWN.exec(path)?.[1] ?? []);
 }
 
@@ -32,9 +32,9 @@ export function NewDialog({ folder, onClose }: { folder: string; onClose: () => 
   const [name, setName] = useState("");
   const [template, setTemplate] = useState("");
   const { data: entries = [] } = useQuery(treeQuery);
-  const own = ownTemplates(entries.filter(({ kind }) => kind === "file").map(({ path }) => path));
+  const own = listOwnTemplates(entries.filter(({ kind }) => kind === "file").map(({ path }) => path));
   const make = async () => {
-    if (name.trim() && (await created(pathFor(folder, name), template))) onClose();
+    if (name.trim() && (await createDocument(pathFor(folder, name), template))) onClose();
   };
   return (
     <Modal
@@ -55,12 +55,12 @@ export function NewDialog({ folder, onClose }: { folder: string; onClose: () => 
           void make();
         }}
       >
-        <Labelled label="Name" hint={`In ${folder || "the folder's root"}. Folders in the name are made with it.`}>
+        <Labelled label="Name" hint={`In ${folder || "the root folder"}. Folders in the name are created too.`}>
           <Field autoFocus value={name} onChange={(event) => setName(event.target.value)} placeholder="chapter-1.md" />
         </Labelled>
         <Labelled
-          label="Begin with"
-          {...(own.length === 0 && { hint: "Markdown documents in a folder templates are offered here, too." })}
+          label="Template"
+          {...(own.length === 0 && { hint: "Markdown documents in the folder “templates” appear here too." })}
         >
           <select className={ui.field} value={template} onChange={(event) => setTemplate(event.target.value)}>
             {TEMPLATES.map((one) => (
@@ -69,7 +69,7 @@ export function NewDialog({ folder, onClose }: { folder: string; onClose: () => 
               </option>
             ))}
             {own.length > 0 ? (
-              <optgroup label="Your own">
+              <optgroup label="Your templates">
                 {own.map((one) => (
                   <option key={one} value={`${one}.md`}>
                     {one}

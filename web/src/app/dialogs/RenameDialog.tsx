@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { moved } from "@/state/changing";
+import { moveDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Field, Labelled } from "@/ui/Small";
@@ -8,12 +8,12 @@ export function RenameDialog({ path, onClose }: { path: string; onClose: () => v
   const [to, setTo] = useState(path);
   const changed = to.trim() !== "" && to.trim() !== path;
   const rename = async () => {
-    if (changed && (await moved(path, to.trim()))) onClose();
+    if (changed && (await moveDocument(path, to.trim()))) onClose();
   };
   return (
     <Modal
       title="Rename or move"
-      text="Nothing is ever overwritten: a name that is taken is refused."
+      text="Existing documents are never overwritten."
       onClose={onClose}
       acts={
         <>

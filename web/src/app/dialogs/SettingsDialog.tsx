@@ -6,10 +6,10 @@ import ui from "@/ui/ui.module.css";
 import { Choice, type Options } from "./Choice";
 import css from "./dialogs.module.css";
 import { FolderSettings } from "./FolderSettings";
-import { KeptRules } from "./KeptRules";
+import { SavedRules } from "./SavedRules";
 
 const THEMES: Options<Theme> = [
-  ["system", "As the system has it"],
+  ["system", "System"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
@@ -29,15 +29,17 @@ export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode 
       <fieldset className={css.group}>
         <legend>This window</legend>
         <Choice label="Theme" options={THEMES} value={theme} onChange={(theme) => show({ theme })} />
-        <Choice label="Font of the text" options={FONTS} value={prose} onChange={(prose) => show({ prose })} />
+        <Choice label="Text font" options={FONTS} value={prose} onChange={(prose) => show({ prose })} />
         <label className={css.check}>
           <input type="checkbox" checked={autosave} onChange={(event) => show({ autosave: event.target.checked })} />
-          Save by itself, shortly after I stop typing
+          Autosave
         </label>
-        <p className={ui.hint}>Not while changes of the agent's wait in the document.</p>
+        <p className={ui.hint}>
+          Saves shortly after you stop typing, but not while the document has changes to review.
+        </p>
       </fieldset>
       <FolderSettings />
-      <KeptRules />
+      <SavedRules />
     </Modal>
   );
 }

@@ -1,23 +1,23 @@
 import type { ReactNode } from "react";
-import { trashed } from "@/state/changing";
+import { trashDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 
 export function TrashDialog({ paths, onClose }: { paths: string[]; onClose: () => void }): ReactNode {
   const put = async () => {
     onClose();
-    for (const path of paths) await trashed(path);
+    for (const path of paths) await trashDocument(path);
   };
   return (
     <Modal
-      title="Put into the trash?"
-      text="The trash keeps it, and an undo brings it back."
+      title="Move to trash?"
+      text="You can undo this, or restore it from the trash."
       onClose={onClose}
       acts={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" onClick={() => void put()}>
-            Put into the trash
+            Move to trash
           </Button>
         </>
       }

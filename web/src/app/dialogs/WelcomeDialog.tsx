@@ -17,28 +17,28 @@ export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Modal
       title="Welcome to Redraft"
-      text="You and an agent write in the same documents. Whatever it changes reaches you as a turn: you see it as a diff, decide hunk by hunk, and can take it back at any time."
+      text="You and an agent write in the same documents. Each change that it makes is a turn: you see it as a diff, accept or reject it hunk by hunk, and can undo it at any time."
       onClose={done}
       acts={
         <Button look="primary" onClick={done}>
-          Begin
+          Get started
         </Button>
       }
     >
       <ol className={css.steps}>
         <li>
-          <b>Ask</b> in the panel at the right. A suggestion for this folder is there.
+          <b>Ask</b> in the panel on the right. It suggests a first request for this folder.
         </li>
         <li>
-          <b>Review</b>: green was added, red removed. Accept or reject each hunk, and type wherever you like.
+          <b>Review</b>: green is added, red is removed. Accept or reject each hunk, and keep typing anywhere.
         </li>
         <li>
-          <b>History</b> keeps every turn with its author. Any of them can be undone.
+          <b>History</b> lists every turn with its author. You can undo any of them.
         </li>
       </ol>
       <p className={css.model}>
         {offline
-          ? "The offline assistant answers now: it follows rules, needs no key, and sends nothing anywhere. For a model, set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY before you start, or name one in the settings."
+          ? "The offline assistant answers for now: it follows rules, needs no API key and sends nothing anywhere. To use a model, set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY before you start Redraft, or add a model to your settings."
           : `${data?.default.provider ?? "The model"} ${data?.default.model ?? ""} answers here.`}
       </p>
     </Modal>

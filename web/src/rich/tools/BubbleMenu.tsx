@@ -2,14 +2,14 @@ import { type Editor, posToDOMRect } from "@tiptap/core";
 import { TextSelection } from "@tiptap/pm/state";
 import { Popover, Toolbar } from "radix-ui";
 import { type ReactNode, useMemo, useState } from "react";
-import { ActButton } from "./ActButton";
-import { MARKS } from "./acts";
+import { ActionButton } from "./ActionButton";
+import { MARKS } from "./actions";
 import { useTools } from "./state";
 import css from "./tools.module.css";
 import { useEditorValue } from "./useEditorValue";
 
 /** Words are selected, by somebody who is in the text, where they can be formatted. */
-function wordsSelected(editor: Editor): boolean {
+function hasSelectedWords(editor: Editor): boolean {
   const { selection, doc } = editor.state;
   if (!(selection instanceof TextSelection) || selection.empty || !editor.isEditable) return false;
   if (selection.$from.parent.type.spec.code || !editor.view.hasFocus()) return false;
@@ -18,7 +18,7 @@ function wordsSelected(editor: Editor): boolean {
 
 /** What is most often done to selected words, beside them. */
 export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
-  const shown = useEditorValue(editor, () => wordsSelected(editor));
+  const shown = useEditorValue(editor, () => hasSelectedWords(editor));
   const where = useEditorValue(editor, () => `${editor.state.selection.from}-${editor.state.selection.to}`);
   const [dismissed, setDismissed] = useState("");
   const busy = useTools(editor, (state) => state.find || state.link);
@@ -50,7 +50,7 @@ export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
         >
           <Toolbar.Root role="toolbar" className={css.bubble} aria-label="Format the selection">
             {MARKS.map((act) => (
-              <ActButton key={act.id} editor={editor} act={act} />
+              <ActionButton key={act.id} editor={editor} act={act} />
             ))}
           </Toolbar.Root>
         </Popover.Content>

@@ -4,63 +4,63 @@ import { ArrowDown, ArrowUp, CaseSensitive, WholeWord, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Field } from "@/ui/Small";
-import { openRich } from "../open";
-import { nextFrom, replaceFound, type Wanted } from "./finding";
-import { FIND_STEP, type FindStep, finding } from "./findKeys";
+import { openEditors } from "../openEditors";
+import { type FindQuery, findNext, replaceFound } from "./find";
+import { FIND_STEP, type FindStep, findState } from "./findKeys";
 import { toolState } from "./state";
 import css from "./tools.module.css";
 import { useEditorValue } from "./useEditorValue";
 
-function tell(editor: Editor, step: FindStep): void {
+function updateFind(editor: Editor, step: FindStep): void {
   editor.view.dispatch(editor.state.tr.setMeta(FIND_STEP, step).setMeta("addToHistory", false));
 }
 
 /** Go to a found passage, the focus staying where it is. */
-function goTo(editor: Editor, now: number): void {
-  const passage = finding(editor.state).found[now];
+function goToFound(editor: Editor, now: number): void {
+  const passage = findState(editor.state).found[now];
   if (!passage) return;
-  tell(editor, { now });
+  updateFind(editor, { now });
   const { tr } = editor.state;
   tr.setSelection(TextSelection.create(tr.doc, passage.from, passage.to)).scrollIntoView();
   editor.view.dispatch(tr);
 }
 
-function step(editor: Editor, direction: 1 | -1): void {
-  const { found, now } = finding(editor.state);
-  if (now >= 0) goTo(editor, (now + direction + found.length) % found.length);
-  else goTo(editor, nextFrom(found, editor.state.selection.from, direction));
+function stepFound(editor: Editor, direction: 1 | -1): void {
+  const { found, now } = findState(editor.state);
+  if (now >= 0) goToFound(editor, (now + direction + found.length) % found.length);
+  else goToFound(editor, findNext(found, editor.state.selection.from, direction));
 }
 
 function replaceOne(editor: Editor, text: string): void {
-  const { found, now } = finding(editor.state);
+  const { found, now } = findState(editor.state);
   const passage = found[now];
   if (!passage) {
-    step(editor, 1);
+    stepFound(editor, 1);
     return;
   }
   editor.view.dispatch(replaceFound(editor.state.tr, [passage], text));
-  goTo(editor, nextFrom(finding(editor.state).found, passage.from + text.length, 1));
+  goToFound(editor, findNext(findState(editor.state).found, passage.from + text.length, 1));
 }
 
-function selected(editor: Editor): string {
+function selectedText(editor: Editor): string {
   const { from, to, $from, $to } = editor.state.selection;
   return $from.sameParent($to) && to - from < 200 ? editor.state.doc.textBetween(from, to) : "";
 }
 
 /** Find and replace in the document. */
 export function FindBar({ editor }: { editor: Editor }): ReactNode {
-  const [wanted, setWanted] = useState<Wanted>(() => {
-    const text = selected(editor) || finding(editor.state).wanted.text;
+  const [wanted, setWanted] = useState<FindQuery>(() => {
+    const text = selectedText(editor) || findState(editor.state).wanted.text;
     return { text, caseSensitive: false, wholeWord: false };
   });
   const [instead, setInstead] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const count = useEditorValue(editor, () => {
-    const { found, now } = finding(editor.state);
+    const { found, now } = findState(editor.state);
     return wanted.text === ""
       ? ""
       : found.length === 0
-        ? "None"
+        ? "No results"
         : now < 0
           ? `${found.length}`
           : `${now + 1} of ${found.length}`;
@@ -68,12 +68,12 @@ export function FindBar({ editor }: { editor: Editor }): ReactNode {
 
   useEffect(() => field.current?.select(), []);
   useEffect(() => {
-    tell(editor, { wanted });
-    goTo(editor, nextFrom(finding(editor.state).found, editor.state.selection.from, 1));
+    updateFind(editor, { wanted });
+    goToFound(editor, findNext(findState(editor.state).found, editor.state.selection.from, 1));
   }, [editor, wanted]);
   useEffect(
     () => () => {
-      if (!editor.isDestroyed) tell(editor, { wanted: { text: "", caseSensitive: false, wholeWord: false } });
+      if (!editor.isDestroyed) updateFind(editor, { wanted: { text: "", caseSensitive: false, wholeWord: false } });
     },
     [editor],
   );
@@ -97,21 +97,21 @@ export function FindBar({ editor }: { editor: Editor }): ReactNode {
   /** What was pressed may be of no use any more; the focus is not to be lost with it. */
   const after = (act: () => void) => () => {
     act();
-    if (finding(editor.state).found.length === 0) field.current?.focus();
+    if (findState(editor.state).found.length === 0) field.current?.focus();
   };
   const replaceAll = async () => {
     // One step of undo by itself: what was typed just before is brought over first, and its step ended.
-    const open = openRich.get(toolState(editor).getState().path);
+    const open = openEditors.get(toolState(editor).getState().path);
     await open?.flush();
     open?.session.undo.stopCapturing();
     if (editor.isDestroyed) return;
-    editor.view.dispatch(replaceFound(editor.state.tr, finding(editor.state).found, instead));
+    editor.view.dispatch(replaceFound(editor.state.tr, findState(editor.state).found, instead));
     field.current?.focus();
   };
-  const none = count === "None" || count === "";
+  const none = count === "No results" || count === "";
 
   return (
-    <search className={css.find} aria-label="Find in this document" onKeyDown={keys}>
+    <search className={css.find} aria-label="Find in document" onKeyDown={keys}>
       <div className={css.findRow}>
         <Field
           ref={field}
@@ -120,15 +120,15 @@ export function FindBar({ editor }: { editor: Editor }): ReactNode {
           placeholder="Find"
           value={wanted.text}
           onChange={(event) => setWanted({ ...wanted, text: event.target.value })}
-          onKeyDown={enter((event) => step(editor, event.shiftKey ? -1 : 1))}
+          onKeyDown={enter((event) => stepFound(editor, event.shiftKey ? -1 : 1))}
         />
         <span className={css.count} role="status">
           {count}
         </span>
-        <IconButton label="Previous" keys="Shift+Enter" disabled={none} onClick={() => step(editor, -1)}>
+        <IconButton label="Previous" keys="Shift+Enter" disabled={none} onClick={() => stepFound(editor, -1)}>
           <ArrowUp size={16} />
         </IconButton>
-        <IconButton label="Next" keys="Enter" disabled={none} onClick={() => step(editor, 1)}>
+        <IconButton label="Next" keys="Enter" disabled={none} onClick={() => stepFound(editor, 1)}>
           <ArrowDown size={16} />
         </IconButton>
         <IconButton

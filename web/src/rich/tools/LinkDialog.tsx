@@ -3,12 +3,12 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Field, Labelled } from "@/ui/Small";
-import { linkAddress } from "./acts";
+import { parseLinkAddress } from "./actions";
 import { toolState } from "./state";
 import css from "./tools.module.css";
 
 /** The passage that a link is about: the link that the cursor is in, else what is selected. */
-function passage(editor: Editor): { from: number; to: number; href: string; linked: boolean } {
+function findPassage(editor: Editor): { from: number; to: number; href: string; linked: boolean } {
   const { from, to, $from } = editor.state.selection;
   const type = editor.schema.marks.link;
   const range = type && editor.isActive("link") ? getMarkRange($from, type) : undefined;
@@ -18,11 +18,11 @@ function passage(editor: Editor): { from: number; to: number; href: string; link
 
 /** Where a link leads, and which words it has. */
 export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
-  const [about] = useState(() => passage(editor));
+  const [about] = useState(() => findPassage(editor));
   const [address, setAddress] = useState(about.href);
   const [words, setWords] = useState(() => editor.state.doc.textBetween(about.from, about.to, " "));
   const [before] = useState(words);
-  const href = linkAddress(address);
+  const href = parseLinkAddress(address);
 
   const close = () => {
     toolState(editor).setState({ link: false });
@@ -45,9 +45,9 @@ export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
   };
 
   return (
-    <Modal title={about.linked ? "Change the link" : "Link"} onClose={close}>
+    <Modal title={about.linked ? "Edit link" : "Add link"} onClose={close}>
       <form onSubmit={set}>
-        <Labelled label="Address">
+        <Labelled label="URL">
           <Field
             autoFocus
             value={address}
@@ -56,18 +56,18 @@ export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
             onChange={(event) => setAddress(event.target.value)}
           />
         </Labelled>
-        <Labelled label="Words">
+        <Labelled label="Text">
           <Field value={words} onChange={(event) => setWords(event.target.value)} />
         </Labelled>
         <div className={css.dialogActs}>
           {about.linked ? (
             <Button look="quiet" onClick={remove}>
-              Remove the link
+              Remove link
             </Button>
           ) : null}
           <Button onClick={close}>Cancel</Button>
           <Button look="primary" type="submit" disabled={href === null}>
-            {about.linked ? "Change" : "Link"}
+            {about.linked ? "Update" : "Add"}
           </Button>
         </div>
       </form>

@@ -1,7 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/core";
-import { type ReactNode, useEffect, useLayoutEffect } from "react";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { reviewQuery } from "@/api/queries";
 import { BubbleMenu } from "./BubbleMenu";
-import { printsOnlyTheDocument } from "./exporting";
+import { fetchAcceptedPage, printDocumentOnly } from "./export";
 import { FindBar } from "./FindBar";
 import { LinkDialog } from "./LinkDialog";
 import { SlashMenu } from "./SlashMenu";
@@ -18,7 +20,8 @@ export function RichTools({ editor, path }: RichToolsProps): ReactNode {
   const find = useTools(editor, (state) => state.find);
   const link = useTools(editor, (state) => state.link);
   useLayoutEffect(() => toolState(editor).setState({ path }), [editor, path]);
-  useEffect(() => printsOnlyTheDocument(editor, path), [editor, path]);
+  const accepted = useAcceptedPage(editor, path);
+  useEffect(() => printDocumentOnly(editor, path, accepted), [editor, path, accepted]);
   return (
     <>
       <ToolBar editor={editor} path={path} />
@@ -28,4 +31,35 @@ export function RichTools({ editor, path }: RichToolsProps): ReactNode {
       {link ? <LinkDialog editor={editor} /> : null}
     </>
   );
+}
+
+const PAUSE_MS = 400;
+
+/** Keeps what is accepted of a document at hand for printing, as long as something in it is proposed. */
+function useAcceptedPage(editor: Editor, path: string): () => Awaited<ReturnType<typeof fetchAcceptedPage>> {
+  const { data } = useQuery(reviewQuery);
+  const draft = data?.find((each) => each.path === path && each.pending);
+  const page = useRef<Awaited<ReturnType<typeof fetchAcceptedPage>>>(null);
+  useEffect(() => {
+    page.current = null;
+    if (!draft) return;
+    let timer = 0;
+    let ended = false;
+    const fetch = async () => {
+      const found = await fetchAcceptedPage(path);
+      if (!ended) page.current = found;
+    };
+    const later = () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => void fetch(), PAUSE_MS);
+    };
+    void fetch();
+    editor.on("update", later);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      editor.off("update", later);
+    };
+  }, [editor, path, draft]);
+  return useCallback(() => page.current, []);
 }

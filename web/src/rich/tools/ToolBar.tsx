@@ -4,9 +4,9 @@ import { Toolbar } from "radix-ui";
 import { type ReactNode, useId } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Menu, type MenuEntry } from "@/ui/Menu";
-import { ActButton } from "./ActButton";
-import { BLOCKS, INSERTS, languageWord, MARKS, STYLES, TABLE } from "./acts";
-import { exportFile } from "./exporting";
+import { ActionButton } from "./ActionButton";
+import { BLOCKS, INSERTS, MARKS, parseLanguage, STYLES, TABLE } from "./actions";
+import { exportFile, printProposals } from "./export";
 import { LANGUAGES } from "./languages";
 import { toolState, useTools } from "./state";
 import css from "./tools.module.css";
@@ -30,14 +30,14 @@ export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
         if (event.key === "Escape") editor.commands.focus();
       }}
     >
-      {editable ? <Writing editor={editor} /> : null}
+      {editable ? <EditTools editor={editor} /> : null}
       <span className={css.room} />
       <Toolbar.Button asChild>
         <IconButton label="Find" keys="Ctrl+F" on={find} onClick={() => toolState(editor).setState({ find: !find })}>
           <Search size={16} />
         </IconButton>
       </Toolbar.Button>
-      <Menu entries={leaving(path)}>
+      <Menu entries={exportEntries(editor, path)}>
         <Toolbar.Button asChild>
           <IconButton label="Export or print">
             <Download size={16} />
@@ -48,17 +48,19 @@ export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
   );
 }
 
-function leaving(path: string): MenuEntry[] {
+function exportEntries(editor: Editor, path: string): MenuEntry[] {
   return [
     { label: "Web page (HTML)", run: () => void exportFile(path, "html") },
     { label: "Word (DOCX)", run: () => void exportFile(path, "docx") },
+    { label: "Web page with proposals marked", run: () => void exportFile(path, "html", true) },
     null,
     // When the menu is gone: it would be in the way of the focus, and of the picture.
     { label: "Print or save as PDF", keys: "Ctrl+P", run: () => setTimeout(() => print(), 50) },
+    { label: "Print with proposals marked", run: () => setTimeout(() => void printProposals(editor, path), 50) },
   ];
 }
 
-function Writing({ editor }: { editor: Editor }): ReactNode {
+function EditTools({ editor }: { editor: Editor }): ReactNode {
   const toText = () => editor.commands.focus();
   const style = useEditorValue(editor, () => STYLES.find((act) => act.isOn?.(editor))?.label ?? "Style");
   const inTable = useEditorValue(editor, () => editor.isActive("table"));
@@ -74,11 +76,11 @@ function Writing({ editor }: { editor: Editor }): ReactNode {
       </Menu>
       <Toolbar.Separator className={css.line} />
       {MARKS.map((act) => (
-        <ActButton key={act.id} editor={editor} act={act} />
+        <ActionButton key={act.id} editor={editor} act={act} />
       ))}
       <Toolbar.Separator className={css.line} />
       {[...BLOCKS, ...INSERTS].map((act) => (
-        <ActButton key={act.id} editor={editor} act={act} />
+        <ActionButton key={act.id} editor={editor} act={act} />
       ))}
       {inTable ? <TableMenu editor={editor} /> : null}
       {inCode ? <Language editor={editor} /> : null}
@@ -107,7 +109,7 @@ function Language({ editor }: { editor: Editor }): ReactNode {
   const id = useId();
   const language = useEditorValue(editor, () => String(editor.getAttributes("codeBlock").language ?? ""));
   const set = (typed: string) => {
-    const word = languageWord(typed);
+    const word = parseLanguage(typed);
     if (word === (language || null)) return;
     // What stands behind the language belongs to it.
     editor.commands.updateAttributes("codeBlock", word === null ? { language: null, meta: null } : { language: word });
@@ -117,7 +119,7 @@ function Language({ editor }: { editor: Editor }): ReactNode {
       <input
         key={language}
         className={css.language}
-        aria-label="Language of the code"
+        aria-label="Code language"
         placeholder="Language"
         defaultValue={language}
         list={id}

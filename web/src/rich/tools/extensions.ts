@@ -1,9 +1,9 @@
 import { Extension, type Extensions } from "@tiptap/core";
-import { openLink } from "./acts";
+import { openLink } from "./actions";
+import { CodeHighlight } from "./codeHighlight";
 import { FindKeys } from "./findKeys";
-import { Highlighting } from "./highlighting";
-import { Pasting } from "./pasting";
-import { Pictures } from "./pictures";
+import { ImageUpload } from "./imageUpload";
+import { PasteCleaner } from "./paste";
 import { SlashKeys } from "./slash";
 
 const ToolKeys = Extension.create({
@@ -24,5 +24,5 @@ const ToolKeys = Extension.create({
 
 /** What the tools add to the editor; nothing that changes the schema. */
 export function richTools(): Extensions {
-  return [Pictures, Pasting, SlashKeys, FindKeys, Highlighting, ToolKeys];
+  return [ImageUpload, PasteCleaner, SlashKeys, FindKeys, CodeHighlight, ToolKeys];
 }

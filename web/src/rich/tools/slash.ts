@@ -3,13 +3,13 @@
 import { Extension } from "@tiptap/core";
 import { PluginKey } from "@tiptap/pm/state";
 import { exitSuggestion, Suggestion, type SuggestionProps } from "@tiptap/suggestion";
-import { type Act, offered } from "./acts";
+import { type EditorAction, matchActions } from "./actions";
 import { type Slash, toolState } from "./state";
 
 export const LISTBOX = "rich-slash-menu";
 const KEY = new PluginKey("slash");
 
-export function optionId(act: Act): string {
+export function optionId(act: EditorAction): string {
   return `${LISTBOX}-${act.id}`;
 }
 
@@ -32,7 +32,7 @@ export const SlashKeys = Extension.create({
       }
     };
     const close = () => exitSuggestion(editor.view, KEY);
-    const update = (props: SuggestionProps<Act, Act>) => {
+    const update = (props: SuggestionProps<EditorAction, EditorAction>) => {
       const { items, clientRect, command } = props;
       show(items.length ? { items, at: 0, place: () => clientRect?.() ?? null, choose: command, close } : null);
     };
@@ -42,7 +42,7 @@ export const SlashKeys = Extension.create({
     };
 
     return [
-      Suggestion<Act, Act>({
+      Suggestion<EditorAction, EditorAction>({
         editor,
         pluginKey: KEY,
         char: "/",
@@ -52,7 +52,7 @@ export const SlashKeys = Extension.create({
           const $from = now.doc.resolve(range.from);
           return !$from.parent.type.spec.code && !$from.marks().some(({ type }) => type.name === "code");
         },
-        items: ({ query }) => offered(query),
+        items: ({ query }) => matchActions(query),
         command: ({ editor: here, range, props: act }) => {
           here.chain().focus().deleteRange(range).run();
           act.run(here);

@@ -3,14 +3,14 @@
 import type { Editor } from "@tiptap/core";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
-import type { Act } from "./acts";
+import type { EditorAction } from "./actions";
 
 /** The slash menu while it is open: what it offers, which of it is chosen, and where it stands. */
 export interface Slash {
-  items: Act[];
+  items: EditorAction[];
   at: number;
   place: () => DOMRect | null;
-  choose: (act: Act) => void;
+  choose: (act: EditorAction) => void;
   close: () => void;
 }
 

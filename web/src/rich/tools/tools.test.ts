@@ -1,10 +1,10 @@
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import { describe, expect, it } from "vitest";
 import paths from "../../../../tests/vectors/rich/image-paths.json?raw";
-import { languageWord, linkAddress, offered } from "./acts";
-import { imageAddress, imagePath } from "./images";
+import { matchActions, parseLanguage, parseLinkAddress } from "./actions";
+import { imageAddress, imagePath } from "./imagePaths";
+import { altText } from "./imageUpload";
 import { LANGUAGES, languageName, loadParser, parserOf } from "./languages";
-import { alternative } from "./pictures";
 
 interface Vector {
   document: string;
@@ -24,37 +24,42 @@ describe("pictures", () => {
   });
 
   it("are described by their name where it says something", () => {
-    expect(alternative("old_lamp-house.png")).toBe("old lamp house");
-    expect(["image.png", "Screenshot 12.png", "IMG_0042.jpg", ""].map(alternative)).toEqual(["", "", "", ""]);
-    expect(alternative("[x](y).png")).toBe("x(y)");
+    expect(altText("old_lamp-house.png")).toBe("old lamp house");
+    expect(["image.png", "Screenshot 12.png", "IMG_0042.jpg", ""].map(altText)).toEqual(["", "", "", ""]);
+    expect(altText("[x](y).png")).toBe("x(y)");
   });
 });
 
 describe("the slash menu", () => {
   it("offers everything for nothing, and the nearest first", () => {
-    expect(offered("").length).toBe(12);
-    expect(offered("head").map(({ id }) => id)).toEqual(["heading1", "heading2", "heading3"]);
-    expect(offered("li")[0]?.id).toBe("horizontalRule");
-    expect(offered("todo").map(({ id }) => id)).toEqual(["taskList"]);
-    expect(offered("list").map(({ id }) => id)).toEqual(["bulletList", "orderedList", "taskList"]);
-    expect(offered("xyz")).toEqual([]);
+    expect(matchActions("").length).toBe(12);
+    expect(matchActions("head").map(({ id }) => id)).toEqual(["heading1", "heading2", "heading3"]);
+    expect(matchActions("li")[0]?.id).toBe("horizontalRule");
+    expect(matchActions("todo").map(({ id }) => id)).toEqual(["taskList"]);
+    expect(matchActions("list").map(({ id }) => id)).toEqual(["bulletList", "orderedList", "taskList"]);
+    expect(matchActions("xyz")).toEqual([]);
   });
 });
 
 describe("what is typed into fields", () => {
   it("is an address or none", () => {
-    expect(linkAddress("https://x.org/a b")).toBe("https://x.org/a%20b");
-    expect(linkAddress("www.x.org")).toBe("https://www.x.org");
-    expect(linkAddress("x.org/page")).toBe("https://x.org/page");
-    expect(linkAddress("ines@x.org")).toBe("mailto:ines@x.org");
-    expect(["map.md", "../a/b.md", "#part", "/x"].map(linkAddress)).toEqual(["map.md", "../a/b.md", "#part", "/x"]);
+    expect(parseLinkAddress("https://x.org/a b")).toBe("https://x.org/a%20b");
+    expect(parseLinkAddress("www.x.org")).toBe("https://www.x.org");
+    expect(parseLinkAddress("x.org/page")).toBe("https://x.org/page");
+    expect(parseLinkAddress("ines@x.org")).toBe("mailto:ines@x.org");
+    expect(["map.md", "../a/b.md", "#part", "/x"].map(parseLinkAddress)).toEqual([
+      "map.md",
+      "../a/b.md",
+      "#part",
+      "/x",
+    ]);
     for (const bad of ["", "  ", "javascript:alert(1)", "data:text/html,x", "vbscript:x"]) {
-      expect(linkAddress(bad), bad).toBeNull();
+      expect(parseLinkAddress(bad), bad).toBeNull();
     }
   });
 
   it("is a language of one word", () => {
-    expect(["python", " c++ ", "a b`c", "  "].map(languageWord)).toEqual(["python", "c++", "a", null]);
+    expect(["python", " c++ ", "a b`c", "  "].map(parseLanguage)).toEqual(["python", "c++", "a", null]);
   });
 });
 

@@ -1,0 +1,55 @@
+"""What every job of one folder shares: the workspace, the store, the tools, the person's rules and memory."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.memory.notes import AgentMemory
+from redraft.agent.memory.permissions import PermissionRules
+from redraft.history.turns import Author
+from redraft.workspace.authors import PERSON
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from redraft.agent.store.agent_store import AgentStore
+    from redraft.config import AgentLimits, Settings
+    from redraft.tools.registry import Registry
+    from redraft.workspace.workspace import Workspace
+
+AUTHOR = Author("agent", "agent")
+
+
+@dataclass(slots=True)
+class AgentEnvironment:
+    """`guard` is the lock of whoever shares the workspace: it is used by one thread at a time, and never while a model
+    or a person is waited for."""
+
+    workspace: Workspace
+    store: AgentStore
+    registry: Registry
+    guard: AbstractContextManager[Any] = field(default_factory=threading.Lock)
+    author: Author = AUTHOR
+    rules: PermissionRules = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rules = PermissionRules(self.store.state)
+
+    def memory(self, user: str) -> AgentMemory:
+        """What is kept in mind for one user in this folder."""
+        return AgentMemory(self.store.state, user, local=self.settings.routing.agent_mode == "local")
+
+    def author_for(self, person: str) -> Author:
+        """The agent as it works for somebody: in a team the turns and the log say for whom."""
+        own = person == PERSON.name
+        return self.author if own else Author(self.author.kind, f"{self.author.name} for {person}")
+
+    @property
+    def settings(self) -> Settings:
+        return self.workspace.settings
+
+    @property
+    def limits(self) -> AgentLimits:
+        return self.settings.agent

@@ -1,0 +1,1 @@
+"""What the person told the agent once, for every job: notes, permissions, macros."""

@@ -1,0 +1,159 @@
+"""What the agent keeps in mind from one job to the next: plain files that the person can read and edit.
+
+`preferences.md` is the person's, in every folder; `corrections.md` and `workspace.md` belong to one folder. They lie
+with the state, outside every folder, so no document and no tool reaches them: preferences and notes about the folder
+are what the person said after `/remember`, a correction is written when they reject what an agent wrote. On a server
+every user has files of their own. What is said or quoted in a folder whose model has to be on this machine is never
+told to any other: corrections and notes stay with the folder, and a preference goes into `preferences-local.md`, which
+only such folders read. The newest notes are told to the model, the oldest drop out when a file is full.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from redraft.errors import Refused
+from redraft.files.atomic_write import write_private
+from redraft.workspace.authors import PERSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from redraft.history.turns import Author
+
+Kind = Literal["preferences", "corrections", "workspace"]
+KINDS: tuple[Kind, ...] = ("preferences", "corrections", "workspace")
+MAX_NOTES = 50
+MAX_NOTE = 500
+TOLD_CHARACTERS = 8000
+FOLDER = "memory"
+USERS = "users"
+REMEMBER, FORGET, HERE = "/remember", "/forget", "here:"
+
+
+def user_of(author: Author) -> str:
+    """By which name somebody's notes are kept: none for the person at their own machine."""
+    return "" if author.name == PERSON.name else author.name
+
+
+class RejectedHunk(NamedTuple):
+    """A hunk of an agent's that the person refused."""
+
+    path: str
+    proposed: str
+    kept: str
+
+
+class AgentMemory:
+    """The notes of one person about one folder. `local` says that its documents must not leave this machine."""
+
+    def __init__(self, state: str, user: str = "", *, local: bool = False) -> None:
+        below = os.path.join(FOLDER, USERS, user) if user else FOLDER
+        everywhere, own = os.path.join(os.path.dirname(state), below), os.path.join(state, below)
+        self._everywhere = os.path.join(everywhere, "preferences.md")
+        preferences = os.path.join(everywhere, "preferences-local.md") if local else self._everywhere
+        # Where new notes go.
+        self.paths: dict[Kind, str] = {
+            "preferences": preferences,
+            "corrections": os.path.join(own, "corrections.md"),
+            "workspace": os.path.join(own, "workspace.md"),
+        }
+
+    def notes(self, kind: Kind) -> list[str]:
+        """The notes of a kind, the oldest first."""
+        own = _read_notes(self.paths[kind])
+        if kind == "preferences" and self.paths[kind] != self._everywhere:
+            return [*_read_notes(self._everywhere), *own]
+        return own
+
+    def note(self, kind: Kind, *texts: str) -> None:
+        """Keep notes, all by one write; one that is there already moves to the end."""
+        newest_first = dict.fromkeys(" ".join(text.split())[:MAX_NOTE] for text in reversed(texts))
+        said = [each for each in reversed(newest_first) if each]
+        if said:
+            kept = [each for each in _read_notes(self.paths[kind]) if each not in newest_first]
+            _write_notes(self.paths[kind], kind, [*kept, *said][-MAX_NOTES:])
+
+    def forget(self, text: str) -> int:
+        """Let go of the notes that say just this, whatever their kind; gives how many there were."""
+        said = " ".join(text.split())
+        gone = 0
+        for kind in KINDS:
+            for path in {self.paths[kind], self._everywhere if kind == "preferences" else self.paths[kind]}:
+                kept = _read_notes(path)
+                left = [each for each in kept if each != said]
+                if len(left) < len(kept):
+                    _write_notes(path, kind, left)
+                    gone += len(kept) - len(left)
+        return gone
+
+    def note_rejected(self, rejected: Iterable[RejectedHunk]) -> None:
+        """Learn from a rejection: what was proposed, and what the person has instead."""
+        self.note(
+            "corrections",
+            *(f"{path}: not {_quote(proposed)}, the person kept {_quote(kept)}" for path, proposed, kept in rejected),
+        )
+
+    def render(self, *kinds: Kind) -> str:
+        """The notes as the model reads them, the newest that fit. Corrections quote documents, so they are data and
+        must not be told in our own voice."""
+        parts: list[str] = []
+        room = TOLD_CHARACTERS
+        for kind in kinds:
+            lines: list[str] = []
+            for note in self.notes(kind)[::-1]:
+                room -= len(note)
+                if room < 0:
+                    break
+                lines.append(f"- {note}")
+            if lines:
+                parts.append("\n".join([f"{kind.capitalize()}:", *lines[::-1]]))
+        return "\n\n".join(parts)  # shown to a person as markdown, too, where a line under a list belongs to it
+
+
+class MemoryCommand(NamedTuple):
+    """What somebody says to the memory instead of asking the agent for something."""
+
+    word: str
+    text: str
+
+    def execute(self, memory: AgentMemory) -> str:
+        """Do it; gives the answer."""
+        if self.word == FORGET:
+            if not self.text:
+                raise Refused(f"Say what to forget: {FORGET} and the note as {REMEMBER} lists it.", field="instruction")
+            return "I have forgotten it." if memory.forget(self.text) else "I keep no such note in mind."
+        if not self.text:
+            return memory.render(*KINDS) or "There is nothing that I keep in mind."
+        if self.text.casefold().startswith(HERE):
+            memory.note("workspace", self.text[len(HERE) :])
+            return "I will keep it in mind in this folder."
+        memory.note("preferences", self.text)
+        return "I will keep it in mind."
+
+
+def parse_memory_command(instruction: str) -> MemoryCommand | None:
+    """`/remember ...`, `/remember here: ...`, `/remember` alone, `/forget ...`; None for a request to the agent."""
+    word, _, text = instruction.strip().partition(" ")
+    return MemoryCommand(word, text.strip()) if word in (REMEMBER, FORGET) else None
+
+
+def _read_notes(path: str) -> list[str]:
+    """Every line that says something is one, however it is marked."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    return [line.strip().removeprefix("-").strip() for line in lines if line.strip(" -") and line[0] != "#"]
+
+
+def _write_notes(path: str, kind: Kind, notes: list[str]) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    write_private(path, f"# {kind.capitalize()}\n\n" + "".join(f"- {each}\n" for each in notes))
+
+
+def _quote(text: str) -> str:
+    said = " ".join(text.split())
+    return f'"{said[:150]}…"' if len(said) > 150 else f'"{said}"'

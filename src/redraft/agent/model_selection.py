@@ -1,0 +1,100 @@
+"""Which model a job talks to: the one it names, the one that the routing chooses, or the one there is without any key.
+
+`Models` turns a person's settings and environment into providers; making one costs nothing until its first step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from redraft.config import AgentLimits, Limits, ModelEntry, RoutingSettings
+from redraft.providers.contract import Provider, ProviderError
+from redraft.providers.models import OFFLINE, known_models, make_provider
+from redraft.providers.network_guard import is_loopback
+from redraft.providers.router import RoutedProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from redraft.config import Settings
+    from redraft.providers.router import ModelChoice
+
+    Trace = Callable[[ModelChoice], None]
+
+# The kinds that run on this machine; of the others, a document's text leaves it, unless their server is here.
+ON_THIS_MACHINE = ("local", "scripted")
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models of one person."""
+
+    routing: RoutingSettings = field(default_factory=RoutingSettings)
+    entries: Mapping[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: AgentLimits = field(default_factory=AgentLimits)
+    actions: int = Limits().actions
+
+    @staticmethod
+    def of(settings: Settings, environ: Mapping[str, str]) -> Models:
+        return Models(settings.routing, settings.models, environ, settings.agent, settings.limits.actions)
+
+    @property
+    def known(self) -> dict[str, ModelEntry]:
+        return known_models(self.entries, self.environ)
+
+    def provider(self, name: str, trace: Trace) -> Provider:
+        """The provider of a job: `name` where it is given, else by the routing; each choice is told to `trace`."""
+        if name == OFFLINE:
+            return self.offline()
+        if name:
+            return self._make_router(RoutingSettings(agent_mode=self._side_of(name), fallback=False), name, trace)
+        local = self.routing.local or self._first(on_this_machine=True)
+        remote = self.routing.remote or self._first(on_this_machine=False)
+        wanted = {"local": (local,), "remote": (remote,), "hybrid_auto": (local, remote)}[self.routing.agent_mode]
+        if not any(wanted):
+            return self.offline()
+        if self.routing.agent_mode == "hybrid_auto" and not local:
+            return self._make_router(RoutingSettings(agent_mode="remote", fallback=False), remote, trace)
+        # One that the mode does not want may be unusable here, for want of a key or a file.
+        near, far = (self._make(side) if side in wanted else None for side in (local, remote))
+        return RoutedProvider(self.routing, local=near, remote=far, trace=trace)
+
+    def offline(self) -> Provider:
+        """The assistant that needs no model, where none is named, set up or found by a key."""
+        from redraft.agent.offline import OfflineProvider
+
+        limits = self.limits
+        return OfflineProvider(tool_calls=limits.tool_calls, iterations=limits.iterations, actions=self.actions)
+
+    def _make_router(self, routing: RoutingSettings, name: str, trace: Trace) -> Provider:
+        made = self._make(name)
+        return RoutedProvider(
+            routing,
+            local=made if routing.agent_mode == "local" else None,
+            remote=made if routing.agent_mode == "remote" else None,
+            trace=trace,
+        )
+
+    def _side_of(self, name: str) -> str:
+        entry = self.known.get(name)
+        if entry is None:
+            self._make(name)  # which says what there is
+        here = entry is not None and is_local(entry)
+        if not here and self.routing.agent_mode == "local":
+            raise ProviderError(
+                f"The settings keep documents on this machine; {name!r} is elsewhere.", kind="unavailable"
+            )
+        return "local" if here else "remote"
+
+    def _first(self, *, on_this_machine: bool) -> str:
+        return next((name for name, entry in self.known.items() if is_local(entry) is on_this_machine), "")
+
+    def _make(self, name: str) -> Provider | None:
+        return make_provider(name, self.entries, self.environ) if name else None
+
+
+def is_local(entry: ModelEntry) -> bool:
+    """Whether a model runs on this machine, in this program or behind a server that answers on it alone."""
+    return entry.kind in ON_THIS_MACHINE or (entry.kind == "compatible" and is_loopback(entry.base_url))

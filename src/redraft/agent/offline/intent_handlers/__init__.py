@@ -1,0 +1,1 @@
+"""What the offline assistant can do, one module per intent."""

@@ -1,0 +1,1 @@
+"""One job, from its first prompt to its turn."""

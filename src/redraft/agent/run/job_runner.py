@@ -1,0 +1,332 @@
+"""Jobs on their way: one thread each, from where a job stands to its end.
+
+Whatever happens, a job ends in a state that tells the truth: done, failed with its reason, or cancelled; or, where this
+process stops first, in one from which it is resumed. The lock of a job is held for as long as it is driven.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from redraft.agent.run.approvals import ConsentDenied
+from redraft.agent.run.job_review import pending_hunks
+from redraft.agent.run.job_summary import changes_of, proposed_edits
+from redraft.agent.run.loop import JobRun
+from redraft.agent.store.jobs import BUSY, Status
+from redraft.errors import Busy, ConfirmationRequired, RedraftError, Refused, Stale
+from redraft.files.locks import release
+from redraft.providers.contract import CancelToken, ProviderError
+from redraft.workspace.document import content_hash
+from redraft.workspace.turns.modes import MODES
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from redraft.agent.environment import AgentEnvironment
+    from redraft.agent.run.loop import RunResult
+    from redraft.agent.store.jobs import Job
+    from redraft.history.turns import TurnRecord
+    from redraft.providers.contract import Provider
+    from redraft.providers.router import ModelChoice
+    from redraft.workspace.turns.modes import Mode
+
+# How a job ends: its turn committed as the mode says, or discarded without a trace.
+#
+# Committing is one act of the workspace, whole or not at all, and known by the job's token; so whoever finds a
+# stopped job can tell whether it was done. What a job that ran out of its budget has made waits for the person,
+# whatever the mode. A turn that no longer fits, because the documents were changed at the same place, is not written:
+# the job fails and is run again, so often and no more.
+
+
+# What makes a turn not fit any more; another run would read the documents as they are now.
+BUSY_TRIES, BUSY_SECONDS = 5, 0.5
+OVERTAKEN = ("version_mismatch", "conflict")
+
+
+class TurnConflict(Stale):
+    """The documents were changed at the same place while the job ran."""
+
+    default_code = "conflict"
+
+
+async def conclude(run: JobRun, said: RunResult) -> Job:
+    """Commit what a job has staged, and say what became of it."""
+    turn = run.turn
+    if said.spent and turn.writes_at_once:
+        turn.mode = turn.mode.narrow(MODES["propose"])
+    changes = changes_of(turn)
+    if not changes and not turn.folders:
+        turn.discard()
+        return complete_job(run.environment, run.job, said.text)
+    at_once = turn.writes_at_once
+    proposals = run.tool_runner.context.proposals
+    run.environment.store.jobs.update(
+        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=said.text
+    )
+    folders = list(turn.folders)
+    run.tell("edits.proposed", files=len(changes), changes=changes[:50], folders=folders[:50])
+    if at_once:
+        run.tell("apply.started", files=len(changes))
+    record = await _commit(run)
+    if record is None:
+        return complete_job(run.environment, run.job, said.text)
+    return record_commit(run.environment, run.job, record, said.text)
+
+
+async def _commit(run: JobRun) -> TurnRecord | None:
+    """The turn in the history; None where it changes nothing after all. The person is asked where they must be."""
+    patience = BUSY_TRIES
+    while True:
+        run.cancel.check()
+        try:
+            with run.environment.guard:
+                work = run.environment.workspace.plan_ahead(run.turn)
+                if work is not None:
+                    with release(run.environment.guard):
+                        work()
+                outcome = run.turn.commit()
+        except ConfirmationRequired as error:
+            await run.approvals.ask_for_turn(error)
+        except Busy:
+            patience -= 1
+            if not patience:
+                raise
+            await asyncio.sleep(BUSY_SECONDS)
+        except Refused as error:
+            if error.code not in OVERTAKEN:
+                raise
+            raise TurnConflict(error.message, **error.details) from error
+        else:
+            run.environment.store.jobs.update(run.job.id, conflicts=tuple(outcome.conflicts))
+            return outcome.turn
+
+
+def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
+    """The job after its turn is in the history. Called again for a job that was stopped right after."""
+    store = room.store
+    with room.guard:
+        left = pending_hunks(room.workspace, record.id)
+        waiting = [draft for draft in room.workspace.drafts() if draft.key in left]
+        hashes = {draft.key: content_hash(draft.saved or b"") for draft in waiting}
+        clashes = [draft.key for draft in waiting if any(hunk.conflict for hunk in draft.review.hunks)]
+    known = store.jobs.get(job.id)
+    conflicts = tuple(dict.fromkeys([*known.conflicts, *clashes]))
+    job = store.jobs.update(job.id, turn=record.id, base_hashes=hashes, conflicts=conflicts, answer=text)
+    store.events.append(
+        job.id,
+        "checkpoint.created",
+        checkpoint_id=record.id,
+        session_id=job.session_id,
+        job_id=job.id,
+        affected_files=list(record.paths),
+    )
+    if conflicts:
+        store.events.append(job.id, "conflict.found", paths=list(conflicts))
+    made_of = {"files": len(record.paths), "hunks": sum(map(len, left.values()))}
+    if left:
+        _say(room, job, text)
+        return store.move(job.id, Status.REVIEW, "diff.generated", made_of)
+    store.events.append(job.id, "diff.generated", **made_of)
+    store.events.append(job.id, "apply.completed", turn=record.id, files=list(record.paths))
+    return complete_job(room, job, text)
+
+
+def complete_job(room: AgentEnvironment, job: Job, text: str) -> Job:
+    """The job is over, and well."""
+    _say(room, job, text)
+    return room.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
+
+
+def end_job(room: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
+    """The job is over, and not well; nothing of it is on disk."""
+    _say(room, job, text)
+    event = "job.cancelled" if status is Status.CANCELLED else "job.failed"
+    told = {"error": error["error"], "reason": error["message"]}
+    return room.store.move(job.id, status, event, told, error=error, question=None, reply=None)
+
+
+def _say(room: AgentEnvironment, job: Job, text: str) -> None:
+    room.store.sessions.retract(job.id, "assistant")
+    room.store.sessions.say(job.session_id, "assistant", text, job.id)
+
+
+CANCELLED = "I stopped, as you asked. Nothing was changed."
+WATCH_SECONDS = 0.5
+
+
+class ProviderFactory(Protocol):
+    """Where a job's model comes from: `model_selection.Models`, or anything with this one method."""
+
+    def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
+        """The model of that name, or the one that the routing chooses where the name is empty."""
+        ...
+
+
+@dataclass(slots=True)
+class RunningJob:
+    """A job that this process runs. `left` says that the process wants to go, not that the job shall be over."""
+
+    job_id: str
+    cancel: CancelToken = field(default_factory=CancelToken)
+    thread: threading.Thread | None = None
+    run: JobRun | None = None
+    left: bool = False
+
+
+class JobRunner:
+    """Runs the jobs of one folder. `again` starts a job anew whose documents were changed under it."""
+
+    def __init__(
+        self,
+        room: AgentEnvironment,
+        providers: ProviderFactory,
+        mode: Callable[[str], Mode],
+        again: Callable[[str], object],
+    ) -> None:
+        self._environment = room
+        self._providers = providers
+        self._mode = mode
+        self._rerun = again
+        self._running: dict[str, RunningJob] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def get(self, job_id: str) -> RunningJob | None:
+        return self._running.get(job_id)
+
+    def launch(self, job: Job) -> None:
+        driven = RunningJob(job.id)
+        driven.thread = threading.Thread(target=self._run_thread, args=(driven,), name=f"redraft-{job.id}", daemon=True)
+        with self._lock:
+            if self._closed:
+                return  # it stays queued, for whoever comes next
+            self._running[job.id] = driven
+        driven.thread.start()
+
+    def resume(self) -> list[Job]:
+        """Take up every job that nobody runs. Gives those that go on."""
+        store = self._environment.store
+        taken = [
+            job for job in store.jobs.with_status(BUSY) if job.id not in self._running and not store.is_running(job.id)
+        ]
+        for job in taken:
+            self.launch(job)
+        return taken
+
+    def wait(self, job_id: str, timeout: float | None = None) -> None:
+        driven = self._running.get(job_id)
+        if driven is not None and driven.thread is not None and driven.thread is not threading.current_thread():
+            driven.thread.join(timeout)
+
+    def close(self) -> None:
+        """Leave the jobs as they are, to be resumed by whoever comes next."""
+        with self._lock:
+            self._closed = True
+            left = list(self._running.values())
+        for driven in left:
+            driven.left = True
+            driven.cancel.set()
+            self.wait(driven.job_id)
+
+    def _run_thread(self, driven: RunningJob) -> None:
+        try:
+            with self._environment.store.lock_job(driven.job_id):
+                asyncio.run(self._run_job(driven))
+        except Busy:
+            return  # another process was faster
+        finally:
+            with self._lock:
+                self._running.pop(driven.job_id, None)
+
+    async def _run_job(self, driven: RunningJob) -> None:
+        job = self._environment.store.jobs.get(driven.job_id)
+        try:
+            job = self._mark_start(job)
+            if not self._finish_earlier_commit(job):
+                if job.locks:
+                    self._environment.store.hold(job.id)
+                driven.run = self._make_run(job, driven.cancel)
+                async with self._watch_for_cancel(driven):
+                    await conclude(driven.run, await driven.run.converse())
+        except RedraftError as error:
+            if not driven.left:
+                self._fail(job, error)
+        except BaseException as error:
+            failure = {"error": "io_error", "message": f"The program failed: {type(error).__name__}: {error}"}
+            end_job(self._environment, job, Status.FAILED, failure, "Something went wrong here. Nothing was changed.")
+            raise
+        finally:
+            if driven.run is not None:
+                await _release(driven.run)
+            self._environment.store.release(job.id)  # where the job is only left, to be resumed
+
+    def _mark_start(self, job: Job) -> Job:
+        store = self._environment.store
+        resumed = job.started_at is not None
+        event = "job.resumed" if resumed else "job.started"
+        if job.status is not Status.RUNNING:
+            return store.move(job.id, Status.RUNNING, event, {"mode": job.mode})
+        store.events.append(job.id, event, mode=job.mode)
+        return job
+
+    def _finish_earlier_commit(self, job: Job) -> bool:
+        """Whether the job's turn was committed right before the program was stopped; then only that is left to say."""
+        with self._environment.guard:
+            record = self._environment.workspace.find_turn(job.token)
+        if record is not None:
+            record_commit(self._environment, job, record, job.answer)
+        return record is not None
+
+    def _make_run(self, job: Job, cancel: CancelToken) -> JobRun:
+        def report_choice(choice: ModelChoice) -> None:
+            self._environment.store.events.append(job.id, "provider.chosen", **choice.as_dict())
+
+        provider = self._providers.provider(job.model, report_choice)
+        return JobRun(self._environment, job, provider, self._mode(job.mode), cancel)
+
+    def _fail(self, job: Job, error: RedraftError) -> None:
+        shape = error.as_dict()
+        if isinstance(error, ConsentDenied):
+            end_job(self._environment, job, Status.CANCELLED, shape, error.message)
+        elif isinstance(error, ProviderError) and error.kind == "cancelled":
+            end_job(self._environment, job, Status.CANCELLED, shape, CANCELLED)
+        elif isinstance(error, TurnConflict):
+            self._environment.store.events.append(job.id, "conflict.found", **error.details)
+            end_job(self._environment, job, Status.FAILED, {**shape, "rerun_required": True}, error.message)
+            if job.reruns < self._environment.limits.reruns:
+                self._rerun(job.id)
+        else:
+            end_job(self._environment, job, Status.FAILED, shape, error.message)
+
+    @contextlib.asynccontextmanager
+    async def _watch_for_cancel(self, driven: RunningJob) -> AsyncGenerator[None]:
+        """Heed a wish to stop that another process has stored."""
+
+        async def watch() -> None:
+            while True:
+                await asyncio.sleep(WATCH_SECONDS)
+                if self._environment.store.jobs.get(driven.job_id).cancel_wanted:
+                    driven.cancel.set()
+
+        task = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+async def _release(run: JobRun) -> None:
+    """Discard what was not committed, and close what the model's connections hold: they belong to this thread."""
+    if run.turn.open:
+        run.turn.discard()
+    close = getattr(run.provider, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def cancelled_error() -> dict[str, object]:
+    return ProviderError("The job was cancelled.", kind="cancelled").as_dict()

@@ -1,0 +1,427 @@
+"""The tool calls of a job: run in the job's turn, or taken from what was recorded, and told to the model as results.
+
+A call that fails leaves nothing of itself in the turn. What needs the person's consent is found by a rehearsal, so that
+they are asked once, about everything that a step would do, before any of it is done. When a job is replayed its calls
+are run again to stage what they staged; if a document is no longer what it was, the job cannot go on, since the model's
+later steps were made for the other text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.memory.permissions import verdict_of
+from redraft.agent.run.prompts import label_answer, label_result
+from redraft.agent.run.truncate import truncate_result
+from redraft.agent.store.steps import key_of
+from redraft.errors import RedraftError, Refused, Stale
+from redraft.history.turns import State
+from redraft.providers.contract import ToolResult
+from redraft.text.text import Text
+from redraft.tools.arguments import parse
+from redraft.tools.context import REMEMBERED, Savepoint, SeenDocuments, ToolContext
+from redraft.tools.versions import MAX_PLACES, line_changes
+from redraft.workspace.document import Document
+from redraft.workspace.turns.modes import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from redraft.agent.memory.permissions import PermissionRule
+    from redraft.agent.store.steps import JobSteps
+    from redraft.history.turns import TurnRecord
+    from redraft.providers.contract import ToolCall
+    from redraft.tools.registry import Registry, Tool
+    from redraft.workspace.turns.modes import Mode
+    from redraft.workspace.turns.turn import StagedDocument, Turn
+
+RECENT = 200
+MAX_QUESTION = 2000
+# What a model gets wrong in form, rather than in what it wants.
+FORM = frozenset(
+    {"invalid_argument", "unknown_tool", "invalid_text", "invalid_line_range", "content_required", "invalid_patch"}
+)
+
+
+class DocumentsChanged(Stale):
+    """A job that was stopped cannot go on: its documents are not what they were."""
+
+    default_code = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentRequest:
+    """Something that the person has to agree to. `tool` is empty where it is about the turn as a whole."""
+
+    tool: str
+    what: str
+    paths: tuple[str, ...]
+
+    @property
+    def action(self) -> str:
+        return self.what.partition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What came of a call."""
+
+    result: ToolResult
+    shown: dict[str, str]
+
+    @property
+    def code(self) -> str:
+        """The error's code, where it failed."""
+        return "" if self.result.ok else str((self.result.error or {}).get("error", ""))
+
+    @property
+    def malformed(self) -> bool:
+        """Whether the call failed for its form."""
+        return self.code in FORM
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a step needs consent for; or, in a sentence, why it would go too far."""
+
+    wanted: list[ConsentRequest]
+    refusal: str = ""
+
+
+@dataclass(slots=True)
+class Consent:
+    """What the person has agreed to in this job, and what their rules agree to by themselves."""
+
+    rules: Sequence[PermissionRule] = ()
+    granted: set[ConsentRequest] = field(default_factory=set["ConsentRequest"])
+
+    def covers(self, wanted: ConsentRequest) -> bool:
+        if wanted in self.granted or (not wanted.tool and self._is_about_known_paths(wanted.paths)):
+            return True
+        return verdict_of(self.rules, wanted.tool, wanted.action, wanted.paths) is Verdict.ALLOW
+
+    def _is_about_known_paths(self, paths: Iterable[str]) -> bool:
+        """Whether the person has agreed to something about each of these: then the sum of it is nothing new to them."""
+        return {path for each in self.granted for path in each.paths}.issuperset(paths)
+
+
+class ToolRunner:
+    """Runs the calls of one job. `guard` is held while the workspace is used."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        context: JobContext,
+        tape: JobSteps,
+        guard: AbstractContextManager[Any],
+        *,
+        window: int,
+        consent: Consent,
+    ) -> None:
+        self.registry = registry
+        self.context = context
+        self.consent = consent
+        self.current_tool = ""
+        self._tape = tape
+        self._guard = guard
+        self._window = window
+        self._agreed = False
+        self._tools = {tool.name: tool for tool in registry.tools}
+        context.confirm = self._confirm
+
+    def tool(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def _confirm(self, what: str, paths: list[str]) -> bool:
+        return self._agreed or self.consent.covers(ConsentRequest(self.current_tool, what, tuple(paths)))
+
+    # What has to be asked first
+
+    def question_of(self, call: ToolCall) -> str:
+        """What a call asks the person; empty where it asks nothing. A malformed call fails before anybody is asked."""
+        tool = self.tool(call.name)
+        if tool is None or tool.name != "clarify_user":
+            return ""
+        try:
+            question = str(parse(tool.takes, dict(call.arguments)).question)
+        except RedraftError:
+            return ""
+        return question[:MAX_QUESTION] if question.strip() else ""
+
+    def dry_run(self, calls: Sequence[ToolCall], *, calls_left: int, deletions: int) -> DryRun:
+        """What the person has to agree to before these calls are made; or why they cannot all be made, which they need
+        not be asked about then. It is recorded, since what a step has done may be what its question was about."""
+        replaying = self._tape.replaying
+        recorded = self._tape.take("note", "rehearsal")
+        if recorded is not None:
+            wanted, refusal = recorded.value
+            return DryRun([ConsentRequest(tool, what, tuple(paths)) for tool, what, paths in wanted], refusal)
+        found = DryRun([]) if replaying else self._try_all(calls, calls_left, deletions)
+        if found.wanted or found.refusal:
+            wanted = [[each.tool, each.what, each.paths] for each in found.wanted]
+            self._tape.record("note", "rehearsal", [wanted, found.refusal])
+        return found
+
+    def _can_need_consent(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether anything could need consent or be one deletion too many; usually nothing does, and no rehearsal is
+        made."""
+        tools = [tool for tool in (self.tool(call.name) for call in calls) if tool is not None]
+        special = any(tool.alone or tool.risk == "destroy" or tool.name == "batch" for tool in tools)
+        return (
+            special
+            or can_require_consent(self.context.rules)
+            or any(rule.verdict is Verdict.ASK for rule in self.consent.rules)
+        )
+
+    def _try_all(self, calls: Sequence[ToolCall], calls_left: int, deletions: int) -> DryRun:
+        """What the calls ask for when they are tried; nothing of it stays."""
+        wanted: list[ConsentRequest] = []
+
+        def gather(what: str, paths: list[str]) -> bool:
+            wanted.append(ConsentRequest(self.current_tool, what, tuple(paths)))
+            return True
+
+        turn = self.context.turn
+        if turn is None or not self._can_need_consent(calls):
+            return DryRun([])
+        before, limit = Savepoint.of(self.context), self.context.limits.actions
+        turn.confirm = gather
+        try:
+            with self.context.defer_seen(rehearsed=True):
+                for call in calls:
+                    tool = self.tool(call.name)
+                    if tool is not None and tool.alone:
+                        wanted += self._requests_of_alone_tool(tool, call)
+                    elif tool is not None and tool.risk != "read":
+                        self._try(tool, call)
+            deleted, acts = count_deletions(turn), turn.actions
+        finally:
+            before.restore(self.context)
+            turn.confirm = self._confirm
+        wanted = [each for each in dict.fromkeys(wanted) if not self.consent.covers(each)]
+        if deleted > deletions:
+            return DryRun([], f"This would delete {deleted} documents; a job may delete {deletions}.")
+        if wanted and acts > limit:
+            return DryRun([], f"With this the job would act more than {limit} times, and it may not.")
+        if wanted and len(calls) > calls_left:
+            return DryRun([], f"These are {len(calls)} calls; this job may make {calls_left} more.")
+        return DryRun(wanted)
+
+    def _requests_of_alone_tool(self, tool: Tool, call: ToolCall) -> list[ConsentRequest]:
+        """What a tool would do that acts at once, and where; it cannot be tried. A malformed call does nothing."""
+        try:
+            given = parse(tool.takes, dict(call.arguments))
+        except RedraftError:
+            return []
+        if tool.name == "undo_turn":
+            turn = self._turn_to_undo(given.turn)
+            return [] if turn is None else [ConsentRequest(tool.name, f"undo turn {turn.id}", tuple(turn.paths))]
+        path = str(given.path)
+        if tool.risk == "create" and self.context.rules.verdict("create", path) is not Verdict.ASK:
+            return []
+        return [ConsentRequest(tool.name, f"create {path}", (path,))]
+
+    def _turn_to_undo(self, number: int | None) -> TurnRecord | None:
+        workspace, author = self.context.workspace, self.context.author
+        with contextlib.suppress(RedraftError), self._guard:
+            found = workspace.turns(limit=RECENT) if number is None else [workspace.show(number)]
+            own = (turn for turn in found if turn.author == author and turn.kind != "undo")
+            return next((turn for turn in own if turn.state in (State.APPLIED, State.PROPOSED)), None)
+        return None
+
+    def _try(self, tool: Tool, call: ToolCall) -> None:
+        with contextlib.suppress(RedraftError), self._set_current_tool(call.name), self._guard:
+            tool.run(parse(tool.takes, dict(call.arguments)), self.context)
+
+    @contextlib.contextmanager
+    def _set_current_tool(self, name: str) -> Generator[None]:
+        self.current_tool = name
+        try:
+            yield
+        finally:
+            self.current_tool = ""
+
+    # What is done
+
+    def run(self, call: ToolCall) -> ToolOutcome:
+        """The call's result, which is recorded."""
+        key = key_of([call.name, call.arguments])
+        tool = self.tool(call.name)
+        if tool is not None and tool.alone:
+            return self._run_alone(call, key)
+        recorded = self._tape.play("tool", key)
+        done = self._run(call)
+        if recorded is None:
+            self._record(key, done)
+            return done
+        self._check_same_documents(call, done, recorded.value)
+        return _outcome_from_record(call, recorded.value)
+
+    def _run_alone(self, call: ToolCall, key: str) -> ToolOutcome:
+        """A tool that acts at once, outside of the turn: once, whatever happens."""
+        if self._tape.play("note", f"alone {key}") is not None:
+            recorded = self._tape.play("tool", key)
+            if recorded is None:
+                message = f"The job was stopped while it called {call.name}; `redraft turns` shows whether it was done."
+                raise Refused(message, code="conflict", tool=call.name)
+            return _outcome_from_record(call, recorded.value)
+        self._tape.record("note", f"alone {key}", call.name)
+        turn, self.context.turn = self.context.turn, None
+        self._agreed = True  # to all of it: that is what the person was asked
+        try:
+            done = self._run(call)
+        finally:
+            self.context.turn = turn
+            self._agreed = False
+        self._record(key, done)
+        return done
+
+    def _run(self, call: ToolCall) -> ToolOutcome:
+        context = self.context
+        context.shown = {}
+        before = Savepoint.of(context)
+        try:
+            with self._set_current_tool(call.name), self._guard:
+                answer = self.registry.call(call.name, call.arguments, context)
+        except RedraftError as error:
+            before.restore(context)
+            return ToolOutcome(ToolResult(call.id, call.name, ok=False, error=error.as_dict()), dict(context.shown))
+        told = (
+            label_answer(answer) if call.name == "clarify_user" else truncate_result(label_result(answer), self._window)
+        )
+        return ToolOutcome(ToolResult(call.id, call.name, ok=True, result=told), dict(context.shown))
+
+    def _record(self, key: str, done: ToolOutcome) -> None:
+        value = {"ok": done.result.ok, "told": done.result.told, "shown": done.shown, "staged": self._staged_versions()}
+        self._tape.record("tool", key, value)
+
+    def _staged_versions(self) -> dict[str, str | None]:
+        """The versions of what is staged, for comparison when the job is replayed."""
+        turn = self.context.turn
+        staged = {} if turn is None else turn.staged
+        return {str(path): None if each.now is None else each.now.version for path, each in staged.items()}
+
+    def _check_same_documents(self, call: ToolCall, done: ToolOutcome, recorded: dict[str, Any]) -> None:
+        now = (done.result.ok, done.shown, self._staged_versions())
+        if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
+            raise DocumentsChanged(
+                "The job was stopped, and its documents were changed before it could go on. Nothing was written.",
+                tool=call.name,
+                paths=sorted({*done.shown, *recorded["shown"], *recorded["staged"]}),
+            )
+
+
+def count_deletions(turn: Turn) -> int:
+    """How many documents a turn takes away; one that it moves is still there."""
+    moved = set(turn.moved.values())
+    return sum(staged.now is None and path not in moved for path, staged in turn.staged.items())
+
+
+def can_require_consent(mode: Mode) -> bool:
+    """Whether anything may have to be asked about under a mode."""
+    return mode.writes_at_once or _has_asking_rule(mode)
+
+
+def _has_asking_rule(mode: Mode) -> bool:
+    return any(rule.verdict is Verdict.ASK for rule in mode.rules) or any(map(_has_asking_rule, mode.also))
+
+
+def _outcome_from_record(call: ToolCall, value: dict[str, Any]) -> ToolOutcome:
+    ok, told = bool(value["ok"]), value["told"]
+    result = ToolResult(call.id, call.name, ok=ok, result=told if ok else None, error=None if ok else told)
+    return ToolOutcome(result, value["shown"])
+
+
+# Where a job's tools work: in one open turn, with a memory of what the model was shown of each document.
+#
+# A plain context remembers nothing while a turn is open. A job's turn is open from beginning to end, so here what was
+# shown is remembered twice: as the turn had it, for an edit that names no version; and as the folder had it, so that
+# the model can be told what the person has changed since. The calls of one step of the model are made at once: what
+# one of them shows, those of the next step know.
+
+
+@dataclass(slots=True)
+class JobContext(ToolContext):
+    """The context of one job. `shown` are the documents that the call at hand has shown, with their versions."""
+
+    shown: dict[str, str] = field(default_factory=dict[str, str])
+    _told: dict[str, str] = field(default_factory=dict[str, str])
+    _known: dict[str, Document] = field(default_factory=dict[str, "Document"])
+
+    def snapshot_seen(self) -> SeenDocuments:
+        return ToolContext.snapshot_seen(self)._replace(known=dict(self._known))
+
+    def restore_seen(self, memory: SeenDocuments) -> None:
+        ToolContext.restore_seen(self, memory)
+        self._known.clear()
+        self._known.update(memory.known)
+
+    def mark_seen(self, document: Document, *, own: bool = False) -> None:
+        standing = self._before_turn(document)
+        self.shown[document.path] = document.version
+        self._note_document(document, own=own)
+        self._seen.pop(document.path, None)
+        if standing is not None:
+            self._seen[document.path] = standing
+        while len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+
+    def note_staged(self, document: Document) -> None:
+        self._note_document(document, own=True)
+
+    def _note_document(self, document: Document, *, own: bool) -> None:
+        self._remember(document)
+        if self._at_once is not None:
+            self._at_once.append((document, own))
+            return
+        self._known[document.path] = document
+        if not own:
+            self._read[document.path] = document
+
+    @contextmanager
+    def defer_seen(self, *, rehearsed: bool = False) -> Generator[None]:
+        """As everywhere; of a rehearsal, the model hears nothing."""
+        self._at_once = []
+        try:
+            yield
+        finally:
+            shown, self._at_once = self._at_once, None
+            for document, own in () if rehearsed else shown:
+                self._note_document(document, own=own)
+
+    def last_seen(self, path: str) -> Document | None:
+        return self._known.get(path)
+
+    def _before_turn(self, document: Document) -> Document | None:
+        """The document as it was when the turn first changed it; None where the turn made it."""
+        staged = None if self.turn is None else _staged_document(self.turn, document.path)
+        return document if staged is None else staged.seen
+
+    def mark_stale(self, path: str) -> None:
+        """What the model was shown of a document is of the past: it is told so, and has to read it again to edit it."""
+        self._seen[path] = Document(path, Text(""))
+
+    def changes_by_others(self) -> list[dict[str, Any]]:
+        """What was changed, by the person or anybody else, in documents that the model was shown; each change once."""
+        found: list[dict[str, Any]] = []
+        for path, seen in tuple(self._seen.items()):
+            try:
+                now = self.workspace.read(path, author=self.author)
+            except RedraftError as error:
+                if self._told.get(path) != error.code:
+                    self._told[path] = error.code
+                    found.append({"path": path, "now": error.message})
+                continue
+            if now.version not in (seen.version, self._told.get(path)):
+                self._told[path] = now.version
+                places = line_changes(seen.text, now.text)
+                found.append({"path": path, "version": now.version, "changed_lines": places[:MAX_PLACES]})
+        return found
+
+
+def _staged_document(turn: Turn, path: str) -> StagedDocument | None:
+    return next((staged for name, staged in turn.staged.items() if name == path), None)

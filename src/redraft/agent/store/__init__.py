@@ -1,0 +1,1 @@
+"""What outlives the process: sessions, jobs, events, steps, usage."""

@@ -1,0 +1,295 @@
+"""Analysing a document: every chunk by a subagent, their findings put together, whatever can be counted counted.
+
+What an analyser says of a passage is kept only as far as the passage bears it out: a name has to stand in it, and so
+has a quotation, from which its line follows. Names, mentions, first appearances and figures come from the text; only
+summaries of several passages are made one by a model again, a few at a time, until one is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.subagents.question import SubagentQuestion
+from redraft.agent.subagents.task_prompts import ANALYSES, QUOTE, TOGETHER
+from redraft.text.lines import count_breaks
+from redraft.tools.long_documents.prose_stats import mentions_of, name_pattern, style_figures, word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from redraft.agent.subagents.chunks import DocumentChunk
+    from redraft.agent.subagents.pool import AnswerSource
+    from redraft.tools.long_documents.worker import Source, Task
+
+# Who is who: the people that many analysers named, each for their own passage, as one list.
+#
+# Two entries are one person where they have a full name in common, or one's name is another's alias. A name that two
+# different people would share is nobody's proof: it joins no one, and is told. Only names that stand in the passage
+# they were found in are taken. Pure.
+
+
+MAX_PEOPLE = 2000
+# Words that stand for many: no alias tells people apart by them.
+_NOT_NAMES = word_set("he she they it him her them his hers their i me we us you mr mrs ms miss sir")
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One of the cast."""
+
+    name: str
+    aliases: tuple[str, ...]
+    role: str
+
+
+class CharacterList:
+    """People, gathered passage by passage."""
+
+    def __init__(self) -> None:
+        self._roles: dict[str, str] = {}
+        self._seen: Counter[str] = Counter()
+        self._aliases: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, passage: str, found: Iterable[dict[str, Any]]) -> None:
+        """Take what an analyser found, as far as the passage has it."""
+        for entry in found:
+            name = _verify_name(entry["name"], passage)
+            if not name or (name not in self._seen and len(self._seen) >= MAX_PEOPLE):
+                continue
+            self._seen[name] += 1
+            if len(entry["role"]) > len(self._roles.get(name, "")):
+                self._roles[name] = entry["role"]
+            aliases = (_verify_name(alias, passage) for alias in entry["aliases"])
+            self._aliases[name].update(alias for alias in aliases if alias and alias != name)
+
+    def shared_names(self) -> list[dict[str, Any]]:
+        """The names that several people go by."""
+        return [{"name": name, "people": sorted(owners)} for name, owners in self._owners() if len(owners) > 1]
+
+    def _owners(self) -> list[tuple[str, set[str]]]:
+        """Every alias and whose it is, by the names that are no alias of anybody else's."""
+        owners: defaultdict[str, set[str]] = defaultdict(set)
+        for name, aliases in self._aliases.items():
+            for alias in aliases:
+                owners[alias].add(name)
+        # "John Smith alias John" and "John alias John Smith" say the same thing twice.
+        for alias in list(owners):
+            owners[alias] = {name for name in owners[alias] if not self._is_same(name, owners[alias] - {name})}
+        return sorted(owners.items())
+
+    def _is_same(self, name: str, others: set[str]) -> bool:
+        """Whether a name is the shorter form of another one of those."""
+        return any(name in self._aliases[other] and len(name) < len(other) for other in others)
+
+    def characters(self) -> list[Character]:
+        """The cast, by the names under which they were found most often; a shared name joins nobody."""
+        leads = {name: name for name in self._seen}
+        for alias, owners in self._owners():
+            if len(owners) == 1 and alias in leads:
+                self._join(leads, alias, next(iter(owners)))
+        shared = {entry["name"] for entry in self.shared_names()}
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for name in leads:
+            groups[_lead(leads, name)].append(name)
+        return [self._character(names, shared) for names in groups.values()]
+
+    def _join(self, leads: dict[str, str], one: str, other: str) -> None:
+        first, second = _lead(leads, one), _lead(leads, other)
+        if first != second:
+            # The fuller name leads, so that a person is called by it.
+            short, full = sorted((first, second), key=lambda name: (len(name), name))
+            leads[short] = full
+
+    def _character(self, names: list[str], shared: set[str]) -> Character:
+        name = max(names, key=lambda each: (len(each), self._seen[each], each))
+        others = {alias for each in names for alias in self._aliases[each]} | set(names)
+        aliases = sorted(others - {name} - (shared - set(names)))
+        return Character(name, tuple(aliases), max((self._roles.get(each, "") for each in names), key=len))
+
+
+def _lead(leads: dict[str, str], name: str) -> str:
+    while leads[name] != name:
+        name = leads[name]
+    return name
+
+
+def _verify_name(name: str, passage: str) -> str:
+    """The name, tidied, if the passage has it as whole words; else nothing."""
+    tidy = " ".join(name.split())
+    if not tidy or tidy.casefold() in _NOT_NAMES or not re.search(name_pattern(tidy), passage):
+        return ""
+    return tidy
+
+
+# So many summaries are made one at a time; with 120 words each they fill less than a chunk.
+TOGETHER_COUNT = 12
+# What a result may list; what is beyond is counted.
+MAX_LISTED = 500
+BEFORE = 400
+
+
+def analyse(
+    source: Source, task: Task, prompt: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+) -> dict[str, Any]:
+    """The details of the analysis, `summary` among them."""
+    answers = crew.answer_all(questions(source, task, prompt, chunks, room), len(chunks))
+    found = zip(chunks, answers, strict=True)
+    if task == "characters":
+        return _characters(source, found)
+    if task == "style":
+        return _style(source, found)
+    listed = QuotedFindings("findings" if task == "custom" else "events")
+    summaries = _summaries(source, found, listed)
+    told = merge_summaries(summaries, prompt if task == "custom" else "", crew, room)
+    return {"summary": told} if task == "summary" else {"summary": told, **listed.as_dict()}
+
+
+def questions(
+    source: Source, task: Task, prompt: str, chunks: Iterable[DocumentChunk], room: int
+) -> Iterator[SubagentQuestion]:
+    """What each chunk's analyser is asked."""
+    asked = ANALYSES[task]
+    instructions = (
+        f"{asked.instructions}\n\nThe person's question:\n{prompt}" if task == "custom" else asked.instructions
+    )
+    for chunk in chunks:
+        yield SubagentQuestion(
+            "analyser",
+            instructions,
+            asked.schema,
+            passage=chunk.of(source.text),
+            known=f"The passage stands under: {chunk.under}" if chunk.under else "",
+            about=place_of(chunk, source.text),
+            room=room,
+        )
+
+
+def place_of(chunk: DocumentChunk, text: str) -> str:
+    """A chunk as people are told of it, lines from 1."""
+    last = chunk.line + count_breaks(chunk.of(text).rstrip())
+    return f"lines {chunk.line + 1} to {last + 1}"
+
+
+def line_of(quote: str, chunk: DocumentChunk, text: str) -> int | None:
+    """The line, from 0, on which a quotation begins; None where the chunk does not hold it."""
+    at = text.find(quote, chunk.start, chunk.end) if quote.strip() else -1
+    return None if at < 0 else chunk.line + count_breaks(text[chunk.start : at])
+
+
+# The tasks
+
+
+def _characters(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> dict[str, Any]:
+    cast = CharacterList()
+    for chunk, answer in found:
+        cast.add(chunk.of(source.text), answer["characters"])
+    people = cast.characters()
+    counted = mentions_of(source.text, [(person.name, *person.aliases) for person in people])
+    listed: list[dict[str, Any]] = [
+        {
+            "name": person.name,
+            "mentions": mentions.count,
+            "first_appearance": mentions.first_line,
+            "aliases": list(person.aliases),
+            "role": person.role,
+        }
+        for person, mentions in zip(people, counted, strict=True)
+        if mentions.count
+    ]
+    listed.sort(key=lambda each: (-each["mentions"], each["name"]))
+    names = ", ".join(each["name"] for each in listed[:5])
+    summary = f"Found {len(listed)} characters; most often mentioned: {names}." if listed else "Found no characters."
+    return {"summary": summary, "characters": listed[:MAX_LISTED], "shared_names": cast.shared_names()}
+
+
+def _style(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> dict[str, Any]:
+    person, tense, tone = Counter[str](), Counter[str](), Counter[str]()
+    listed = QuotedFindings("observations")
+    for chunk, answer in found:
+        size = chunk.end - chunk.start
+        person[answer["person"]] += size
+        tense[answer["tense"]] += size
+        tone.update(word.casefold() for word in answer["tone"])
+        for each in answer["observations"]:
+            listed.add(source, chunk, each)
+    figures = style_figures(source.text)
+    told = (
+        f"{figures['words']} words in {figures['sentences']} sentences, {figures['average_sentence_words']} words each"
+    )
+    narrated = f"told in the {_most_common(person)} person and {_most_common(tense)} tense" if person else "no prose"
+    tones = [word for word, _ in tone.most_common(5)]
+    return {
+        "summary": f"{told}; {narrated}; tone: {', '.join(tones) or 'none'}.",
+        "figures": figures,
+        "person": _most_common(person),
+        "tense": _most_common(tense),
+        "tone": tones,
+        **listed.as_dict(),
+    }
+
+
+def _most_common(counter: Counter[str]) -> str:
+    return counter.most_common(1)[0][0] if counter else "none"
+
+
+class QuotedFindings:
+    """What analysers found and quoted, each with its line; what is not quoted from the passage is left out."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._entries: list[dict[str, Any]] = []
+        self._more = 0
+        self._unfounded = 0
+
+    def add(self, source: Source, chunk: DocumentChunk, entry: dict[str, Any]) -> None:
+        line = line_of(entry["quote"], chunk, source.text)
+        if line is None:
+            self._unfounded += 1
+        elif len(self._entries) < MAX_LISTED:
+            self._entries.append({**entry, "quote": entry["quote"][:QUOTE], "line": line})
+        else:
+            self._more += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        return {self._name: self._entries, "left_out": self._more, "not_in_the_text": self._unfounded}
+
+
+def _summaries(source: Source, found: Iterable[tuple[DocumentChunk, Any]], listed: QuotedFindings) -> Iterator[str]:
+    """The summaries, one by one; whatever else the answers hold is listed in passing."""
+    for chunk, answer in found:
+        for entry in answer.get("events", answer.get("findings", ())):
+            listed.add(source, chunk, entry)
+        if answer["summary"].strip():
+            yield answer["summary"]
+
+
+def merge_summaries(summaries: Iterator[str], wish: str, crew: AnswerSource, room: int) -> str:
+    """One summary of many. Each round begins while the one before it still goes on, so none is ever held whole."""
+    first = next(summaries, None)
+    second = next(summaries, None)
+    if first is None or second is None:
+        return first or ""
+    groups = _group(chain((first, second), summaries))
+    instructions = (
+        f"{TOGETHER.instructions}\n\nIt answers the person's question:\n{wish}" if wish else TOGETHER.instructions
+    )
+    asked = (
+        SubagentQuestion("aggregator", instructions, TOGETHER.schema, known="\n\n".join(group), room=room)
+        for group in groups
+    )
+    return merge_summaries((answer["summary"] for answer in crew.answer_all(asked, 0)), wish, crew, room)
+
+
+def _group(summaries: Iterator[str]) -> Iterator[list[str]]:
+    group: list[str] = []
+    for summary in summaries:
+        group.append(summary)
+        if len(group) == TOGETHER_COUNT:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,193 @@
+"""`LongDocuments`: what the tools for whole documents ask for, done with a model.
+
+One is made for a job, or for a call from elsewhere. It holds no lock while a model is waited for: the `guard` of the
+workspace, which the tool's caller holds, is let go for that time and taken again. What comes out depends on the text,
+the task and the answers alone, so a job that is replayed after a crash finds its answers and makes the same of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.subagents.analysis import analyse
+from redraft.agent.subagents.chunks import DocumentChunk, chunks_of
+from redraft.agent.subagents.pool import CONCURRENCY, AnswerCache, PoolOptions, SubagentPool
+from redraft.agent.subagents.transformation import TransformState, transform
+from redraft.errors import Refused
+from redraft.files.locks import release
+from redraft.providers.models import OFFLINE
+from redraft.tools.long_documents.worker import Analysis, Transformation, WorkerUsage
+from redraft.tools.queries.read_document import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from redraft.agent.environment import AgentEnvironment
+    from redraft.agent.run.budget import JobBudget
+    from redraft.agent.store.agent_store import AgentStore
+    from redraft.agent.store.jobs import Job
+    from redraft.agent.subagents.pool import Progress
+    from redraft.config import Limits
+    from redraft.providers.contract import CancelToken, Provider, ProviderStepResult
+    from redraft.tools.long_documents.worker import Ask, Source, Task, TransformationRequest
+
+CHUNK_TOKENS = 4000
+RESPONSE_TOKENS = 2000
+LEAST_CHUNK = 256
+
+
+class LongDocuments:
+    """A `DocumentWorker`. One call at a time; `guard` must be held by whoever calls, where there is one."""
+
+    def __init__(
+        self,
+        means: PoolOptions,
+        *,
+        chunk_tokens: int = CHUNK_TOKENS,
+        response_tokens: int = RESPONSE_TOKENS,
+        concurrency: int = CONCURRENCY,
+        guard: AbstractContextManager[Any] | None = None,
+    ) -> None:
+        self._setup = means
+        self._chunk_tokens = chunk_tokens
+        self._room = response_tokens
+        self._concurrency = concurrency
+        self._guard = guard or contextlib.nullcontext()
+
+    def analyse(self, source: Source, task: Task, prompt: str, /) -> Analysis:
+        """Read the whole document for the task."""
+        chunks = self.chunks(source)
+        with release(self._guard), self._make_pool() as crew:
+            details = analyse(source, task, prompt, chunks, crew, self._room)
+        return Analysis(details.pop("summary"), details, WorkerUsage(len(chunks), crew.asked, crew.known))
+
+    def transform(self, source: Source, wish: TransformationRequest, ask: Ask | None, /) -> Transformation:
+        """Find the edits that change the whole document."""
+        chunks = self.chunks(source)
+        with release(self._guard), self._make_pool() as crew:
+            edits, flags = transform(TransformState(source, wish, chunks, crew, self._room, ask))
+        return Transformation(edits, flags, WorkerUsage(len(chunks), crew.asked, crew.known))
+
+    def chunks(self, source: Source) -> list[DocumentChunk]:
+        """The document as the subagents see it: whole where it is short, else in chunks that the model can hold."""
+        holds = self._setup.provider.context_tokens
+        most = None if holds is None else max(LEAST_CHUNK, (holds - self._room) // 2)
+        if source.text and not source.is_long and (most is None or count_tokens(source.text) <= most):
+            return [DocumentChunk(0, 0, len(source.text), 0)]
+        return chunks_of(source.text, source.format, min(self._chunk_tokens, most or self._chunk_tokens))
+
+    def _make_pool(self) -> SubagentPool:
+        return SubagentPool(self._setup, self._concurrency)
+
+
+# Long documents as part of a job: what subagents spend counts as the job's, and what they do is among its events.
+#
+# `make_for_job` makes what a job's context needs, `make_for_call` the same for a single call of a tool. With the
+# rule-based assistant there is no model to ask, so there is nothing to make: the tools then do what can be computed.
+
+
+# A round of many chunks tells so often how far it is, so that it does not fill the job's log.
+TELLINGS = 50
+
+
+def make_for_job(
+    room: AgentEnvironment,
+    job: Job,
+    provider: Provider,
+    budget: JobBudget,
+    cancel: CancelToken,
+    tell: Callable[..., None],
+) -> LongDocuments | None:
+    """The worker of a job's context. `tell` reports an event, as `Run.tell` does."""
+    if provider.provider_name == OFFLINE:
+        return None
+
+    def count_usage(result: ProviderStepResult) -> None:
+        room.store.usage.add(job.id, job.document, result)
+        budget.used_tokens += result.usage.input_tokens + result.usage.output_tokens
+        budget.used_usd += result.price_usd or Decimal(0)
+
+    def report_progress(progress: Progress) -> None:
+        every = max(1, progress.total // TELLINGS)
+        if progress.done % every == 0 or progress.done == progress.total:
+            data: dict[str, Any] = progress.as_dict()
+            tell("subagents.progress", **data)
+
+    def check_allowed() -> None:
+        if room.store.jobs.get(job.id).cancel_wanted:  # by another process: the job's own watch waits for us
+            cancel.set()
+        cancel.check()
+        if reached := _exhausted_limit(budget):
+            message = f"The budget of this job is spent ({reached}), and the document is as it was."
+            raise Refused(message, code="limit_exceeded", budget=reached)
+
+    answers = AnswerCache(room.store.database, room.store.clock)
+    means = PoolOptions(provider, answers, count_usage, report_progress, check_allowed, cancel)
+    return _make(means, room.settings.limits, room.guard)
+
+
+def make_for_call(
+    store: AgentStore,
+    limits: Limits,
+    provider: Provider,
+    document: str = "",
+    guard: AbstractContextManager[Any] | None = None,
+    budget: JobBudget | None = None,
+) -> LongDocuments | None:
+    """The worker of a context outside of any job; what it spends is still written down, and bounded by a `budget`."""
+    if provider.provider_name == OFFLINE:
+        return None
+    return make_for_model(store, limits, provider, document, guard, budget)
+
+
+def make_for_model(
+    store: AgentStore,
+    limits: Limits,
+    provider: Provider,
+    document: str,
+    guard: AbstractContextManager[Any] | None,
+    budget: JobBudget | None,
+    *,
+    told: Callable[[Progress], None] = lambda _: None,
+    check: Callable[[], None] = lambda: None,
+    cancel: CancelToken | None = None,
+) -> LongDocuments:
+    """The same of a provider that is a model. `check` raises where whoever called does not want the answer any more,
+    and `cancel` ends what is under way."""
+
+    def count_usage(result: ProviderStepResult) -> None:
+        store.usage.add("", document, result)
+        if budget is not None:
+            budget.count_step(result)
+
+    def check_allowed() -> None:
+        check()
+        if budget is not None and (reached := _exhausted_limit(budget)):
+            message = f"What one call may spend is spent ({reached}), and the document is as it was."
+            raise Refused(message, code="limit_exceeded", budget=reached)
+
+    means = PoolOptions(provider, AnswerCache(store.database, store.clock), count_usage, told, check_allowed, cancel)
+    return _make(means, limits, guard)
+
+
+def _make(means: PoolOptions, limits: Limits, guard: AbstractContextManager[Any] | None) -> LongDocuments:
+    return LongDocuments(
+        means,
+        chunk_tokens=limits.chunk_tokens,
+        response_tokens=limits.response_tokens,
+        concurrency=limits.subagents,
+        guard=guard,
+    )
+
+
+def _exhausted_limit(budget: JobBudget) -> str:
+    """Which limit is reached of those that subagents use up; the steps of the job's own conversation are not theirs."""
+    reached = {
+        "tokens": budget.used_tokens >= budget.tokens,
+        "cents": budget.used_usd * 100 >= budget.cents,
+        "seconds": budget.used_seconds >= budget.seconds,
+    }
+    return next((name for name, is_reached in reached.items() if is_reached), "")

@@ -1,0 +1,70 @@
+"""Edits that a model wrote for a passage, placed in it, or refused with words that the model can use. Pure.
+
+An edit quotes what it changes. The quotation has to stand in the passage exactly once, so that there is one place and
+no guess; edits may not overlap; a new text may not be out of proportion to what it replaces, nor hold characters that
+hide something. Nothing outside of the passage can be named at all.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.run.prompts import INVISIBLE
+from redraft.text.edits import Change, Edit
+from redraft.text.lines import adopt_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# A rewritten passage may be twice as long, and a little; a passage that is added to this much is another text.
+GROWTH, ALLOWANCE = 2, 400
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+SHOWN = 80
+
+
+def faults_of_edits(passage: str, edits: Sequence[dict[str, Any]]) -> list[str]:
+    """What is wrong with a model's edits of a passage, one sentence each; empty where they can be made."""
+    faults: list[str] = []
+    placed: list[Edit] = []
+    for edit in edits:
+        found = _place(passage, edit)
+        if isinstance(found, str):
+            faults.append(found)
+        else:
+            placed.append(found)
+    placed.sort(key=lambda each: each.at)
+    for first, second in pairwise(placed):
+        if second.at < first.end:
+            faults.append(f"The edits of {_excerpt(first.old)} and {_excerpt(second.old)} overlap: make them one.")
+    if sum(len(edit.new) for edit in placed) > GROWTH * len(passage) + ALLOWANCE:
+        faults.append("The new text is much longer than the passage.")
+    return faults
+
+
+def change_of(passage: str, edits: Sequence[dict[str, Any]]) -> Change:
+    """The change that edits without faults make. An edit that changes nothing is none."""
+    placed = [found for edit in edits if isinstance(found := _place(passage, edit), Edit)]
+    return Change(tuple(sorted((each for each in placed if each.old != each.new), key=lambda each: each.at)))
+
+
+def _place(passage: str, edit: dict[str, Any]) -> Edit | str:
+    old, new = adopt_newlines(edit["old"], passage), adopt_newlines(edit["new"], passage)
+    if not old.strip():
+        return "An edit quotes the text that it changes; one quoted nothing."
+    times = passage.count(old)
+    if times == 0:
+        return f"{_excerpt(old)} does not stand in the passage: quote it to the letter."
+    at = passage.index(old)
+    if times > 1 or passage.find(old, at + 1) >= 0:
+        return f"{_excerpt(old)} stands in the passage more than once: quote more of what is around it."
+    if _CONTROL.search(new) or set(INVISIBLE.findall(new)) - set(INVISIBLE.findall(old)):
+        return f"The new text for {_excerpt(old)} holds characters that nobody can see."
+    if len(new) > GROWTH * len(old) + ALLOWANCE:
+        return f"The new text for {_excerpt(old)} is much longer than what it replaces."
+    return Edit(at, old, new)
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")

@@ -1,0 +1,442 @@
+"""Changing a document: planned for the whole, made chunk by chunk, judged at the end. Gives edits and writes nothing.
+
+A rename of the name itself is computed; subagents are asked for what only understanding can tell. Each sees one chunk,
+the end of the one before it, and the plan, and answers with edits of its chunk. What comes of a chunk is compared with
+what it was, word by word, so that only changed words become edits of the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from redraft.agent.subagents.analysis import BEFORE, line_of, place_of
+from redraft.agent.subagents.question import SubagentQuestion
+from redraft.agent.subagents.quoted_edits import change_of, faults_of_edits
+from redraft.agent.subagents.task_prompts import CHANGE, CHECK, NAME, PLAN, TARGETS
+from redraft.errors import Refused
+from redraft.formats.outline.outline import outline
+from redraft.text.diff.word_diff import word_edits
+from redraft.text.edits import Change, Edit
+from redraft.tools.long_documents.character_rename import (
+    MAX_FLAGS,
+    is_form_of,
+    leftovers,
+    make_flag,
+    parse_rename,
+    rename_edits,
+    rename_flags,
+)
+from redraft.tools.long_documents.prose_stats import WORD, mentions_of, name_pattern, word_set
+from redraft.tools.long_documents.worker import Flag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from redraft.agent.subagents.chunks import DocumentChunk
+    from redraft.agent.subagents.pool import AnswerSource
+    from redraft.tools.long_documents.character_rename import Rename
+    from redraft.tools.long_documents.worker import Ask, Source, TransformationRequest
+
+# Whether a changed document still agrees with itself: doubtful places are flagged for a person, never corrected.
+#
+# What can be computed is computed over the whole text: leftovers of old names, names that now mean two, pronouns that
+# do not fit. Contradictions are looked for by a subagent, which sees the changed places of many chunks side by side;
+# what it does not quote from them does not count.
+
+
+# A changed place is shown with so many characters around it, and so many together to one checker.
+AROUND = 160
+TOGETHER = 12_000
+
+
+def check_consistency(work: TransformState, words: str, change: Change, new: str) -> list[Flag]:
+    """The flags of a change, at most `MAX_FLAGS` of each kind of checking."""
+    computed = [*_syntax_flags(work, new), *_compute_flags(work, new)]
+    if len(work.chunks) < 2 or change.is_empty:
+        return computed
+    return [*computed, *_ask_checkers(work, words, change, new)]
+
+
+def _syntax_flags(work: TransformState, new: str) -> list[Flag]:
+    """A data file that could be read before and cannot be now."""
+    if work.source.format not in ("json", "yaml"):
+        return []
+    before, after = (outline(text, work.source.format).error for text in (work.source.text, new))
+    return [Flag("syntax", after.line, "", after.message)] if after is not None and before is None else []
+
+
+def _compute_flags(work: TransformState, new: str) -> list[Flag]:
+    if work.rename is not None:
+        return [*_other_forms(work, new), *rename_flags(work.source.text, new, work.rename)][:MAX_FLAGS]
+    wanted = dict(work.plan.replacements)
+    if work.wish.kind == "setting_change":
+        wanted[str(work.wish.names["old_setting"])] = str(work.wish.names["new_setting"])
+    return [flag for old, to in wanted.items() for flag in leftovers(new, old, to)][:MAX_FLAGS]
+
+
+def _other_forms(work: TransformState, new: str) -> Iterator[Flag]:
+    """What was renamed because the plan took it for a form of the name: it may be somebody else's."""
+    for old, to in work.names.items():
+        if work.rename is not None and old != work.rename.old and (found := re.search(name_pattern(to), new)):
+            yield make_flag("other_form", new, found.start(), f"“{old}” was taken for {work.rename.old}: now “{to}”.")
+
+
+def _ask_checkers(work: TransformState, words: str, change: Change, new: str) -> list[Flag]:
+    passages = _passages(change, new)
+    questions = (
+        SubagentQuestion(
+            "checker",
+            f"{CHECK.instructions}\n\n{words}",
+            CHECK.schema,
+            passage="\n...\n".join(new[start:end] for start, end in places),
+            known=work.plan.render(),
+            room=work.room,
+        )
+        for places in passages
+    )
+    flags: list[Flag] = []
+    for places, answer in zip(passages, work.pool.answer_all(questions, len(passages)), strict=True):
+        for issue in answer["issues"]:
+            at = _locate(issue["quote"], places, new)
+            if at is not None and len(flags) < MAX_FLAGS:
+                flags.append(make_flag("contradiction", new, at, issue["problem"]))
+    return flags
+
+
+def _passages(change: Change, new: str) -> list[list[tuple[int, int]]]:
+    """The changed places of the new text with what is around them, as offsets, so many to a checker."""
+    packs: list[list[tuple[int, int]]] = [[]]
+    size = 0
+    for start, end in changed_places(change, len(new)):
+        if size and size + end - start > TOGETHER:
+            packs.append([])
+            size = 0
+        packs[-1].append((start, end))
+        size += end - start
+    return [pack for pack in packs if pack]
+
+
+def changed_places(change: Change, length: int) -> list[tuple[int, int]]:
+    """Where the new text differs, with what is around it, neighbours together; none is longer than a checker takes."""
+    found: list[tuple[int, int]] = []
+    growth = 0
+    for edit in change.edits:
+        start = edit.at + growth
+        end = start + min(len(edit.new), TOGETHER // 2)
+        growth += edit.growth
+        start, end = max(0, start - AROUND), min(length, end + AROUND)
+        if found and start <= found[-1][1] and end - found[-1][0] <= TOGETHER:
+            start = found.pop()[0]
+        found.append((start, end))
+    return found
+
+
+def _locate(quote: str, places: list[tuple[int, int]], new: str) -> int | None:
+    if not quote.strip():
+        return None
+    return next((at for start, end in places if (at := new.find(quote, start, end)) >= 0), None)
+
+
+# Before a document is changed: what the change is, which expressions it concerns, and what becomes of each.
+#
+# The plan is what keeps subagents together who do not see each other's work: the same river gets the same new name in
+# every chapter. It holds only expressions that stand in the document; a model's other ideas are dropped.
+
+
+MAX_PROMPT = 4000
+MAX_TERMS = 2000
+TOLD_TERMS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulPlace:
+    """A place of which a subagent could not tell what becomes of it."""
+
+    chunk: DocumentChunk
+    quote: str
+    why: str
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransformPlan:
+    """What all who change the document keep to."""
+
+    replacements: dict[str, str] = field(default_factory=dict[str, str])
+    guidance: str = ""
+
+    def render(self) -> str:
+        lines = [f"- {old} -> {new}" for old, new in self.replacements.items()]
+        parts = ["Agreed for the whole document:", *lines] if lines else []
+        return "\n".join([*parts, self.guidance] if self.guidance else parts)
+
+
+def describe_change(wish: TransformationRequest) -> str:
+    """The change in words, as every subagent is told it; refused where something is missing."""
+    extra = f"\nThe person adds: {_prompt(wish)}" if wish.prompt and wish.kind != "custom" else ""
+    if wish.kind == "character_rename":
+        return _describe_rename(parse_rename(wish.names)) + extra
+    if wish.kind == "setting_change":
+        old, new = (_setting(wish, key) for key in ("old_setting", "new_setting"))
+        adapt = bool(wish.names.get("adapt_details", True))
+        belongs = "names of streets, food, customs, weather"
+        details = (
+            f"Adapt what belongs to the place: {belongs}."
+            if adapt
+            else f"Change only where the place itself is named; what belongs to it ({belongs}) stays as it is."
+        )
+        return f"The setting moves from {old} to {new}. {details}{extra}"
+    if wish.kind == "style_rewrite":
+        style = str(wish.names.get("style") or wish.names.get("new_style") or "").strip()[:MAX_PROMPT]
+        if not style and not wish.prompt:
+            raise Refused("Say in `params.style` or `custom_prompt` how it shall read.", field="params.style")
+        return f"The text is rewritten in another style. {style}{extra}"
+    if not wish.prompt.strip():
+        raise Refused("A custom transformation needs its instructions.", field="custom_prompt")
+    return f"The person wishes: {_prompt(wish)}"
+
+
+def _prompt(wish: TransformationRequest) -> str:
+    if len(wish.prompt) > MAX_PROMPT:
+        raise Refused(f"Instructions have at most {MAX_PROMPT} characters.", field="custom_prompt")
+    return wish.prompt
+
+
+def _setting(wish: TransformationRequest, key: str) -> str:
+    value = " ".join(str(wish.names.get(key) or "").split())
+    if not value or len(value) > NAME:
+        raise Refused(f"`params.{key}` is a place of at most {NAME} characters.", field=f"params.{key}")
+    return value
+
+
+def _describe_rename(rename: Rename) -> str:
+    told = (
+        f"The person who was called {rename.old} is now called {rename.new}. The name itself has been changed already."
+    )
+    if not rename.update_pronouns:
+        return told
+    who = f"{rename.new} is {rename.gender}. " if rename.gender else ""
+    return (
+        f"{told} {who}Change pronouns, titles and other words that tell the gender where they mean {rename.new} and do "
+        "not agree, and nothing else. A pronoun that may mean somebody else is a doubt."
+    )
+
+
+def make_plan(
+    source: Source, words: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+) -> tuple[TransformPlan, list[DoubtfulPlace]]:
+    """Find what the change concerns in these chunks, and agree on what becomes of it."""
+    answers = crew.answer_all(_targets(source, words, chunks, room), len(chunks))
+    terms: Counter[str] = Counter()
+    doubts: list[DoubtfulPlace] = []
+    for chunk, answer in zip(chunks, answers, strict=True):
+        passage = chunk.of(source.text)
+        found = {" ".join(term["text"].split()) for term in answer["terms"]}
+        terms.update(term for term in found if _is_in_text(term, passage) and (term in terms or len(terms) < MAX_TERMS))
+        doubts += [
+            DoubtfulPlace(chunk, each["quote"], each["why"]) for each in answer["doubts"] if each["quote"] in passage
+        ]
+    if not terms:
+        return TransformPlan(), doubts
+    question = SubagentQuestion(
+        "planner", f"{PLAN.instructions}\n\n{words}", PLAN.schema, known=_count_terms(source, terms), room=room
+    )
+    (answer,) = crew.answer_all([question], 1)
+    return _check_plan(answer, source), doubts
+
+
+def _targets(source: Source, words: str, chunks: Iterable[DocumentChunk], room: int) -> Iterator[SubagentQuestion]:
+    for chunk in chunks:
+        yield SubagentQuestion(
+            "analyser",
+            f"{TARGETS.instructions}\n\n{words}",
+            TARGETS.schema,
+            passage=chunk.of(source.text),
+            about=place_of(chunk, source.text),
+            room=room,
+        )
+
+
+def _count_terms(source: Source, terms: Counter[str]) -> str:
+    most = [term for term, _ in terms.most_common(TOLD_TERMS)]
+    counted = mentions_of(source.text, [(term,) for term in most])
+    return "\n".join(f"- {each.name} ({each.count} times)" for each in counted)
+
+
+def _check_plan(answer: dict[str, Any], source: Source) -> TransformPlan:
+    wanted = {" ".join(each["old"].split()): " ".join(each["new"].split()) for each in answer["replacements"]}
+    kept = {old: new for old, new in wanted.items() if new and old != new and _is_in_text(old, source.text)}
+    return TransformPlan(kept, answer["guidance"])
+
+
+def _is_in_text(term: str, text: str) -> bool:
+    return bool(term) and re.search(name_pattern(term), text) is not None
+
+
+# Whether an edit of a rename stays within what a rename may change: pronouns, titles, and the verbs that go with
+# them.
+#
+# A model that is asked about pronouns and rewrites a sentence has done something else than it was asked; such an edit
+# is not made. Pure.
+
+
+GENDERED = word_set(
+    """he him his himself she her hers herself they them their theirs themself themselves it its itself
+    he's she's they're he’s she’s they’re he'd she'd they'd he’d she’d they’d he'll she'll they'll he’ll she’ll they’ll
+    mr mrs ms miss mister sir madam ma'am ma’am lord lady master mistress king queen prince princess duke duchess
+    count countess baron baroness emperor empress man woman men women gentleman gentlewoman gentlemen ladies boy girl
+    boys girls lad lass husband wife father mother son daughter brother sister uncle aunt nephew niece grandfather
+    grandmother grandson granddaughter stepfather stepmother widow widower bride bridegroom groom hero heroine actor
+    actress waiter waitress host hostess heir heiress guy gal bachelor spinster spouse parent child sibling
+    is are was were has have does do 's ’s 're ’re"""
+)
+
+
+def is_gender_only(old: str, new: str) -> bool:
+    """Whether two wordings differ in nothing but words that tell who is meant, and the endings of their verbs."""
+    for edit in word_edits(old, new):
+        gone, come = _others(edit.old), _others(edit.new)
+        if gone != come:
+            return False
+    return True
+
+
+def _others(text: str) -> list[str]:
+    words = (word.casefold() for word in WORD.findall(text))
+    return [word.removesuffix("es").removesuffix("s") for word in words if word not in GENDERED]
+
+
+MAX_QUESTIONS = 5
+YES = frozenset({"y", "yes", "ja", "oui", "si", "ok", "true", "change it"})
+
+
+@dataclass(slots=True)
+class TransformState:
+    """One transformation under way."""
+
+    source: Source
+    wish: TransformationRequest
+    chunks: list[DocumentChunk]
+    pool: AnswerSource
+    room: int
+    ask: Ask | None = None
+    plan: TransformPlan = field(default_factory=TransformPlan)
+    rename: Rename | None = None
+    edits: list[Edit] = field(default_factory=list[Edit])
+    doubts: list[DoubtfulPlace] = field(default_factory=list[DoubtfulPlace])
+    refused: list[DoubtfulPlace] = field(default_factory=list[DoubtfulPlace])
+    questions: int = 0
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What is replaced by computing: the person's name, and what the plan has for other forms of it. A plan is a
+        model's word: whatever is no form of the name is not replaced throughout a document because of it."""
+        if self.rename is None:
+            return {}
+        forms = self.plan.replacements.items()
+        others = {old: new for old, new in forms if is_form_of(old, self.rename.old, self.source.text)}
+        return {**others, self.rename.old: self.rename.new}
+
+
+def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]:
+    """The edits of the whole document and the places to look at."""
+    words = describe_change(work.wish)
+    if work.wish.kind == "character_rename":
+        work.rename = parse_rename(work.wish.names)
+    concerned = _affected_chunks(work)
+    if len(work.chunks) > 1:
+        work.plan, found = make_plan(work.source, words, concerned, work.pool, work.room)
+        work.doubts += found
+    _change_all(work, words, concerned)
+    change = Change(tuple(work.edits))
+    new = change.apply(work.source.text)
+    flags = [*_doubt_flags(work, change, new), *check_consistency(work, words, change, new)]
+    return change.edits, tuple(flags[: 2 * MAX_FLAGS])
+
+
+def _affected_chunks(work: TransformState) -> list[DocumentChunk]:
+    """The chunks that a subagent has to see: for a rename those with the name, and those right after one."""
+    if work.rename is None:
+        return work.chunks
+    name = re.compile(f"{name_pattern(work.rename.old)}|{name_pattern(work.rename.old.upper())}")
+    holds = [name.search(work.source.text, chunk.start, chunk.end) is not None for chunk in work.chunks]
+    return [chunk for chunk in work.chunks if holds[chunk.index] or (chunk.index and holds[chunk.index - 1])]
+
+
+def _change_all(work: TransformState, words: str, concerned: list[DocumentChunk]) -> None:
+    answers = work.pool.answer_all(_questions(work, words, concerned), len(concerned))
+    asked = {chunk.index for chunk in concerned}
+    for chunk in work.chunks:
+        passage = chunk.of(work.source.text)
+        named = _apply_names(work, passage)
+        new = _apply_answer(work, chunk, named, next(answers)) if chunk.index in asked else named
+        work.edits += [edit.shift(chunk.start) for edit in word_edits(passage, new)]
+
+
+def _apply_names(work: TransformState, passage: str) -> str:
+    return Change(rename_edits(passage, work.names)).apply(passage)
+
+
+def _questions(work: TransformState, words: str, chunks: Iterable[DocumentChunk]) -> Iterator[SubagentQuestion]:
+    for chunk in chunks:
+        before = work.source.text[max(0, chunk.start - BEFORE) : chunk.start]
+        yield SubagentQuestion(
+            "transformer",
+            f"{CHANGE.instructions}\n\n{words}",
+            CHANGE.schema,
+            passage=_apply_names(work, chunk.of(work.source.text)),
+            known=work.plan.render(),
+            before=_apply_names(work, before),
+            about=place_of(chunk, work.source.text),
+            edits=True,
+            room=work.room,
+        )
+
+
+def _apply_answer(work: TransformState, chunk: DocumentChunk, passage: str, answer: dict[str, Any]) -> str:
+    """The passage with a subagent's edits, and with what the person agreed to."""
+    edits: list[dict[str, Any]] = []
+    for edit in answer["edits"]:
+        if work.rename is None or is_gender_only(edit["old"], edit["new"]):
+            edits.append(edit)
+        else:
+            work.refused.append(
+                DoubtfulPlace(chunk, edit["old"], "A rename would have changed more than names and pronouns.")
+            )
+    for each in answer["doubts"]:
+        if each["quote"].strip() and each["quote"] in passage and not _ask_about(work, chunk, passage, each, edits):
+            work.doubts.append(DoubtfulPlace(chunk, each["quote"], each["why"], each["new"]))
+    return change_of(passage, edits).apply(passage)
+
+
+def _ask_about(
+    work: TransformState, chunk: DocumentChunk, passage: str, doubt: dict[str, Any], edits: list[dict[str, Any]]
+) -> bool:
+    """Whether the person, asked about a doubtful place, wants it changed; then it is among the edits."""
+    edit = {"old": doubt["quote"], "new": doubt["new"]}
+    if work.ask is None or not doubt["new"].strip() or work.questions >= MAX_QUESTIONS:
+        return False
+    if doubt["new"] == doubt["quote"] or faults_of_edits(passage, [*edits, edit]):
+        return False
+    work.questions += 1
+    line = line_of(doubt["quote"], chunk, work.source.text)
+    place = f" on line {line + 1}" if line is not None else f" in {place_of(chunk, work.source.text)}"
+    answer = work.ask(f"“{doubt['quote']}”{place}: {doubt['why']} Change it to “{doubt['new']}”? (yes or no)")
+    if answer is None or answer.strip().rstrip(".!").casefold() not in YES:
+        return False
+    edits.append(edit)
+    return True
+
+
+def _doubt_flags(work: TransformState, change: Change, new: str) -> Iterator[Flag]:
+    """What subagents were in doubt about, where it stands in the new text."""
+    for kind, doubts in (("ambiguous", work.doubts), ("refused", work.refused)):
+        for doubt in doubts[:MAX_FLAGS]:
+            start, end = change.map(doubt.chunk.start, after=False), change.map(doubt.chunk.end)
+            at = new.find(doubt.quote, start, end)
+            at = new.find(_apply_names(work, doubt.quote), start, end) if at < 0 else at
+            wanted = f" It might become “{doubt.new}”." if doubt.new else ""
+            yield make_flag(kind, new, max(at, start), f"{doubt.why}{wanted}")

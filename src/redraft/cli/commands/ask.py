@@ -1,0 +1,281 @@
+"""`redraft ask` and `redraft chat`: a request to the agent, its answer, and the judgement of what it made."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from redraft.cli.command import Command, Invocation, add_yes, pluralize
+from redraft.cli.commands.accept import print_settle_steps
+from redraft.cli.commands.propose import MODES
+from redraft.cli.display import show_change
+from redraft.cli.screen import BOLD, CYAN, RED, StyledText, escape
+from redraft.config import PROFILES
+from redraft.errors import CODES, Refused
+from redraft.workspace.authors import PERSON
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Sequence
+
+    from redraft.agent.agent import Agent
+    from redraft.agent.store.jobs import Job
+    from redraft.workspace.workspace import Workspace
+
+WAITING, INTERRUPTED = 1, 130
+
+
+def ask(call: Invocation) -> int:
+    from redraft.runtime import open_agent
+
+    arguments = call.arguments
+    with call.workspace(mode=arguments.mode) as workspace, open_agent(workspace) as agent:
+        if arguments.macro is not None:
+            return _run_macro(call, agent, workspace)
+        if not arguments.request:
+            raise Refused('Say what you want: redraft ask "..."')
+        job = _run_job(call, agent, arguments.request, _session_id(agent, arguments.session))
+        return _report_job(call, agent, workspace, job)
+
+
+def _session_id(agent: Agent, name: str | None) -> str:
+    sessions = agent.store.sessions
+    return sessions.create().id if name is None else sessions.get(name).id
+
+
+def _run_job(call: Invocation, agent: Agent, request: str, session: str) -> Job:
+    from redraft.cli.job_follower import JobFollower
+
+    arguments = call.arguments
+    rows = [{"kind": "file", "file_path": path, "pinned": False} for path in arguments.doc or ()]
+    job = agent.start(
+        session,
+        request,
+        context_rows=rows,
+        tool_config={} if arguments.profile is None else {"profile": arguments.profile},
+        mode=arguments.mode,
+        model=arguments.model or "",
+        document=(arguments.doc or [""])[0],
+    )
+    return JobFollower(call, agent).follow(job)
+
+
+def _report_job(call: Invocation, agent: Agent, workspace: Workspace, job: Job) -> int:
+    """What became of a job, in words or as JSON; on a terminal its hunks are judged at once."""
+    screen = call.screen
+    if screen.json:
+        call.emit({**agent.job(job.id), "usage": agent.store.usage.of_job(job.id).as_dict()})
+    else:
+        if job.answer and not screen.terminal:
+            screen.content(job.answer.rstrip("\n") + "\n")
+        _print_state(call, agent, workspace, job)
+    if job.status == "cancelled":
+        return INTERRUPTED
+    if job.status == "failed":
+        return CODES[(job.error or {}).get("error", "io_error")].exit
+    return WAITING if job.status == "waiting_for_user" else 0
+
+
+def _print_state(call: Invocation, agent: Agent, workspace: Workspace, job: Job) -> None:
+    screen = call.screen
+    if job.status == "awaiting_review" and job.turn is not None:
+        if screen.terminal and sys.stdin.isatty():
+            review_hunks(call, agent, workspace, job.turn)
+            return
+        screen.remark(
+            f"Turn {job.turn} waits for your decision: "
+            f"{call.command_line('diff')}, {call.command_line('accept', '--all')}"
+        )
+    elif job.status == "waiting_for_user" and job.question is not None:
+        screen.remark(f"It asks: {job.question.text}")
+        if job.question.kind == "clarification":
+            screen.remark(f"Answer with: {call.command_line('jobs', job.id, '--answer', '...')}")
+        else:
+            screen.remark(f"Agree with: {call.command_line('jobs', job.id, '--yes')} (or --no)")
+    elif job.status in ("failed", "cancelled"):
+        error = job.error or {}
+        screen.remark(f"redraft: {error.get('message', job.status)}")
+        if "suggestion" in error:
+            screen.remark(f"         {error['suggestion']}")
+    elif job.turn is not None:
+        screen.line("Take it back: ", StyledText(call.command_line("undo", str(job.turn)), CYAN))
+
+
+def _run_macro(call: Invocation, agent: Agent, workspace: Workspace) -> int:
+    from redraft.agent.memory.macros import Macros
+
+    values = dict(_parse_value(text) for text in call.arguments.value or ())
+    macros = Macros(agent.store.state)
+    answer = macros.run(call.arguments.macro, workspace, agent.environment.registry, values, call.confirm)
+    if call.screen.json:
+        call.emit(answer)
+    else:
+        turn = answer["turn"]
+        call.screen.line(StyledText(f"Turn {turn}", BOLD), f" is {answer['state']}.")
+    return 0
+
+
+def _parse_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise Refused(f"{text!r} is not of the form NAME=VALUE.")
+    return name, value
+
+
+def chat(call: Invocation) -> int:
+    """One session, request after request, until the input ends."""
+    from redraft.runtime import open_agent
+
+    with call.workspace(mode=call.arguments.mode) as workspace, open_agent(workspace) as agent:
+        session = _session_id(agent, call.arguments.session)
+        while (line := _read_line(call)) is not None:
+            if line in ("/quit", "/exit"):
+                break
+            if line:
+                _report_job(call, agent, workspace, _run_job(call, agent, line, session))
+    return 0
+
+
+def _read_line(call: Invocation) -> str | None:
+    if sys.stdin.isatty():
+        sys.stderr.write(escape("> "))
+        sys.stderr.flush()
+    try:
+        line: str = sys.stdin.readline()
+    except KeyboardInterrupt:
+        return None
+    return line.strip() if line else None
+
+
+def configure_chat(parser: ArgumentParser) -> None:
+    parser.add_argument("--doc", metavar="F", action="append", help="a document to show the agent; may be repeated")
+    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
+    parser.add_argument("--model", metavar="M", help="the model to ask; `redraft models` lists them")
+    parser.add_argument("--profile", choices=PROFILES, help="the tools it has (default: as the settings say)")
+    parser.add_argument("--session", metavar="S", help="go on in this session (default: a new one)")
+    add_yes(parser)
+
+
+def configure_ask(parser: ArgumentParser) -> None:
+    parser.add_argument("request", metavar="REQUEST", nargs="?", help="what you want, in your own words")
+    configure_chat(parser)
+    parser.add_argument("--macro", metavar="NAME", help="run a saved sequence of calls instead, as one turn")
+    parser.add_argument("--value", metavar="N=V", action="append", help="a value for the macro; may be repeated")
+
+
+COMMANDS: dict[str, Any] = {
+    "ask": Command(
+        "ask",
+        "Ask the agent to do something",
+        ask,
+        configure_ask,
+        (
+            'ask "Tighten the second chapter" --doc chapter-2.md',
+            'ask "Rename Anna to Hanna everywhere" --mode apply',
+            "ask --macro daily-note",
+        ),
+        "Ask the agent of this folder. Its words and its work are shown as they come; what it changes is one turn. On\n"
+        "a terminal you judge its hunks by key; elsewhere, or with --json, they wait for `redraft accept`. Ctrl+C\n"
+        "stops it, and nothing of it stays.",
+    ),
+    "chat": Command(
+        "chat",
+        "Talk with the agent, request after request",
+        chat,
+        configure_chat,
+        ("chat", "chat --doc notes.md"),
+        "One session with the agent: each line is a request. `/remember ...` keeps a preference for all later jobs,\n"
+        "`/quit` or the end of the input ends it.",
+    ),
+}
+
+# A job's hunks judged on a terminal, one key each: the person sees a hunk, accepts it, rejects it, or leaves it.
+
+
+KEYS = "a accept, r reject, A accept all that follow, R reject all that follow, q leave the rest"
+
+
+def review_hunks(call: Invocation, agent: Agent, workspace: Workspace, turn: int) -> None:
+    """Go through what is left of a turn. What is left undecided stays pending."""
+    hunks = [(path, hunk) for path, ids in workspace.hunks_of_turn(turn).items() for hunk in ids]
+    call.screen.line(f"{pluralize(len(hunks), 'hunk')} to judge: {KEYS}.")
+    verdict = ""
+    accepted: dict[str, list[str]] = {}
+    rejected: dict[str, list[str]] = {}
+    for number, (path, hunk) in enumerate(hunks, start=1):
+        if verdict not in ("A", "R"):
+            _show_hunk(call, workspace, path, hunk, f"{number}/{len(hunks)}")
+            verdict = _read_choice(fresh=number == 1)
+        if verdict == "q":
+            break
+        chosen = accepted if verdict in ("a", "A") else rejected
+        chosen.setdefault(path, []).append(hunk)
+    _decide(call, agent, workspace, accepted, rejected)
+
+
+def _decide(
+    call: Invocation,
+    agent: Agent,
+    workspace: Workspace,
+    accepted: dict[str, list[str]],
+    rejected: dict[str, list[str]],
+) -> None:
+    drafts = {draft.key: draft for draft in workspace.drafts()}
+    clashing = {hunk.id for draft in drafts.values() for hunk in draft.review.hunks if hunk.conflict}
+    agreed = {path: left for path, ids in accepted.items() if (left := [name for name in ids if name not in clashing])}
+    with agent.environment.guard:
+        if rejected:
+            agent.learn(rejected, PERSON)
+            workspace.reject(rejected)
+        if agreed:
+            workspace.accept(agreed)
+    taken, refused = (sum(map(len, chosen.values())) for chosen in (agreed, rejected))
+    call.screen.line(
+        f"Accepted {taken}, rejected {refused}. ", StyledText(call.command_line("undo"), CYAN), " takes it back."
+    )
+    if agreed != accepted:
+        call.screen.line("A conflict is not accepted before it is settled.")
+        print_settle_steps(call, [drafts[path] for path in accepted])
+
+
+def _show_hunk(call: Invocation, workspace: Workspace, path: str, name: str, place: str) -> None:
+    draft = workspace.draft(path)
+    if draft is None:
+        return
+    hunk = next((each for each in draft.review.hunks if each.id == name), None)
+    clash = StyledText("  conflict", RED) if hunk is not None and hunk.conflict else ""
+    what = draft.kind if hunk is None else f"line {hunk.line + 1}"
+    call.screen.line(StyledText(f"{place}  {path}", BOLD), f"  {what}", clash)
+    if hunk is not None:
+        show_change(call.screen, draft.review.base, hunk.at, hunk.base, hunk.working)
+    else:
+        show_change(call.screen, "", 0, draft.review.base, draft.review.working)
+
+
+def _read_choice(*, fresh: bool) -> str:
+    """One key that means something; the end of the input leaves the rest. What was typed before anything was shown is
+    no judgement: `fresh` lets go of it."""
+    sys.stdout.flush()
+    while True:
+        key = _read_key(fresh=fresh)
+        fresh = False
+        if key in ("a", "r", "A", "R", "q"):
+            return key
+        if key in ("", "\x04"):
+            return "q"
+        if key == "\x03":
+            raise KeyboardInterrupt
+
+
+def _read_key(*, fresh: bool) -> str:
+    """A key as it is pressed, where the terminal gives single keys."""
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before: Sequence[Any] = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor, termios.TCSAFLUSH if fresh else termios.TCSADRAIN)
+        return sys.stdin.read(1)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, list(before))

@@ -1,0 +1,101 @@
+"""`redraft export`: a document as a file of another kind, wherever the person wants it. No document changes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import Command, Invocation, add_yes, pluralize
+from redraft.errors import Refused
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from typing import Literal
+
+    from redraft.workspace.export import ExportedPage
+
+STANDARD_OUTPUT = "-"
+
+
+def export(call: Invocation) -> int:
+    from redraft.runtime import write_output
+
+    given = call.arguments
+    with call.workspace() as workspace:
+        found = workspace.accepted(given.file)
+        page = workspace.export(found, proposals=given.proposals)
+    out: str = given.out or f"{page.name}.{given.to}"
+    _check_output(call, out)
+    data = page.html.encode() if given.to == "html" else _convert(page, given.to)
+    if out == STANDARD_OUTPUT:
+        call.screen.finish()
+        sys.stdout.buffer.write(data)
+        if found.proposals:
+            call.screen.remark(f"Wrote {_holding(found.proposals, marked=given.proposals)}.")
+        return 0
+    there = os.path.lexists(out)
+    if there and not call.confirm(f"replace {out}", [out]):
+        raise Refused(f"{out} is already there and stays as it is.", code="already_exists", path=out)
+    write_output(out, data, replace=there)
+    if call.screen.json:
+        holds = "proposals" if given.proposals else "accepted"
+        call.emit({"path": out, "to": given.to, "bytes": len(data), "holds": holds, "proposals": found.proposals})
+    else:
+        holding = f": {_holding(found.proposals, marked=given.proposals)}" if found.proposals else ""
+        call.screen.line(f"Wrote {out} ({len(data):,} bytes){holding}.")
+    return 0
+
+
+def _holding(proposals: int, *, marked: bool) -> str:
+    """What is in the file, where that could be in doubt."""
+    if marked:
+        return f"the document with {pluralize(proposals, 'proposal')} marked as such"
+    return f"what is accepted, without {pluralize(proposals, 'proposal')} (--proposals marks them)"
+
+
+def _check_output(call: Invocation, out: str) -> None:
+    if out != STANDARD_OUTPUT:
+        return
+    if call.screen.json:
+        raise Refused("The standard output cannot hold the file and the answer in JSON; name a file with --out.")
+    if call.arguments.to != "html" and call.screen.terminal:
+        raise Refused("A terminal cannot show such a file; name one with --out.")
+
+
+def _convert(page: ExportedPage, to: Literal["docx", "pdf"]) -> bytes:
+    import asyncio
+
+    from redraft.runtime import export_environment
+    from redraft.workspace.export import convert_page
+
+    return asyncio.run(convert_page(page, to, export_environment()))
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the document, by its path in the folder")
+    parser.add_argument(
+        "--to", choices=("html", "docx", "pdf"), default="html", help="what to make of it (default: html)"
+    )
+    parser.add_argument(
+        "--out", metavar="F", help="where to write it; - for the standard output (default: its name, here)"
+    )
+    parser.add_argument(
+        "--proposals", action="store_true", help="with what agents propose, marked, not only what is accepted"
+    )
+    add_yes(parser)
+
+
+COMMANDS = {
+    "export": Command(
+        "export",
+        "Write a document as an HTML page, a Word document or a PDF",
+        export,
+        configure,
+        ("export notes.md", "export notes.md --to docx --out ~/notes.docx", "export notes.md --proposals"),
+        "Write a document as a file of another kind: what is accepted, unsaved typing included, and how many\n"
+        "proposals were left out is said; --proposals puts them in, marked. An HTML page has its style and its\n"
+        "pictures in it. Word needs pandoc; PDF needs pandoc and a program that sets pages: without them, print\n"
+        "from the app.",
+    ),
+}

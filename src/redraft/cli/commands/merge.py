@@ -1,0 +1,58 @@
+"""`redraft merge`: three files into one, outside any workspace, as `git merge-file -p` and merge tools do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import CONFLICTS, Command, Invocation
+from redraft.cli.screen import escape
+from redraft.text.lines import adopt_newlines, newline_style
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+def merge_files(call: Invocation) -> int:
+    from redraft.runtime import read_input
+    from redraft.text.merge.three_way import merge
+
+    names: tuple[str, str, str] = (call.arguments.ours, call.arguments.base, call.arguments.theirs)
+    ours, base, theirs = map(read_input, names)
+    merged = merge(_match_newlines(ours.text, base.text), ours.text, _match_newlines(ours.text, theirs.text))
+    marked = merged.text if merged.clean else merged.mark_conflicts(_labels(names))
+    if call.screen.json:
+        conflicts = [{"base": each.base, "ours": each.ours, "theirs": each.theirs} for each in merged.conflicts]
+        call.emit({"clean": merged.clean, "text": marked, "conflicts": conflicts})
+    else:
+        call.screen.content(marked, bom=ours.bom)
+    return 0 if merged.clean else CONFLICTS
+
+
+def _match_newlines(ours: str, text: str) -> str:
+    """A text that only one kind of newline ends, with ours: else every line would differ, and every edit conflict."""
+    uniform = ("lf", "crlf", "cr")
+    return adopt_newlines(text, ours) if newline_style(ours) in uniform and newline_style(text) in uniform else text
+
+
+def _labels(names: tuple[str, str, str]) -> tuple[str, str, str]:
+    ours, base, theirs = map(escape, names)
+    return ours, base, theirs
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE", help="what both sides started from")
+    parser.add_argument("ours", metavar="OURS", help="one side; newlines and byte order mark stay as they are here")
+    parser.add_argument("theirs", metavar="THEIRS", help="the other side")
+
+
+COMMANDS = {
+    "merge": Command(
+        "merge",
+        "Merge three files, by lines and by words",
+        merge_files,
+        configure,
+        ("merge base.md mine.md theirs.md > merged.md", "merge old.md <(git show HEAD:notes.md) notes.md --json"),
+        "Print the merged text. Exit status 0: clean; 1: both changed the same words, marked as git's diff3 style\n"
+        "does; 2: a file could not be read as UTF-8 text, and nothing is printed. Needs no folder.",
+    )
+}

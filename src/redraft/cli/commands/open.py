@@ -1,0 +1,142 @@
+"""`redraft open` and `redraft serve`: the folder's server, with the browser or without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import Command, Invocation, pluralize
+from redraft.errors import Busy
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from redraft.server.discovery import RunningServer
+    from redraft.server.http_server import ListenAddress
+    from redraft.workspace.workspace import Workspace
+
+LOOPBACK = "127.0.0.1"
+
+
+def open_folder(call: Invocation) -> int:
+    from redraft.server.http_server import ListenAddress
+
+    return _serve(call, ListenAddress(port=call.arguments.port), browser=not call.arguments.no_browser)
+
+
+def serve_folder(call: Invocation) -> int:
+    from redraft.server.http_server import ListenAddress
+
+    arguments = call.arguments
+    return _serve(call, ListenAddress(arguments.host, arguments.port, arguments.public), browser=False)
+
+
+def _serve(call: Invocation, place: ListenAddress, *, browser: bool) -> int:
+    from redraft.server.discovery import is_running
+    from redraft.server.http_server import serve
+
+    call.arguments.folder = call.arguments.where or call.arguments.folder
+
+    def ready(running: RunningServer, path: str) -> None:
+        _print_address(call, running, path, place)
+        if browser:
+            _open_browser(call, running.url + path)
+
+    with call.workspace() as workspace:
+        try:
+            serve(workspace, place, ready)
+        except Busy:
+            if not is_running(workspace.state):
+                raise
+            return _join_running(call, workspace, browser=browser)
+        _report_unsaved(call, workspace)
+    return 0
+
+
+def _print_address(call: Invocation, running: RunningServer, path: str, place: ListenAddress) -> None:
+    if call.screen.json:
+        call.screen.emit({"url": running.url, "enter": running.url + path, "port": running.port, "pid": running.pid})
+        call.screen.finish()
+        return
+    remark = call.screen.remark
+    remark(f"Serving {call.folder} at {running.url} until Ctrl+C. In the browser, once:")
+    remark(f"  {running.url}{path}")
+    if place.for_team:
+        remark("Others come in there with the token that `redraft users add` showed them.")
+
+
+def _join_running(call: Invocation, workspace: Workspace, *, browser: bool) -> int:
+    """The folder is served already: let the browser in there."""
+    from redraft.server.discovery import find_server
+
+    running = find_server(workspace.state)
+    if running is None:
+        raise Busy("The server of this folder has just ended; try again.")
+    path = running.ask("POST", "/api/visit")["path"]
+    if call.screen.json:
+        call.screen.emit({"url": running.url, "enter": running.url + path, "port": running.port, "pid": running.pid})
+    else:
+        call.screen.remark(f"{call.folder} is served already, at {running.url}. In the browser, once:")
+        call.screen.remark(f"  {running.url}{path}")
+    if browser:
+        _open_browser(call, running.url + path)
+    return 0
+
+
+def _open_browser(call: Invocation, url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        call.screen.remark("No browser could be opened: open the address above yourself.")
+
+
+def _report_unsaved(call: Invocation, workspace: Workspace) -> None:
+    unsaved = [draft.key for draft in workspace.drafts() if draft.dirty]
+    if unsaved and not call.screen.json:
+        call.screen.remark(f"Stopped. {pluralize(len(unsaved), 'document')} not saved, and kept as typed:")
+        for path in unsaved:
+            call.screen.remark(f"  {path}")
+
+
+def port_number(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 65536):
+        raise ArgumentTypeError(f"{text!r} is not a port: use a number from 0 to 65535")
+    return int(text)
+
+
+def configure_open(parser: ArgumentParser) -> None:
+    parser.add_argument("where", metavar="FOLDER", nargs="?", help="the folder to open (default: --folder)")
+    parser.add_argument("--port", metavar="N", type=port_number, default=0, help="the port (default: one that is free)")
+    parser.add_argument("--no-browser", action="store_true", help="only say where, and open no browser")
+
+
+def configure_serve(parser: ArgumentParser) -> None:
+    configure_open(parser)
+    parser.add_argument(
+        "--host", metavar="H", default=LOOPBACK, help="the address to listen at; others than this machine need users"
+    )
+    parser.add_argument("--public", metavar="URL", help="where others reach it, such as https://redraft.example.org")
+
+
+COMMANDS = {
+    "open": Command(
+        "open",
+        "Open a folder in the browser",
+        open_folder,
+        configure_open,
+        ("open", "open notes", "open notes --no-browser"),
+        "Serve a folder to your browser, on this machine alone, until Ctrl+C. The browser is let in by an address\n"
+        "that works once. A folder that is open already is shown once more. Ending it saves nothing and loses\n"
+        "nothing: what you typed is kept, and so are the agent's jobs.",
+    ),
+    "serve": Command(
+        "serve",
+        "Serve a folder over HTTP, to this machine or to a team",
+        serve_folder,
+        configure_serve,
+        ("serve notes --port 7700", "serve notes --host 0.0.0.0 --port 7700 --public https://redraft.example.org"),
+        "As `redraft open`, without opening a browser. For a team, name the address to listen at, let people in with\n"
+        "`redraft users add`, and put a server with TLS in front; docs/server.md shows how.",
+    ),
+}

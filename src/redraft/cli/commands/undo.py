@@ -1,0 +1,237 @@
+"""`redraft undo`, `redo`, `restore` and `rollback`: going back, each time by a new turn that can be undone too."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import CONFLICTS, Command, Invocation, add_yes, turn_number
+from redraft.cli.display import shorten, show_change, summarize_paths
+from redraft.cli.hunk_selection import match_ids
+from redraft.cli.screen import BOLD, CYAN, DIM, RED, StyledText
+from redraft.errors import Refused
+from redraft.text.diff.hunks import diff
+from redraft.text.patch.unified_diff import format_patch
+from redraft.workspace.shapes import turn_shape
+from redraft.workspace.undo.rollback import check_standing
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Iterator, Sequence
+
+    from redraft.history.journal import Content
+    from redraft.history.turns import TurnRecord
+    from redraft.workspace.turns.plan import Plan
+    from redraft.workspace.undo.inverse import Clash
+    from redraft.workspace.undo.rollback import RollbackResult
+    from redraft.workspace.workspace import Workspace
+
+    Becomes = tuple[str, str | None, str | None]
+
+# What `redraft undo` or `redraft redo` would do, shown before it is done: `--dry-run`. Nothing is written.
+#
+# It is the plan that the command itself would carry out, made from the present and thrown away.
+
+
+def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord | None) -> int:
+    """Tell what taking this turn back would change, or what would stand in its way; `word` is the command's."""
+    if turn is None:
+        raise Refused(f"There is nothing to {word}.", code="nothing_to_undo")
+    check_standing(turn)
+    plan, clashes = workspace.plan_undo(turn)
+    documents = [] if clashes else list(_changed_texts(workspace, plan))
+    if call.screen.json:
+        patches = [{"path": path, "patch": format_patch(path, old, new)} for path, old, new in documents]
+        conflicts = [asdict(clash) for clash in clashes]
+        call.emit({"dry_run": True, "takes_back": turn_shape(turn), "documents": patches, "conflicts": conflicts})
+    else:
+        _print_preview(call, word, turn, documents, clashes)
+    return CONFLICTS if clashes else 0
+
+
+def _changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
+    """The files that would be written; then the documents of which only what waits in them would change."""
+    for file in plan.files:
+        yield str(file.path), _content_text(file.before), _content_text(file.after)
+    written = {str(file.path) for file in plan.files}
+    for path, after in plan.drafts.items():
+        now = workspace.draft(path)
+        either = now or after
+        if path in written or either is None:
+            continue
+        saved = None if either.saved is None else either.saved_text
+        old = saved if now is None else now.review.working
+        new = saved if after is None else after.review.working
+        if old != new:
+            yield path, old, new
+
+
+def _content_text(content: Content | None) -> str | None:
+    """What a file says; a file that is no text says nothing."""
+    return None if content is None else "" if content.text is None else str(content.text)
+
+
+def _print_preview(
+    call: Invocation, word: str, turn: TurnRecord, documents: Sequence[Becomes], clashes: Sequence[Clash]
+) -> None:
+    screen = call.screen
+    screen.line(f"`redraft {word}` would take back ", StyledText(f"turn {turn.id}", BOLD), f"  {turn.title}")
+    for path, old, new in documents:
+        screen.line()
+        fate = "  would be gone" if new is None else "  would be there again" if old is None else ""
+        screen.line(StyledText(path, BOLD), StyledText(fate, DIM))
+        for hunk in diff(old or "", new or ""):
+            screen.line("  ", StyledText(f"line {hunk.old.start + 1}", DIM))
+            show_change(screen, old or "", hunk.at, hunk.old_text, hunk.new_text)
+    for clash in clashes:
+        screen.line(StyledText("conflict ", RED), clash.path, ": ", clash.reason)
+    if clashes:
+        screen.line("So nothing would be changed.")
+    elif not documents:
+        screen.line("No text would be changed.")
+
+
+DECLINED = 3
+
+
+def undo(call: Invocation) -> int:
+    number = call.arguments.turn
+    with call.workspace() as workspace:
+        if call.arguments.dry_run:
+            turn = workspace.last_to_undo() if number is None else workspace.show(number)
+            return preview(call, "undo", workspace, turn)
+        taken = workspace.undo(number)
+        again = workspace.last_to_redo()
+        # The undo of an undo is not what `redo` would take back.
+        redoes = taken.turn is not None and again is not None and again.id == taken.turn.id
+        return _report(call, taken, back=call.command_line("redo") if redoes else "")
+
+
+def redo(call: Invocation) -> int:
+    with call.workspace() as workspace:
+        if call.arguments.dry_run:
+            return preview(call, "redo", workspace, workspace.last_to_redo())
+        return _report(call, workspace.redo(), back=call.command_line("undo"))
+
+
+def restore(call: Invocation) -> int:
+    return _restore(call)
+
+
+def rollback(call: Invocation) -> int:
+    if call.arguments.mode == "hard_all":
+        if call.arguments.hunk:
+            raise Refused("hard_all takes a whole turn back; hunks are named with --mode scoped_selected.")
+        return _restore(call)
+    with call.workspace() as workspace:
+        hunks = _resolve_hunks(workspace, call.arguments.turn, call.arguments.hunk or ())
+        return _report(call, workspace.rollback(call.arguments.turn, "scoped_selected", hunks))
+
+
+def _restore(call: Invocation) -> int:
+    """Set documents to an earlier state, newer work in them included: only with the person's consent."""
+    with call.workspace() as workspace:
+        turn = workspace.show(call.arguments.turn)
+        paths = summarize_paths(turn.paths)
+        what = f"set {paths} to the state before turn {turn.id} ({shorten(turn.title)}), whatever came since"
+        if not call.confirm(what, list(turn.paths)):
+            call.screen.line("Nothing was changed.")
+            return DECLINED
+        return _report(call, workspace.restore(turn.id))
+
+
+def _resolve_hunks(workspace: Workspace, number: int, names: Sequence[str]) -> list[str]:
+    """The ids that the names stand for; unlike those of a review, they are unique within their turn."""
+    if not names:
+        raise Refused(f"Say which hunks: --hunk ID, as `redraft show {number}` lists them.")
+    known = [hunk.id for hunk in workspace.turn_hunks(number)]
+    chosen: list[str] = []
+    for name in names:
+        found = match_ids(name, known)
+        if not found:
+            raise Refused(f"Turn {number} has no hunk {name}.", code="hunk_not_found", hunk_id=name)
+        if len(found) > 1:
+            raise Refused(f"{name} stands for several hunks: {', '.join(found)}. Write more of the id.")
+        chosen += found
+    return chosen
+
+
+def _report(call: Invocation, taken: RollbackResult, *, back: str = "") -> int:
+    screen = call.screen
+    if screen.json:
+        turn = None if taken.turn is None else turn_shape(taken.turn)
+        call.emit({"turn": turn, "conflicts": [asdict(clash) for clash in taken.conflicts]})
+        return CONFLICTS if taken.conflicts else 0
+    if taken.turn is not None:
+        screen.line(StyledText(f"Turn {taken.turn.id}", BOLD), f"  {taken.turn.title}")
+        screen.line("Take this back: ", StyledText(back or call.command_line("undo", str(taken.turn.id)), CYAN))
+    elif not taken.conflicts:
+        screen.line("Nothing was changed: the documents are as they were before that turn already.")
+    for clash in taken.conflicts:
+        screen.line(
+            StyledText("conflict ", RED), f"{clash.hunk_id} " if clash.hunk_id else "", clash.path, ": ", clash.reason
+        )
+    if taken.conflicts:
+        left = "the rest was taken back" if taken.turn is not None else "nothing was changed"
+        screen.line(f"These places stay as they are; {left}.")
+    return CONFLICTS if taken.conflicts else 0
+
+
+def configure_undo(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "turn", metavar="TURN", nargs="?", type=turn_number, help="its number (default: the last turn made here)"
+    )
+    configure_redo(parser)
+
+
+def configure_redo(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show what it would do; write nothing")
+
+
+def configure_restore(parser: ArgumentParser) -> None:
+    parser.add_argument("turn", metavar="TURN", type=turn_number, help="its number")
+    add_yes(parser)
+
+
+def configure_rollback(parser: ArgumentParser) -> None:
+    configure_restore(parser)
+    parser.add_argument(
+        "--mode",
+        required=True,
+        choices=("hard_all", "scoped_selected"),
+        help="all documents of the turn as they were before it, or only the chosen hunks taken back",
+    )
+    parser.add_argument("--hunk", metavar="ID", action="append", help="a hunk of the turn; may be repeated")
+
+
+COMMANDS = {
+    "undo": Command(
+        "undo",
+        "Take a turn back, and keep what came after it",
+        undo,
+        configure_undo,
+        ("undo", "undo 4", "undo --dry-run"),
+        "Take a turn back, all of it or nothing. Later changes stay; where they touch the same words, the conflict\n"
+        "is named, nothing is changed, and the exit status is 1. What another program wrote is a turn too, and is\n"
+        "taken back by its number.",
+    ),
+    "redo": Command("redo", "Take the last undo back", redo, configure_redo, ("redo", "redo --dry-run")),
+    "restore": Command(
+        "restore",
+        "Set the documents of a turn to the state before it",
+        restore,
+        configure_restore,
+        ("restore 4", "restore 4 --yes"),
+        "Set every document of a turn to its checkpoint, the state before that turn, whatever came since.\n"
+        "Asks first. It is a new turn, so it can be undone; where nothing would change there is none.",
+    ),
+    "rollback": Command(
+        "rollback",
+        "Take back a whole turn, or some of its hunks",
+        rollback,
+        configure_rollback,
+        ("rollback 4 --mode hard_all", "rollback 4 --mode scoped_selected --hunk h_1a2b3c --hunk h_4d5e6f"),
+        "hard_all is `restore`, and asks first. scoped_selected takes back the chosen hunks and keeps unrelated newer\n"
+        "changes; a hunk that was changed again since is named as a conflict, and the exit status is 1.",
+    ),
+}

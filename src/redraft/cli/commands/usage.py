@@ -1,0 +1,138 @@
+"""`redraft models`, `usage` and `figures`: which models there are, what they have cost, and how their work went."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from redraft.cli.command import Command, Invocation, positive_number
+from redraft.cli.screen import BOLD, DIM, GREEN, StyledText
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+DAY_SECONDS = 86_400
+
+
+def models(call: Invocation) -> int:
+    from redraft.runtime import models as persons_models
+
+    known = persons_models()
+    default = known.provider("", lambda _choice: None)
+    entries = [{"name": name, "kind": entry.kind, "model": entry.model} for name, entry in known.known.items()]
+    answering = {"provider": default.provider_name, "model": default.model}
+    if call.screen.json:
+        call.emit({"models": entries, "agent_mode": known.routing.agent_mode, "default": answering})
+        return 0
+    for entry in entries:
+        used = entry["model"] == default.model
+        call.screen.line(
+            "  ",
+            StyledText(f"{entry['name']:<20}", BOLD),
+            StyledText(f"{entry['kind']:<18}", DIM),
+            entry["model"],
+            StyledText("  answers by default", GREEN) if used else "",
+        )
+    if not entries:
+        call.screen.line("No model is set up: set a key such as ANTHROPIC_API_KEY, or name one in the settings.")
+        call.screen.line("Until then the offline assistant answers, by rules: `redraft ask help` says what it can do.")
+    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {default.provider_name} answers.")
+    return 0
+
+
+def usage(call: Invocation) -> int:
+    from redraft.runtime import open_agent
+
+    with call.workspace() as workspace, open_agent(workspace) as agent:
+        found = agent.store.usage.by(call.arguments.by, since=_since(call))
+        if call.screen.json:
+            call.emit({"by": call.arguments.by, "usage": [spent.as_dict() for spent in found]})
+            return 0
+        for spent in found:
+            money = f"${spent.price_usd:.4f}" if spent.unpriced < spent.steps else "no price known"
+            call.screen.line(
+                StyledText(f"{spent.name:<32}", BOLD),
+                f"{spent.steps:>6} steps {spent.input_tokens:>10} in {spent.output_tokens:>9} out  {money}",
+            )
+        total = sum((spent.price_usd for spent in found), Decimal(0))
+        tokens = sum(spent.tokens for spent in found)
+        call.screen.line(f"Together {tokens} tokens, ${total:.4f}." if found else "Nothing was used yet.")
+    return 0
+
+
+def figures(call: Invocation) -> int:
+    from redraft.agent.metrics import collect_metrics as counted
+    from redraft.runtime import open_agent
+
+    with call.workspace() as workspace, open_agent(workspace) as agent:
+        found = counted(agent.store, workspace, since=_since(call))
+    if call.screen.json:
+        call.emit(found.as_dict())
+        return 0
+    if not found.jobs and found.accepted is None:
+        call.screen.line("No agent has worked here yet.")
+        return 0
+    for words, value in (
+        ("conversations", str(found.conversations)),
+        ("requests", str(found.jobs)),
+        ("tool calls", f"{found.actions}{_per_conversation(found.actions_per_conversation)}"),
+        ("calls that succeeded", _percent(found.succeeded)),
+        ("turns that stand", _percent(found.accepted)),
+        ("turns taken back", _percent(found.undone)),
+        ("a request took", _seconds(found.p50_seconds, found.p95_seconds)),
+    ):
+        call.screen.line(f"{words:<24}", StyledText(value, BOLD))
+    for tool in found.tools:
+        failed = f", {tool.failed} failed" if tool.failed else ""
+        call.screen.line(
+            StyledText(f"  {tool.tool:<22}", DIM),
+            f"{tool.calls} call{'s' if tool.calls != 1 else ''}{failed}, {tool.seconds:.1f} s, {tool.tokens} tokens",
+        )
+    return 0
+
+
+def _per_conversation(value: float | None) -> str:
+    return "" if value is None else f" ({value:.1f} a conversation)"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def _seconds(p50: float | None, p95: float | None) -> str:
+    return "-" if p50 is None or p95 is None else f"{p50:.1f} s (the slowest of twenty {p95:.1f} s)"
+
+
+def _since(call: Invocation) -> float:
+    return 0.0 if call.arguments.days is None else time.time() - call.arguments.days * DAY_SECONDS
+
+
+def configure_usage(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--by", choices=("day", "model", "document"), default="day", help="what to add up by (default: day)"
+    )
+    configure_days(parser)
+
+
+def configure_days(parser: ArgumentParser) -> None:
+    parser.add_argument("--days", metavar="N", type=positive_number, help="only the last so many days")
+
+
+COMMANDS = {
+    "models": Command("models", "List the models that the agent can use", models, examples=("models", "models --json")),
+    "usage": Command(
+        "usage",
+        "Show what the models have cost, in tokens and money",
+        usage,
+        configure_usage,
+        ("usage", "usage --by model", "usage --by document --days 7"),
+    ),
+    "figures": Command(
+        "figures",
+        "Show how the agents' work has gone: calls, what became of their turns, and how long requests took",
+        figures,
+        configure_days,
+        ("figures", "figures --days 7", "figures --json"),
+    ),
+}

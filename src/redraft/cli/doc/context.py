@@ -1,0 +1,107 @@
+"""Where the commands about session documents work: the project, its rules, and the way to its document.
+
+Who writes goes through a server that has the folder open, so that what it writes appears there; else through a
+workspace of its own. Who only looks opens neither.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from redraft.errors import Refused
+from redraft.runtime import open_workspace, parse_toml, user_settings_path
+from redraft.sessions.agent_config import AgentDocConfig, parse_config
+from redraft.sessions.answers.writer import SessionContext
+from redraft.sessions.component_rules import FILE, parse_rules
+from redraft.sessions.document_store import FileStore, WorkspaceStore, agent_author
+from redraft.sessions.project import AgentDocFiles, Project
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Generator
+
+    from redraft.cli.command import Invocation
+    from redraft.history.turns import Author
+    from redraft.sessions.component_rules import ComponentRule
+    from redraft.sessions.document_store import DocumentStore
+    from redraft.workspace.workspace import Workspace
+
+RULES = "components.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A desk, with the workspace behind it."""
+
+    context: SessionContext
+    workspace: Workspace
+
+
+def find_project(call: Invocation, file: str) -> Project:
+    """The project of a file that has to be there."""
+    project = Project.of(file, call.folder)
+    if not os.path.isfile(project.file):
+        raise Refused(f"There is no file {file}.", code="not_found", path=file)
+    return project
+
+
+@contextmanager
+def open_for_reading(call: Invocation, file: str) -> Generator[SessionContext]:
+    """A desk at which nothing is written."""
+    project = find_project(call, file)
+    with AgentDocFiles.open(project.root) as shelf:
+        yield SessionContext(project, shelf, FileStore(project.file, project.folder), state="")
+
+
+@contextmanager
+def open_for_writing(
+    call: Invocation, project: Project, author: Author | None = None, *, alone: bool = False
+) -> Generator[OpenedDocument]:
+    """A desk to write at. `alone` goes past a server that has the folder open."""
+    writer = author or agent_author("agent")
+    with ExitStack() as stack:
+        shelf = stack.enter_context(AgentDocFiles.open(project.root))
+        workspace = stack.enter_context(open_workspace(project.folder, mode="merge"))
+        state = workspace.state
+        door: DocumentStore = WorkspaceStore(workspace, writer)
+        if not alone and writer.is_agent:
+            from redraft.cli.doc.server_store import find_server_store
+
+            door = find_server_store(state, door) or door
+        yield OpenedDocument(
+            SessionContext(project, shelf, door, state, writer.name, rules=read_rules(shelf)), workspace
+        )
+        for notice in workspace.notices:
+            call.screen.remark(f"note: {notice}")
+
+
+def read_rules(shelf: AgentDocFiles) -> dict[str, ComponentRule]:
+    """What `components.toml` says; refused, with the reason, where it cannot be read."""
+    data = shelf.read(RULES)
+    return {} if data is None else parse_rules(parse_toml(data, FILE))
+
+
+def read_config() -> AgentDocConfig:
+    """The person's own settings for agents; none where they have written none."""
+    path = os.path.join(os.path.dirname(os.path.dirname(user_settings_path())), "agent-doc", "config.toml")
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return AgentDocConfig()
+    return parse_config(parse_toml(data, path), path)
+
+
+def say(call: Invocation, line: str, **told: Any) -> None:
+    """What a command did: a line, or the same as JSON."""
+    if call.screen.json:
+        call.screen.emit(told)
+    else:
+        call.screen.line(line)
+
+
+def add_file(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the session document")

@@ -1,0 +1,311 @@
+"""Which files hold secrets: known by their names, by how they begin, or by a private key in them.
+
+Of such a file Redraft gives the name and a sentence, never a byte. A name is judged as the most forgiving disk would
+read it (letter case, compatibility forms, trailing dots, stream suffixes) and without the suffixes that backups get.
+Prose about secrets is prose: `credentials-policy.md` and `secretary-notes.md` are documents. So is `secrets.md`,
+which in a folder of documentation is a page about secrets; a plain text that has nothing but such a word for its name,
+`secrets.txt`, is not. When in doubt a data file is a secret: `.env.example` usually is none, but nothing in its name
+proves it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from redraft.errors import Forbidden
+from redraft.files.paths import REMEMBERED, fold_variants, name_set
+
+SECRET_HEAD = 4096  # so much of a file's beginning tells whether it is a key
+KEY_MARK = b"PRIVATE KEY"  # without these words no key in PEM lies below the beginning
+# How long the kind of a key ("ENCRYPTED") and what indents its header may be, and what of the lines below is looked at.
+MOST_LABEL, MOST_INDENT, MOST_KEY_LINES = 64, 64, 256
+
+# Any file beneath these is a secret: keys, tokens and sessions of other programs.
+_FOLDERS = name_set(
+    ".1password .aws .azure .bitcoin .chef .cloudflared .databricks .electrum .envs .ethereum .gcloud .git-crypt .gnupg"
+    " .gsutil .kube .mcp-auth .mozilla .oci .openai .password-store .secrets .snowflake .snowsql .ssh .terraform.d"
+    " .thunderbird .vault private-keys-v1.d"
+)
+# A folder, and what in it is a secret: a folder of its own, or one file.
+_FOLDER_PAIRS = frozenset(
+    {
+        (".config", name)
+        for name in name_set(
+            "age aichat anthropic bitwarden borg bravesoftware chromium configstore containers doctl gcloud gh"
+            " github-copilot glab-cli google-chrome hcloud hub ngrok op rclone solana sops stripe travis"
+        )
+    }
+    | {
+        (".bundle", "config"),
+        (".cargo", "credentials.toml"),
+        (".circleci", "cli.yml"),
+        (".continue", "config.json"),
+        (".continue", "config.yaml"),
+        (".copilot", "config.json"),
+        (".dbt", "profiles.yml"),
+        (".docker", "config.json"),
+        (".expo", "state.json"),
+        (".factory", "config.json"),
+        (".fly", "config.yml"),
+        (".gemini", "google_accounts.json"),
+        (".gradle", "gradle.properties"),
+        (".hex", "hex.config"),
+        (".irssi", "config"),
+        (".m2", "settings.xml"),
+        (".m2", "settings-security.xml"),
+        (".mc", "config.json"),
+        (".ngrok2", "ngrok.yml"),
+        (".nuget", "nuget.config"),
+        (".purple", "accounts.xml"),
+        (".railway", "config.json"),
+        (".vscode", "sftp.json"),
+        ("io.datasette.llm", "keys.json"),
+        ("share", "keyrings"),
+    }
+)
+
+_NAMES = name_set(
+    # package managers, clouds, databases, mail
+    ".authinfo .authinfo.gpg .boto .coveralls.yml .databrickscfg .davmail.properties .dockercfg .dockerconfigjson"
+    " .esmtprc .fetchmailrc .git-credentials .htdigest .htpasswd .mbsyncrc .msmtprc .my.cnf .mylogin.cnf .netrc _netrc"
+    " .netrc.gpg .npmrc .offlineimaprc .passwd-s3fs .pgpass pgpass.conf .pypirc .rediscli_auth .s3cfg .sentryclirc"
+    " .smbcredentials .terraformrc terraform.rc .trc .twurlrc .vault-token .vault_pass .vault_pass.txt vault_pass.txt"
+    " rclone.conf .rclone.conf kaggle.json kubeconfig local.settings.json key.properties keystore.properties"
+    " wp-config.php"
+    # environments by other names than .env
+    " .dev.vars .flaskenv"
+    # keys and networks
+    " cwallet.sso gshadow ipsec.secrets master.passwd ntds.dit proftpdpasswd secring.gpg secring.pgp secring.asc shadow"
+    " tailscaled.state wallet.dat wpa_supplicant.conf"
+    # browsers and file transfer
+    " cert9.db cookies.sqlite filezilla.xml .ftpconfig key3.db key4.db logins.json logins-backup.json recentservers.xml"
+    " sftp-config.json signons.sqlite sitemanager.xml winscp.ini ws_ftp.ini"
+    # agents
+    " .claude.json"
+    # what was typed at a prompt, passwords among it
+    " .ash_history .bash_history .dbshell .histfile .irb_history .ksh_history .mysql_history .node_repl_history"
+    " .psql_history .python_history .rediscli_history .sh_history .sqlite_history .zhistory .zsh_history fish_history"
+) | {"login data", "web data"}
+
+_EXTENSIONS = name_set(
+    "1pif 1pux agekey agilekeychain azureauth bcfks credentials env jceks jks jwk kdb kdbx key keychain keychain-db"
+    " keyring keystore keytab kwallet nmconnection opvault ovpn p12 p8 pem pfx pk8 pkcs12 ppk psafe3 publishsettings"
+    " pvk secret secrets snk tfstate tfvars token wallet"
+)
+
+# A file is not prose, and may hold what its name says, when it has one of these extensions or none.
+_DATA_EXTENSIONS = name_set("cfg conf config csv enc ini json json5 jsonc plist properties sops toml xml yaml yml") | {
+    ""
+}
+_TELLING_WORDS = name_set(
+    "accesskey accesskeys accesstoken accesstokens apikey apikeys apitoken credential credentials creds passwd password"
+    " passwords rootkey secret secrets token tokens"
+)
+_TELLING_PAIRS = name_set(
+    "access_key access_keys api_key api_keys encryption_key gcp_key private_key sa_key secret_key signing_key"
+    " token_cache"
+)
+# The whole name of a plain text that holds one; its words may be joined or not. Only the whole name counts: the texts
+# of an app are called reset-password.txt, and stories the-secret.txt.
+_PLAIN_NAMES = name_set(
+    "accesskey accesskeys accesstoken accesstokens apikey apikeys apitoken apitokens backupcodes credential credentials"
+    " creds encryptionkey passphrase passphrases passwd password passwords privatekey privatekeys recoverycodes"
+    " recoverykey recoveryphrase rootkey secret secretkey secretkeys secrets seedphrase signingkey sshkey sshkeys token"
+    " tokens"
+)
+_PLAIN_EXTENSIONS, _NOTE_EXTENSIONS = name_set("txt text"), name_set("md markdown org")
+_LETTERS = re.compile(r"[^\W\d_]+")
+# The values of a design, and the words of a language model, are called tokens too.
+_HARMLESS_TOKENS = name_set("added color colour design special spacing style theme typography")
+# Where this name is a program's login. Elsewhere it may be an app's texts: locales/en/auth.json.
+_LOGIN_FILE, _LOGIN_FOLDERS = "auth.json", name_set("codex composer containers opencode")
+_PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org", ".tex", ".html")
+
+_KEY_KINDS = ("rsa", "dsa", "ecdsa", "ed25519", "ed448", "xmss")
+_BACKUP_SUFFIXES = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo", ".tmp", ".copy", ".1", ".2")
+
+_KEY_BEGINNINGS = (b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1", b"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY")
+# A browser's sessions, as curl and others keep them.
+_COOKIE_JARS = (b"# Netscape HTTP Cookie File", b"# HTTP Cookie File")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_secret_name(path: str) -> bool:
+    """Whether the file at `path` is taken for a secret, by its name and the folders above it."""
+    *folders, name = path.split("/")
+    if any(variant in _FOLDERS for folder in folders for variant in fold_variants(folder)):
+        return True
+    if folders and _is_secret_pair(folders, name):
+        return True
+    if _is_login(folders, name):
+        return True
+    return any(_is_secret_file(_without_backup_suffix(variant)) for variant in fold_variants(name))
+
+
+def _is_secret_pair(folders: list[str], name: str) -> bool:
+    folded = [fold_variants(part)[-1] for part in (*folders, name)]
+    return any(pair in _FOLDER_PAIRS for pair in pairwise(folded))
+
+
+def _is_login(folders: list[str], name: str) -> bool:
+    """`.codex/auth.json` and its like; `auth.json` beside nothing else is composer's."""
+    if all(_without_backup_suffix(variant) != _LOGIN_FILE for variant in fold_variants(name)):
+        return False
+    above = [fold_variants(folder)[-1] for folder in folders]
+    return not above or above[-1] in _LOGIN_FOLDERS or any(folder.startswith(".") for folder in above)
+
+
+def _without_backup_suffix(name: str) -> str:
+    name = name.removeprefix("#").removesuffix("#").removeprefix(".#")
+    if name.startswith(".") and name.endswith((".swp", ".swo")) and not name.startswith((".env", ".netrc")):
+        name = name[1:]  # vim's swap file of x.pem is .x.pem.swp
+    while name.endswith(_BACKUP_SUFFIXES):
+        shorter = name[:-1] if name.endswith("~") else name.rpartition(".")[0]
+        if not shorter:
+            break
+        name = shorter
+    return name
+
+
+def _is_secret_file(name: str) -> bool:
+    extension = name.rpartition(".")[2] if "." in name else ""
+    return (
+        name in _NAMES
+        or extension in _EXTENSIONS
+        or _is_environment(name)
+        or _is_private_key(name)
+        or _is_credentials(name)
+        or _is_plain_secret(name)
+        or name.startswith((".dev.vars.", "bitwarden_export", "lastpass_export", "utc--"))
+        or name.endswith((".tfstate.backup", ".tfvars.json", "recovery-codes.txt"))
+        or _is_wireguard(name)
+    )
+
+
+def _is_wireguard(name: str) -> bool:
+    """`wg0.conf`, which holds the private key of the interface."""
+    return name.startswith("wg") and name.endswith(".conf") and name[2:-5].isdigit()
+
+
+def _is_environment(name: str) -> bool:
+    """`.env` and everything that begins so, except for prose like `.environment.md`."""
+    if not name.startswith(".env"):
+        return False
+    return not (name[4:5].isalpha() and name.endswith(_PROSE))
+
+
+def _is_private_key(name: str) -> bool:
+    """`id_rsa`, `id_ed25519.old`, `deploy_rsa`, `ssh_host_rsa_key`; not the public half, and not `id_card.md`."""
+    if name.endswith(".pub"):
+        return False
+    if name.startswith("id_"):
+        rest = name[3:]
+        return any(rest.startswith(kind) and not rest[len(kind) : len(kind) + 1].isalpha() for kind in _KEY_KINDS)
+    if name.startswith("ssh_host_") and name.endswith("_key"):
+        return True
+    if name.endswith(".asc"):
+        return any(word in name for word in ("private", "secret"))
+    return name.endswith(tuple(f"{mark}{kind}" for mark in "_-" for kind in _KEY_KINDS))
+
+
+def _is_credentials(name: str) -> bool:
+    """A data file that is named for what it holds: `aws-credentials.json`, `client_secret_7.json`, `.token`."""
+    plain = name.lstrip(".")
+    stem, dot, extension = plain.rpartition(".")
+    if not dot:
+        stem, extension = plain, ""
+    if extension not in _DATA_EXTENSIONS:
+        return False
+    words = stem.replace("-", "_").replace(".", "_").replace(" ", "_").strip("_").split("_")
+    whole = "_".join(words)
+    if whole.startswith(("service_account", "serviceaccount", "client_secret")) or "firebase_adminsdk" in whole:
+        return bool(extension)
+    if words[-1] == "tokens" and (extension == "csv" or not _HARMLESS_TOKENS.isdisjoint(words)):
+        return False
+    return (
+        words[-1] in _TELLING_WORDS or words[0] in {"credentials", "secrets"} or "_".join(words[-2:]) in _TELLING_PAIRS
+    )
+
+
+def _is_plain_secret(name: str) -> bool:
+    """`secret.txt`, `My passwords (2).txt`, `api-keys.txt`; of notes, `passwords.md` alone."""
+    stem, _, extension = name.rpartition(".")
+    if extension not in _PLAIN_EXTENSIONS | _NOTE_EXTENSIONS:
+        return False
+    words = _LETTERS.findall(stem)
+    whole = "".join(words[1:] if words[:1] == ["my"] else words)
+    return whole in _PLAIN_NAMES if extension in _PLAIN_EXTENSIONS else whole == "passwords"
+
+
+def is_secret_content(data: bytes) -> bool:
+    """Whether a file is a private key or a jar of cookies by how it begins, or holds a private key anywhere, whatever
+    its name."""
+    return _begins_secret(data[:SECRET_HEAD]) or _has_key_below(data)
+
+
+def _begins_secret(head: bytes) -> bool:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(_COOKIE_JARS):
+        return True
+    if text.startswith((b"-----BEGIN", b"Bag Attributes", b"{")):
+        # A certificate may come first, and a cloud account's key lies in JSON.
+        return _has_private_key(text)
+    told = any(beginning in text for beginning in _KEY_BEGINNINGS)  # which nearly always spares looking line by line
+    return told and any(line.startswith(_KEY_BEGINNINGS) for line in text.splitlines())
+
+
+def _has_key_below(text: bytes) -> bool:
+    """Whether a private key stands below other lines: its header in a line of its own, perhaps indented or quoted, and
+    key material under it. Every document is looked through whenever it is read, so this takes one step for each header
+    and copies nothing but the lines beside it."""
+    mark = text.find(KEY_MARK)
+    while mark >= 0:
+        begin = text.rfind(b"-----BEGIN ", max(mark - MOST_LABEL, 0), mark)
+        if begin >= 0 and b"\n" not in text[begin:mark] and _has_key_lines(text, begin, mark):
+            return True
+        mark = text.find(KEY_MARK, mark + len(KEY_MARK))
+    return False
+
+
+def _has_key_lines(text: bytes, begin: int, mark: int) -> bool:
+    """Whether the header that begins here stands alone in its line, and what looks like a key in the next."""
+    before = text[max(begin - MOST_INDENT, 0) : begin].rpartition(b"\n")[2]
+    header, _, below = text[mark : mark + MOST_KEY_LINES].partition(b"\n")
+    title = header[len(KEY_MARK) :].strip()
+    first = below.partition(b"\n")[0].strip(b" \t\r>")
+    alone = not before.strip(b" \t>") and title in (b"-----", b" BLOCK-----", b"BLOCK-----")
+    return alone and ((len(first) >= 40 and b" " not in first) or b":" in first)
+
+
+def _has_private_key(text: bytes) -> bool:
+    begin = text.find(b"-----BEGIN ")
+    while begin >= 0:
+        title = text[begin + 11 : begin + 75].partition(b"-----")[0]
+        if title.endswith((b"PRIVATE KEY", b"PRIVATE KEY BLOCK")) and (text[:1] != b"{" or b'"private_key"' in text):
+            return True
+        begin = text.find(b"-----BEGIN ", begin + 11)
+    return False
+
+
+def secret_error(path: str) -> Forbidden:
+    """The refusal to show a secret."""
+    return Forbidden(mask(path), code="secret", path=path)
+
+
+def check_name_not_secret(path: str) -> None:
+    """Refuse a path whose name says that it holds keys or passwords."""
+    if is_secret_name(path):
+        raise secret_error(path)
+
+
+def check_file_not_secret(path: str, data: bytes) -> None:
+    """Refuse a file that is a secret by its name or by what it holds."""
+    if is_secret_name(path) or is_secret_content(data):
+        raise secret_error(path)
+
+
+def mask(name: str) -> str:
+    """What is given in the place of a secret's content."""
+    return f"[{name} may hold a secret: its content is withheld]"

@@ -1,0 +1,452 @@
+"""Two names in one folder: a file's own, and a temporary one that is ours. The steps from which writes are made.
+
+A `SwapFile` holds the folder open, so that all steps of a write happen in the same folder whatever becomes of its name.
+Each step is one move of the names or one look at what stands there; the order in which they are safe is the business of
+`atomic_write`. Errors are plain `OSError`s, except for a target that must not be replaced, or no longer is what it was.
+"""
+
+from __future__ import annotations
+
+import _thread
+import errno
+import os
+import stat
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import Busy, RedraftError, Stale
+from redraft.files import syscalls
+from redraft.files.file_image import READ_FLAGS, FileStamp, check_replaceable, flags_of, read_open, stamp_of
+from redraft.files.os_errors import explain
+from redraft.files.paths import TEMP_PREFIX, DocPath, join_path, split_path
+from redraft.files.stat_cache import is_local
+from redraft.files.temp_files import conflict_copy_name
+
+if TYPE_CHECKING:
+    from redraft.files.root import Root
+
+# What a file holds and what it is like, on the way in and out: large contents take the disk and the kernel a while.
+#
+# Works with open descriptors alone. Durable is what is written here only when its file has been flushed.
+
+
+WRITE_PIECE = 1 << 21  # the disk takes one while the next is handed over
+
+
+def write_temp(fd: int, content: bytes, target: int | None, mode: int | None) -> None:
+    """Write the content of a new file, with the traits of the target where there is one, and begin to flush it."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(fd, rest[:WRITE_PIECE]) :]
+        syscalls.begin_writing(fd)
+    if target is not None:
+        _copy_traits(fd, target)
+    if mode is not None:
+        os.fchmod(fd, mode & 0o777)
+
+
+def _copy_traits(fd: int, target: int) -> None:
+    found = os.fstat(target)
+    if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        with suppress(PermissionError):
+            os.fchown(fd, found.st_uid, found.st_gid)
+    # Access lists and labels are extended attributes. Those of the system may not be ours to set.
+    with suppress(OSError, AttributeError):
+        for name in os.listxattr(target):
+            with suppress(OSError):
+                os.setxattr(fd, name, os.getxattr(target, name))
+    # Not setuid and its like: the kernel, too, takes them from a file that is written.
+    os.fchmod(fd, stat.S_IMODE(found.st_mode) & 0o777)
+
+
+def close_later(fd: int) -> None:
+    """Close the last hold on a file without waiting until the kernel has given back what the file took up."""
+    try:
+        _thread.start_new_thread(_close, (fd,))  # `threading` would wait until it runs
+    except RuntimeError:  # no more threads, or the program is ending
+        _close(fd)
+
+
+def _close(fd: int) -> None:
+    with suppress(OSError):
+        os.close(fd)
+
+
+# Does an open file hold exactly these bytes, and is nobody about to change them?
+#
+# A comparison alone proves little: an editor that opened the file a moment ago may write right after it. A read lease
+# is granted only while nobody has the file open for writing, and holds back whoever tries to meanwhile; so content
+# that was compared under a lease which nobody disturbed is settled. Where leases are not to be had (another owner's
+# file, a network file system) the comparison has to do.
+#
+# A large file takes a while to be compared, so that is done while the disk takes the new one; the lease is then
+# `HeldFile` until the file has been displaced.
+
+
+PATIENCE = 0.1
+_LONGEST_PAUSE = 0.02
+_COMPARE_PIECE = 1 << 18
+
+
+def verified_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
+    """The stamp of the file, if it holds `content` and no writer has it open.
+
+    None as soon as it holds anything else. `busy` if it holds `content` but a writer keeps it open past our patience;
+    raises for what must not be replaced. `fd` must be open for reading only.
+    """
+    deadline = time.monotonic() + PATIENCE
+    pause = 0.0005
+    while True:
+        stamp, settled = _compare(fd, content, path)
+        if stamp is None or settled:
+            return stamp
+        if time.monotonic() > deadline:
+            raise Busy(f"Another program has {path} open for writing.", path=path)
+        time.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+class HeldFile:
+    """An open file that was compared, and that nobody has opened for writing since: who wants to waits for `let_go`."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    @staticmethod
+    def take(fd: int, content: bytes, path: str) -> HeldFile | None:
+        """Hold the file, if it holds `content` and a lease is to be had; `fd` is closed then with `let_go`, else at
+        once. It must be open for reading only."""
+        try:
+            if syscalls.take_read_lease(fd) and _equal(fd, content, path) is not None:
+                return HeldFile(fd)
+        except syscalls.Unsupported:
+            pass
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)  # which gives the lease back
+        return None
+
+    def let_go(self) -> FileStamp | None:
+        """The stamp that it has by now, under whatever name; None where somebody wanted to write to it meanwhile."""
+        try:
+            found = os.fstat(self._fd)
+            undisturbed = syscalls.drop_lease(self._fd)
+        finally:
+            os.close(self._fd)
+        return stamp_of(found) if undisturbed and found.st_nlink == 1 else None
+
+
+def _compare(fd: int, content: bytes, path: str) -> tuple[FileStamp | None, bool]:
+    """The stamp if the content is equal, and whether it is bound to stay so."""
+    try:
+        leased = syscalls.take_read_lease(fd)
+    except syscalls.Unsupported:
+        return _equal(fd, content, path), True
+    if not leased:
+        return _equal(fd, content, path), False
+    undisturbed = False
+    try:
+        equal = _equal(fd, content, path)
+    finally:
+        undisturbed = syscalls.drop_lease(fd)
+    return equal, undisturbed
+
+
+def _equal(fd: int, content: bytes, path: str) -> FileStamp | None:
+    found = os.fstat(fd)
+    check_replaceable(found, path)
+    stamp = stamp_of(found)
+    if stamp.size != len(content) or not _holds(fd, content):
+        return None
+    return stamp if stamp_of(os.fstat(fd)) == stamp else None
+
+
+def _holds(fd: int, content: bytes) -> bool:
+    """Whether just these bytes are in the file; piece by piece, which for 10 MB takes half the time of reading all."""
+    at = 0
+    while piece := os.pread(fd, _COMPARE_PIECE, at):
+        if not content.startswith(piece, at):
+            return False
+        at += len(piece)
+    return at == len(content)
+
+
+_CREATE_FLAGS = flags_of("O_WRONLY", "O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_CLOEXEC")
+LARGE = 1 << 20
+_TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+class RestoreResult(NamedTuple):
+    """Whether a displaced file has its name back; if not, the conflict copy that it may be kept as."""
+
+    restored: bool
+    kept: DocPath | None
+
+
+class SwapFile:
+    """The target's name, the temporary name, and the open folder that has both."""
+
+    __slots__ = ("fd", "held", "made", "name", "path", "seen", "temp", "token", "unflushed", "written")
+
+    def __init__(self, root: Root, path: DocPath, token: str, *, create_folders: bool) -> None:
+        if not token or len(token) > 64 or not _TOKEN_LETTERS.issuperset(token):
+            raise ValueError(f"not a token: {token!r}")
+        self.path = path
+        self.token = token
+        self.temp = TEMP_PREFIX + token
+        self.seen: FileStamp | None = None  # of the target, when the temporary file was written
+        self.unflushed = -1  # the temporary file, open, while it is written but not flushed
+        self.written: FileStamp | None = (
+            None  # of the temporary file, when it was flushed, and then when it got its name
+        )
+        self.held: HeldFile | None = None  # the target, while nobody may write to it
+        self.fd, self.name, self.made = root.hold_parent(path, create=create_folders)
+
+    def close(self) -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            with suppress(OSError):
+                held.let_go()
+        self.let_go()
+        if self.fd >= 0:
+            # Nothing is written through a folder's descriptor, so closing it has nothing to report.
+            with suppress(OSError):
+                os.close(self.fd)
+            self.fd = -1
+
+    def let_go(self) -> None:
+        """Close the temporary file, if it is still to be flushed: what it holds is not needed, or already safe."""
+        if self.unflushed >= 0:
+            fd, self.unflushed = self.unflushed, -1
+            with suppress(OSError):
+                os.close(fd)
+
+    # Looking
+
+    def open_target(self) -> int | None:
+        """The file that stands at the target, judged fit to be replaced; None where nothing is."""
+        try:
+            fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
+        except FileNotFoundError:
+            return None
+        try:
+            check_replaceable(os.fstat(fd), self.path)
+            # A rename asks only for the folder's permission; a file marked read-only is still meant to be left alone.
+            if not os.access(self.name, os.W_OK, dir_fd=self.fd):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.name)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    def check_target(self, old: bytes, *, looked: bool = False) -> None:
+        """Raise unless the target is fit to be replaced and holds `old`.
+
+        With `looked`, the caller has compared it just before the temporary file was written: then an unchanged stamp
+        is enough.
+        """
+        if looked and stamp_of(os.stat(self.name, dir_fd=self.fd, follow_symlinks=False)) == self.seen:
+            return
+        target = self.open_target()
+        if target is None:
+            raise self.gone_error()
+        try:
+            if read_open(target, self.path).data != old:
+                raise self.changed_error()
+        finally:
+            os.close(target)
+
+    def gone_error(self) -> Stale:
+        return Stale(f"{self.path} was deleted or moved.", path=self.path)
+
+    def changed_error(self) -> Stale:
+        return Stale(f"{self.path} was changed on disk.", path=self.path)
+
+    def read(self, name: str) -> bytes | None:
+        """The content of the regular file at one of the two names; None where nothing is."""
+        try:
+            fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
+        except FileNotFoundError:
+            return None
+        try:
+            return read_open(fd, self.path).data
+        finally:
+            os.close(fd)
+
+    def target_is(self, content: bytes | None) -> bool:
+        """Whether the target holds just this, or, for None, nothing stands there."""
+        try:
+            return self.read(self.name) == content
+        except RedraftError:  # a folder, a pipe, a file in the midst of being written
+            return False
+        except OSError as error:
+            if explain(error, "read", self.path).code in ("io_error", "permission_denied"):
+                raise
+            return False
+
+    def verify_content(self, name: str, content: bytes) -> FileStamp | None:
+        """The stamp of the file at one of the two names, if it holds `content` and no writer has it open.
+
+        Raises for what must not be replaced, and `busy` for a writer that holds on to it.
+        """
+        fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
+        try:
+            return verified_stamp(fd, content, self.path)
+        finally:
+            os.close(fd)
+
+    def hold(self, content: bytes) -> None:
+        """Keep the target as it is until it is displaced, if it is large and holds `content`."""
+        if len(content) < LARGE or self.held is not None:
+            return
+        with suppress(OSError, RedraftError):  # then what is displaced is compared, as it is for smaller files
+            fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
+            self.held = HeldFile.take(fd, content, self.path)
+
+    def verify_displaced(self, content: bytes) -> FileStamp | None:
+        """The stamp of the file at the temporary name, if it holds `content` and no writer has it open."""
+        held, self.held = self.held, None
+        stamp = held and held.let_go()
+        if stamp is not None and not self.temp_changed_since(stamp):
+            return stamp
+        return self.verify_content(self.temp, content)
+
+    def temp_is_ours(self, content: bytes) -> bool:
+        """Whether the temporary name holds what we wrote, and nobody else has a hand on it."""
+        try:
+            return self.verify_content(self.temp, content) is not None
+        except RedraftError:  # somebody has it open for writing, or it is no longer the file that we made
+            return False
+
+    def temp_changed_since(self, stamp: FileStamp) -> bool:
+        return stamp_of(os.stat(self.temp, dir_fd=self.fd, follow_symlinks=False)) != stamp
+
+    # Moving
+
+    def fill_temp(self, content: bytes, mode: int | None) -> None:
+        """Write the temporary file, with the traits of the target where that exists. It is durable after `flush`."""
+        target = self.open_target()
+        try:
+            # With nothing to keep, the system applies the umask; anything else is private until it is complete.
+            self.seen = None if target is None else stamp_of(os.fstat(target))
+            first_mode = 0o666 if target is None and mode is None else 0o600
+            fd = os.open(self.temp, _CREATE_FLAGS, first_mode, dir_fd=self.fd)
+            try:
+                write_temp(fd, content, target, mode)
+            except BaseException:
+                os.close(fd)
+                self.drop_temp()
+                raise
+            self.unflushed = fd
+        finally:
+            if target is not None:
+                os.close(target)
+
+    def flush(self) -> None:
+        """Make the content of the temporary file durable."""
+        if self.unflushed >= 0:
+            try:
+                os.fsync(self.unflushed)
+                self.written = stamp_of(os.fstat(self.unflushed))
+            finally:
+                self.let_go()
+
+    def swap(self) -> None:
+        """Exchange the two names in one step."""
+        syscalls.renameat2(self.fd, self.temp, self.name, syscalls.RENAME_EXCHANGE)
+        self._learn_stamp()
+
+    def overwrite(self) -> None:
+        """Rename the temporary file over the target: only where names cannot be exchanged."""
+        os.rename(self.temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        self._learn_stamp()
+
+    def set_aside(self) -> None:
+        """Rename the target to the temporary name."""
+        try:
+            syscalls.renameat2(self.fd, self.name, self.temp, syscalls.RENAME_NOREPLACE)
+        except syscalls.Unsupported:
+            os.rename(self.name, self.temp, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def bring(self, name: str | None = None) -> None:
+        """Rename the temporary file to the target (or another name), never over anything."""
+        name = name or self.name
+        try:
+            syscalls.renameat2(self.fd, self.temp, name, syscalls.RENAME_NOREPLACE)
+        except syscalls.Unsupported:
+            os.link(self.temp, name, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
+            os.unlink(self.temp, dir_fd=self.fd)
+        self._learn_stamp()
+
+    def _learn_stamp(self) -> None:
+        """Of what was written, now that it has its name; none if anything else has changed since it was flushed."""
+        written, self.written = self.written, None
+        with suppress(OSError):
+            found = stamp_of(os.stat(self.name, dir_fd=self.fd, follow_symlinks=False))
+            if written is not None and found._replace(ctime_ns=written.ctime_ns) == written:
+                self.written = found
+
+    def swap_back(self, new: bytes, known: bytes | None) -> RestoreResult:
+        """After a swap: swap again, so that the displaced file has its name back.
+
+        What comes out must be our own `new`. If it is not, somebody has written there meanwhile, and theirs is the
+        later word: they get the name, and the displaced file is kept as a copy, unless its content is `known`.
+        """
+        if known is None or self.target_is(new):
+            try:
+                self.swap()
+            except (FileNotFoundError, syscalls.Unsupported):  # deleted meanwhile, or moved to a lesser disk
+                return self.bring_back(known)
+            if self.temp_is_ours(new):
+                self.drop_temp()
+                return RestoreResult(True, None)
+            self.swap()
+        return self._drop_or_keep(known)
+
+    def bring_back(self, known: bytes | None) -> RestoreResult:
+        """Give the displaced file its name back, unless another one has come, or its content is `known` anyway."""
+        if known is None:
+            with suppress(FileExistsError):
+                self.bring()
+                return RestoreResult(True, None)
+        return self._drop_or_keep(known)
+
+    def _drop_or_keep(self, known: bytes | None) -> RestoreResult:
+        if known is not None and self.read(self.temp) == known:
+            self.drop_temp()
+            return RestoreResult(False, None)
+        return RestoreResult(False, self.keep_copy())
+
+    def keep_copy(self) -> DocPath:
+        """Let what the temporary name holds stay beside the target as a conflict copy."""
+        number = 0
+        while True:
+            number += 1
+            name = conflict_copy_name(self.name, self.token, number)
+            with suppress(FileExistsError):
+                self.bring(name)
+                return join_path(split_path(self.path)[0], name)
+
+    def drop_displaced(self, stamp: FileStamp | None) -> None:
+        """Remove the temporary name. What a large file took up is given back while nobody waits for it."""
+        fd = -1
+        if stamp is not None and stamp.size >= LARGE and is_local(stamp.dev):
+            with suppress(OSError):
+                fd = os.open(self.temp, READ_FLAGS, dir_fd=self.fd)
+        self.drop_temp()
+        if fd >= 0:
+            close_later(fd)
+
+    def drop_temp(self) -> bool:
+        """Remove the temporary name; False if it was not there. One that cannot be removed now is swept later."""
+        try:
+            os.unlink(self.temp, dir_fd=self.fd)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            pass
+        return True

@@ -1,0 +1,1 @@
+"""The outline of a document, whatever its format."""

@@ -1,0 +1,297 @@
+"""The outline of plain text: chapters if it has any, else its paragraphs.
+
+The first two passes, markers and visual patterns, are `chapters`; the third, here, divides by blank lines and scene
+breaks, and is what is left for a text that says nothing of its structure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from redraft.formats.heading import Heading
+from redraft.formats.outline import titles
+from redraft.formats.outline.chapter_markers import RANK_OF_TITLED, ChapterMarker, chapter_markers
+from redraft.formats.outline.layout import Layout
+from redraft.formats.outline.outline import NOTE, Confidence, Outline, Rule, nest
+from redraft.formats.outline.table_of_contents import tables_of_contents
+from redraft.formats.outline.titles import days, is_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from redraft.formats.outline.table_of_contents import TableOfContents
+
+# Which of a family's numbered lines are headings: those that count.
+#
+# A family is all markers of one form. Headings count up from 1 and begin again under a new part; a mention in prose,
+# a list and a line of a poem do not fit. `chain` finds the best such sequence in one pass. Nothing here reads text.
+
+
+# What a step costs, where a marker that fits earns 1. A number left out is a heading that was overlooked; to begin
+# again earns nothing unless at least two markers follow.
+_SKIP = 0.6
+_AGAIN = 0.9
+_MOST_SKIPPED = 3
+# A later start means that something is missing, and soon that this is no sequence at all.
+_LATE_START = 0.4
+
+
+@dataclass(slots=True)
+class _Link:
+    marker: ChapterMarker
+    score: float
+    before: _Link | None
+
+
+def chain(family: Sequence[ChapterMarker], dividers: Sequence[int] = ()) -> list[ChapterMarker]:
+    """The best sequence in a family, in the order of lines; `dividers` are lines where numbers may begin again."""
+    best: _Link | None = None
+    latest: dict[int, _Link] = {}
+    places = iter(sorted(dividers))
+    divider = next(places, None)
+    divided = False
+    for marker in family:
+        while divider is not None and divider <= marker.line:
+            divided, divider = True, next(places, None)
+        link = _extend(marker, latest, best, 0.0 if divided else _AGAIN)
+        rival = latest.get(marker.number)
+        if rival is None or link.score >= rival.score:
+            latest[marker.number] = link
+        if best is None or link.score >= best.score:
+            best = link
+        divided = divided and marker.number != 1
+    return _unroll(best)
+
+
+def _extend(marker: ChapterMarker, latest: dict[int, _Link], best: _Link | None, again: float) -> _Link:
+    options: list[tuple[float, _Link | None]] = [(1 - _LATE_START * (marker.number - 1), None)]
+    options += [
+        (before.score + 1 - _SKIP * (step - 1), before)
+        for step in range(1, _MOST_SKIPPED + 1)
+        if (before := latest.get(marker.number - step))
+    ]
+    if best is not None and marker.number == 1:
+        options.append((best.score + 1 - again, best))
+    score, before = max(options, key=lambda option: option[0])
+    return _Link(marker, score, before)
+
+
+def _unroll(link: _Link | None) -> list[ChapterMarker]:
+    found: list[ChapterMarker] = []
+    while link is not None:
+        found.append(link.marker)
+        link = link.before
+    return found[::-1]
+
+
+# The chapters of a plain text, by a vote of families.
+#
+# Lines that may be headings are gathered in families (one keyword and its numbers, bare numerals, titles in capitals,
+# titles that a table of contents announces). A family is believed when its members count up, follow finished
+# sentences and have text between them; the families that explain the document make its outline, nested by rank. A
+# table of contents itself, and what belongs to its lines, is left out.
+
+
+# The fewest members of a family that no keyword vouches for.
+_FEWEST_BARE = 2
+_FEWEST_OTHER = 3
+# The share of a family that must follow a finished sentence; page numbers reach about a third.
+_FINISHED = 0.6
+# The share of a family without a keyword that must be part of its sequence.
+_PURE = 0.5
+# A list has less text between its numbers than this, sections have more; used where chapters are known already.
+_SECTION = 600
+# What stands between the title of a book and its first section: an author, a place, a year.
+_TITLE_PAGE = 300
+
+
+def chapters(layout: Layout) -> list[Heading]:
+    """The headings of a plain text that it marks by words, numbers or capitals."""
+    table = tables_of_contents(layout)
+    numbered = _find_numbered(layout, [marker for marker in chapter_markers(layout) if not table.holds(marker.line)])
+    found: dict[int, tuple[int, str, Rule]] = {
+        marker.line: (marker.rank, marker.text, "chapter_marker") for marker in numbered
+    }
+    rank = min((marker.rank for marker in numbered if marker.rank >= RANK_OF_TITLED), default=RANK_OF_TITLED)
+    for line in _titles(layout, table, numbered):
+        found.setdefault(line, (rank, layout.lines[line], "visual_pattern"))
+    for line, title in titles.dashed_titles(layout):
+        found.setdefault(line, (rank, title, "chapter_marker"))
+    return _levels(layout, found)
+
+
+def _find_numbered(layout: Layout, candidates: Sequence[ChapterMarker]) -> list[ChapterMarker]:
+    families: dict[tuple[str, str], list[ChapterMarker]] = defaultdict(list)
+    for marker in candidates:
+        families[_family(marker)].append(marker)
+        if marker.kind == "word" and marker.title:
+            # "ADVENTURE VI. A TITLE" may be followed by "VII. ANOTHER".
+            families["titled", marker.style].append(marker)
+    believed: dict[int, ChapterMarker] = {}
+    for family in sorted(families.values(), key=lambda family: family[0].rank):
+        family.sort(key=lambda marker: marker.line)
+        higher = [marker.line for marker in believed.values() if marker.rank < family[0].rank]
+        best = chain(family, higher)
+        if _is_believed(layout, family, best, among=believed):
+            believed.update((marker.line, marker) for marker in best)
+    return _drop_mentions(sorted(believed.values(), key=lambda marker: marker.line))
+
+
+def _drop_mentions(believed: Sequence[ChapterMarker]) -> list[ChapterMarker]:
+    """Leaves out a lone "Letter 4" among the chapters; alone in a text it may be all that there is."""
+    times = Counter(map(_family, believed))
+    if len(believed) <= _FEWEST_OTHER:
+        return list(believed)
+    return [marker for marker in believed if times[_family(marker)] > 1 or marker.number == 1]
+
+
+def _family(marker: ChapterMarker) -> tuple[str, str]:
+    return (marker.kind, marker.word if marker.kind in ("keyword", "word") else marker.style)
+
+
+def _is_believed(
+    layout: Layout, family: Sequence[ChapterMarker], best: Sequence[ChapterMarker], among: Iterable[int]
+) -> bool:
+    finished = sum(layout.after_a_finished_sentence(marker.line) for marker in best)
+    if finished < _FINISHED * len(best):
+        return False
+    kind = family[0].kind
+    if kind == "keyword":
+        return True
+    fewest = _FEWEST_BARE if kind == "bare" and family[0].style == "roman" else _FEWEST_OTHER
+    if len(best) < fewest or len(best) < _PURE * len(family) or best[0].number != 1:
+        return False
+    if max(marker.number for marker in best) < fewest:
+        return False  # the same number again and again, such as the word "I"
+    return not any(among) or _middle_body(layout, best) >= _SECTION
+
+
+def _middle_body(layout: Layout, members: Sequence[ChapterMarker]) -> int:
+    bodies = sorted(layout.body(one.line, other.line) for one, other in pairwise(members))
+    return bodies[len(bodies) // 2] if bodies else 0
+
+
+def _titles(layout: Layout, table: TableOfContents, numbered: Sequence[ChapterMarker]) -> list[int]:
+    found = {line for line in titles.named_parts(layout) if not table.holds(line)}
+    found.update(table.announced)
+    if not _is_explained(layout, numbered):
+        found.update(line for line in _visual(layout, table) if not table.holds(line))
+    return _drop_title_page(layout, sorted(found), [marker.line for marker in numbered])
+
+
+def _visual(layout: Layout, table: TableOfContents) -> Sequence[int]:
+    """Titles by their look alone: like those that a table announces, dates, underlined, or in capitals."""
+    if table.announced:
+        return _similar_titles(layout, titles.capital_titles(layout), table.announced)
+    diary = days(layout)
+    if diary:
+        return diary
+    underlined = titles.underlined_titles(layout)
+    if len(underlined) >= _FEWEST_OTHER and titles.covers_text(layout, underlined):
+        return underlined
+    return [*underlined, *titles.capital_titles(layout)]
+
+
+def _drop_title_page(layout: Layout, found: list[int], numbered: Sequence[int]) -> list[int]:
+    """Leaves out the title and the author before the first section: lines with next to nothing below them."""
+    least = min(_TITLE_PAGE, layout.written[-1] // 50)
+    for place, line in enumerate(found):
+        after = min([*found[place + 1 : place + 2], *numbered[:1]], default=line)
+        if after <= line or layout.body(line, after) >= least:
+            return found[place:]
+    return []
+
+
+def _similar_titles(layout: Layout, lines: Sequence[int], models: Sequence[int]) -> list[int]:
+    """The lines that look as most of the models do: a table of contents may have a misprint."""
+    room = sorted(layout.above[line] for line in models)[len(models) // 4]
+    if sum(layout.lines[line].isupper() for line in models) * 4 < len(models) * 3:
+        return []
+    return [line for line in lines if models[0] < line and layout.above[line] >= room]
+
+
+def _is_explained(layout: Layout, numbered: Sequence[ChapterMarker]) -> bool:
+    """Numbered headings divide most of the text: capitals between them are something else."""
+    if not numbered:
+        return False
+    return layout.body(numbered[0].line, numbered[-1].line) * 2 > layout.written[-1]
+
+
+def _levels(layout: Layout, found: dict[int, tuple[int, str, Rule]]) -> list[Heading]:
+    order = sorted({rank for rank, _, _ in found.values()})
+    numbers = {line for line, (_, _, rule) in found.items() if rule == "chapter_marker"}
+    marks: list[Heading] = []
+    for line in sorted(found):
+        rank, title, rule = found[line]
+        if marks and rule == "visual_pattern" and layout.body(marks[-1].line, line) == 0:
+            continue  # the title of the heading above it
+        if rule == "chapter_marker" and (more := titles.title_below(layout, line, numbers)):
+            title = f"{title.rstrip('.:')}: {more}"
+        confidence: Confidence = "high" if rule == "chapter_marker" else "medium"
+        marks.append(Heading(title, order.index(rank) + 1, line, rule, confidence))
+    return marks
+
+
+_MAJOR = 3
+_TITLE_WORDS = 20
+_CONFIDENCE: dict[Rule, Confidence] = {
+    "chapter_marker": "high",
+    "visual_pattern": "medium",
+    "scene_break": "low",
+    "paragraph_break": "low",
+}
+
+
+def outline_plain(text: str, max_depth: int, *, detect_chapters: bool = True) -> Outline:
+    """The outline of a plain text down to `max_depth`."""
+    layout = Layout.of(text)
+    marks = chapters(layout) if detect_chapters else []
+    if len(marks) == 1 and marks[0].detected_by == "visual_pattern":
+        marks = []  # a title, or a shout: one line divides nothing
+    marks = marks or list(paragraph_breaks(layout))
+    shown = [mark for mark in marks if mark.level <= max_depth]
+    return Outline("heuristic", nest(shown), _confidence(marks), NOTE) if shown else Outline("none")
+
+
+def paragraph_breaks(layout: Layout) -> Iterator[Heading]:
+    """Paragraphs as sections: of level 1 after three blank lines or a scene break, else of level 2.
+
+    A single paragraph is no structure.
+    """
+    starts = list(_starts(layout))
+    if len(starts) < 2:
+        return
+    divided = any(level == 1 for _, level, _ in starts[1:])
+    for number, (line, level, rule) in enumerate(starts):
+        yield Heading(_first_words(layout, line), level if number else 2 - divided, line, rule, "low")
+
+
+def _starts(layout: Layout) -> Iterator[tuple[int, int, Rule]]:
+    after_rule = False
+    for line, text in enumerate(layout.lines):
+        if not text:
+            continue
+        if is_rule(text):
+            after_rule = True
+        elif after_rule:
+            yield line, 1, "scene_break"
+            after_rule = False
+        elif layout.above[line]:
+            yield line, 1 if layout.above[line] >= _MAJOR else 2, "paragraph_break"
+
+
+def _first_words(layout: Layout, line: int) -> str:
+    words: list[str] = []
+    while line < len(layout.lines) and layout.lines[line] and len(words) <= _TITLE_WORDS:
+        words += layout.lines[line].split()
+        line += 1
+    return " ".join(words) if len(words) <= _TITLE_WORDS else " ".join(words[:_TITLE_WORDS]) + "..."
+
+
+def _confidence(marks: Sequence[Heading]) -> Confidence | None:
+    """How far the rule that found most of the sections can be trusted."""
+    rules: list[Rule] = [mark.detected_by for mark in marks if mark.detected_by]
+    return _CONFIDENCE[max(_CONFIDENCE, key=rules.count)] if rules else None

@@ -1,0 +1,431 @@
+"""A changed block in the lines of the old one: paragraphs, headings, code.
+
+The new words are brought into the old lines by a three-way merge: the old block as it would be written anew is the
+base, the lines as they are one side, the new block as it would be written the other. So escapes, wrapping and signs of
+emphasis that the author chose stay. Where the two sides meet, the new words alone are put into the old lines. What
+comes out is used only if it reads as the new block; else it is written anew.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from redraft.formats.rich.block_alignment import origins
+from redraft.formats.rich.inline_writer import InlineContext
+from redraft.formats.rich.line_prefixes import ContainerLines, Opaque, PrefixedLine, enter_item, enter_quote
+from redraft.formats.rich.parser import parse_nodes
+from redraft.formats.rich.schema import ITEMS, LISTS, Node, attrs_of, content_of, node, plain_text
+from redraft.formats.rich.style import Facts, facts_in, infer_style
+from redraft.formats.rich.writer import Writer, cell_text, row_text, table_lines
+from redraft.text.diff.line_diff import common_prefix, common_suffix, diff_sequences
+from redraft.text.edits import Change, Edit
+from redraft.text.merge.three_way import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from redraft.formats.rich.parser import RichBlock
+
+    Anew = Callable[[int, Node], list[str]]
+    Gap = Callable[[Node, Node], list[str]]
+
+_ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)((?:[ \t]+#+)?[ \t]*)$")
+_SINGLE_BLANK = re.compile(r"(?<=[^ ]) (?=[^ ])")
+# A paragraph whose longest line is shorter or longer is not wrapped but has its breaks for another reason.
+_WRAPPED = range(40, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownStyle:
+    """How a text is written: its style, what its links refer to, and how its lines end."""
+
+    facts: Facts
+    references: dict[str, Any]
+    newline: str
+
+    def writer(self, near: str) -> Writer:
+        """Whoever writes in the style of a place."""
+        return Writer(infer_style(facts_in(near), self.facts), self.references)
+
+    def reads_as(self, lines: Sequence[str], wanted: Sequence[Node]) -> bool:
+        return parse_nodes("\n".join(lines), self.references) == list(wanted)
+
+
+def content_text(lines: Sequence[PrefixedLine]) -> str:
+    return "\n".join(line.content for line in lines)
+
+
+def reline(
+    contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+) -> list[PrefixedLine]:
+    """New contents for lines: each keeps the prefix and the terminator of the line that was in its place."""
+    end = next((line.end for line in lines if line.end), manner.newline)
+    made = [PrefixedLine(line.prefix, content, line.end or end) for line, content in zip(lines, contents, strict=False)]
+    return made + level.make_lines(contents[len(made) :], end)
+
+
+def rewrite_paragraph(
+    old: Node,
+    new: Node,
+    lines: list[PrefixedLine],
+    level: ContainerLines,
+    manner: MarkdownStyle,
+    is_read: Callable[[list[str]], bool] | None = None,
+) -> list[PrefixedLine]:
+    """`is_read` says whether words are read as the new ones in their place, where that is no paragraph."""
+    source = content_text(lines)
+    for written in _inline_spellings(old, new, source, manner):
+        if manner.reads_as(written, [new]) if is_read is None else is_read(written):
+            return reline(written, lines, level, manner)
+    return reline(manner.writer(source).block(new), lines, level, manner)
+
+
+def _inline_spellings(old: Node, new: Node, source: str, manner: MarkdownStyle) -> Iterator[list[str]]:
+    """Ways to write a paragraph's new words, those that keep most of the old lines first."""
+    writer = manner.writer(source)
+    base, theirs = writer.inline(old), writer.inline(new)
+    width = max(map(len, source.split("\n"))) if "\n" in source else 0
+    merged = merge(base, source, theirs)
+    if merged.clean:
+        if width in _WRAPPED:
+            added = [range(each.new_start, each.new_end) for each in diff_sequences(source, merged.text)]
+            yield list(_wrap(merged.text, width, added))
+        yield merged.text.split("\n")
+    yield _splice(base, source, theirs).split("\n")
+    if width in _WRAPPED:
+        yield list(_wrap(theirs, width, [range(len(theirs))]))
+
+
+def _splice(base: str, source: str, theirs: str) -> str:
+    """The source with nothing replaced but that in which the two spellings differ. What they lack, such as a no-break
+    space at the edge of a paragraph, stays, though the words beside it changed."""
+    start = common_prefix(base, theirs)
+    end = common_suffix(base, theirs, min(len(base), len(theirs)) - start)
+    regions = diff_sequences(base, source)
+    spelled = Change(
+        tuple(
+            Edit(each.old_start, base[each.old_start : each.old_end], source[each.new_start : each.new_end])
+            for each in regions
+        )
+    )
+    first = spelled.map(start)
+    last = max(first, spelled.map(len(base) - end, after=False))
+    return source[:first] + theirs[start : len(theirs) - end] + source[last:]
+
+
+def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
+    """The lines of a text. Where one is longer than others of its paragraph it is broken, but inside of what was added
+    alone, and at single blanks: those at an end may mean something."""
+    at = 0
+    for line in text.split("\n"):
+        blanks = [
+            found.start() for found in _SINGLE_BLANK.finditer(line) if any(at + found.start() in each for each in added)
+        ]
+        start = 0
+        while len(line) - start > width:
+            fitting = [blank for blank in blanks if start < blank <= start + width]
+            place = fitting[-1] if fitting else next((blank for blank in blanks if blank > start), None)
+            if place is None:
+                break
+            yield line[start:place]
+            start = place + 1
+        yield line[start:]
+        at += len(line) + 1
+
+
+def rewrite_heading(
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+) -> list[PrefixedLine] | None:
+    """Only the words between the hashes, or above the line under them; None where the level is another."""
+    if attrs_of(old)["level"] != attrs_of(new)["level"] or not content_of(old) or not content_of(new):
+        return None
+    inner_old, inner_new = (node("paragraph", content_of(each)) for each in (old, new))
+    hashes = _ATX.match(lines[0].content) if len(lines) == 1 else None
+    if hashes:
+        before, words, behind = hashes.groups()
+        within = [PrefixedLine(lines[0].prefix + before, words, behind + lines[0].end)]
+        made = rewrite_paragraph(
+            inner_old,
+            inner_new,
+            within,
+            level,
+            manner,
+            lambda written: len(written) == 1 and manner.reads_as([before + written[0] + behind], [new]),
+        )
+        return made if len(made) == 1 and manner.reads_as([hashes[1] + made[0].content + hashes[3]], [new]) else None
+    if len(lines) < 2 or lines[-1].content.strip(" \t=-"):
+        return None
+    under = lines[-1]
+    above = rewrite_paragraph(
+        inner_old,
+        inner_new,
+        lines[:-1],
+        level,
+        manner,
+        lambda written: manner.reads_as([*written, under.content], [new]),
+    )
+    made = [*above, under]
+    return made if manner.reads_as([line.content for line in made], [new]) else None
+
+
+def rewrite_code(
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+) -> list[PrefixedLine] | None:
+    """Only the lines of code that differ; None where more than the code changed or its lines are indented."""
+    if old.get("attrs") != new.get("attrs"):
+        return None
+    fenced = lines[0].content.lstrip(" ")[:3] in ("```", "~~~")
+    closed = fenced and len(lines) > 1 and not lines[-1].content.strip(" ").strip(lines[0].content.lstrip(" ")[0])
+    inner = lines[1 : -1 if closed else None] if fenced else lines
+    indent = "" if fenced else "    "
+    before, after = plain_text(old).split("\n"), plain_text(new).split("\n")
+    if [line.content.removeprefix(indent) for line in inner] != before:
+        return None
+    made: list[PrefixedLine] = []
+    at = 0
+    for region in diff_sequences(before, after):
+        made += inner[at : region.old_start]
+        added = [indent + each if each else "" for each in after[region.new_start : region.new_end]]
+        made += reline(added, inner[region.old_start : region.old_end], level, manner)
+        at = region.old_end
+    made += inner[at:]
+    whole = [*(lines[:1] if fenced else ()), *made, *(lines[-1:] if closed else ())]
+    return whole if manner.reads_as([line.content for line in whole], [new]) else None
+
+
+# A changed table in its old lines: only the cells that changed, between the pipes that were there.
+
+
+_PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
+
+
+def rewrite_table(
+    block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+) -> list[PrefixedLine] | None:
+    """None where its columns are others: then all of it has to be written."""
+    if _columns(block.node) != _columns(new) or not block.inside:
+        return None
+    source = content_text(lines)
+    setting = InlineContext(manner.writer(source).style, manner.references, in_table=True)
+    rows = content_of(new)
+    head, *found = origins([row.node for row in block.inside], rows)
+    if head is None or head.number != 0 or any(origin and origin.number == 0 for origin in found):
+        return None
+    made: list[PrefixedLine] = []
+    for number, (row, origin) in enumerate(zip(rows, [head, *found], strict=True)):
+        if origin is None:
+            made += level.make_lines([_row_anew(new, number, setting)], manner.newline)
+            continue
+        old = block.inside[origin.number]
+        line = level.cut(old.start, old.end)[0]
+        content = line.content if origin.same else _row(old.node, row, line.content, setting)
+        if content is None:
+            return None
+        made.append(line._replace(content=content))
+        if number == 0:
+            made += level.cut(old.end, old.end + 1)
+    return made if manner.reads_as([line.content for line in made], [new]) else None
+
+
+def _columns(table: Node) -> list[object]:
+    """How many columns there are, and how each is aligned."""
+    first = content_of(table)[0] if content_of(table) else {}
+    return [cell.get("attrs") for cell in content_of(first)]
+
+
+def _row_anew(table: Node, number: int, setting: InlineContext) -> str:
+    if setting.style.even_columns:
+        lines = table_lines(table, setting)
+        return lines[number + 1] if number else lines[0]
+    return row_text(content_of(content_of(table)[number]), setting)
+
+
+def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | None:
+    """The line of a row with the cells that changed."""
+    before, after = content_of(old), content_of(new)
+    parts = _parts(content)
+    outer = content.lstrip().startswith("|")
+    if len(before) != len(after):
+        return None
+    for number, (was, now) in enumerate(zip(before, after, strict=True)):
+        if was != now:
+            at = number + outer
+            if at >= len(parts):
+                return None  # the row is shorter than the table, and this cell is not in it
+            parts[at] = _cell(was, now, parts[at], setting)
+    return "|".join(parts)
+
+
+def _parts(content: str) -> list[str]:
+    parts: list[str] = []
+    at = 0
+    while at <= len(content):
+        found = _PIPE.match(content, at)
+        end = found.end() if found else at
+        if end < len(content) and content[end] == "\\":  # a backslash at the very end
+            end = len(content)
+        parts.append(content[at:end])
+        at = end + 1
+    return parts
+
+
+def _cell(old: Node, new: Node, part: str, setting: InlineContext) -> str:
+    """A cell's part of the line; where cells have blanks to be of one width, as wide as before if there is room."""
+    source = part.strip()
+    merged = merge(cell_text(old, setting), source, cell_text(new, setting))
+    words = merged.text if merged.clean else cell_text(new, setting)
+    if not source:
+        return (f" {words} " if part.startswith(" ") or not part else words).ljust(len(part))
+    before = part[: len(part) - len(part.lstrip())]
+    after = part[len(part.rstrip()) :]
+    if len(after) < 2 and not setting.style.even_columns:
+        return before + words + after
+    room = len(part) - len(before) - len(words)
+    return before + words + " " * max(room, min(len(after), 1))
+
+
+# A changed block of any kind in its old lines: quotations, lists and their items down to the paragraph that changed.
+#
+# Each container's own signs are kept aside as prefixes while its blocks are treated, and put back before them.
+
+
+_BOX = re.compile(r"\[[ xX]\](?=[ ]*$)")
+_MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])([ ]*)")
+
+
+class BlockRewriter:
+    """Rewrites blocks of one text."""
+
+    def __init__(self, manner: MarkdownStyle) -> None:
+        self._manner = manner
+
+    def rewrite(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine]:
+        """The lines of a block that now says `new`."""
+        lines = level.cut(block.start, block.end)
+        found = None
+        if block.node["type"] == new["type"]:
+            try:
+                found = self._in_place(block, new, lines, level)
+            except Opaque:
+                found = None
+        return self._write_anew(new, lines, level) if found is None else found
+
+    def _in_place(
+        self, block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines
+    ) -> list[PrefixedLine] | None:
+        old, manner = block.node, self._manner
+        match new["type"]:
+            case "paragraph":
+                return rewrite_paragraph(old, new, lines, level, manner)
+            case "heading":
+                return rewrite_heading(old, new, lines, level, manner)
+            case "codeBlock":
+                return rewrite_code(old, new, lines, level, manner)
+            case "table":
+                return rewrite_table(block, new, lines, level, manner)
+            case "blockquote":
+                return self._quote(block, new, level)
+            case "listItem" | "taskItem":
+                return self._item(block, new, level)
+            case kind if kind in LISTS:
+                return self._list(block, new, level)
+            case _:
+                return None
+
+    def _write_anew(self, new: Node, lines: list[PrefixedLine], level: ContainerLines) -> list[PrefixedLine]:
+        """Written as a whole; its first line stands where the old one stood."""
+        source = content_text(lines)
+        writer = self._manner.writer(source)
+        written = self._item_anew(new, source, writer) if new["type"] in ITEMS else writer.block(new)
+        if not written:
+            return []
+        first = PrefixedLine(lines[0].prefix, written[0], lines[0].end or self._manner.newline)
+        return [first, *level.make_lines(written[1:], first.end)]
+
+    @staticmethod
+    def _item_anew(new: Node, source: str, writer: Writer) -> list[str]:
+        """An item with the marker that it had."""
+        found = _MARKER.search(source)
+        marker = found[1] + (found[2] or " ") if found else writer.style.bullet + " "
+        return writer.item(new, marker, loose=False)
+
+    def _quote(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine] | None:
+        if not block.inside:
+            return None
+        within = enter_quote(level.within(block.start, block.end))
+        writer = self._manner.writer(content_text(level.cut(block.start, block.end)))
+        return self._sequence(block.inside, content_of(new), within, lambda _, each: writer.block(each), _blank_gap)
+
+    def _list(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine] | None:
+        if block.node.get("attrs") != new.get("attrs"):
+            return None
+        within = level.within(block.start, block.end)
+        writer = self._manner.writer(content_text(level.cut(block.start, block.end)))
+        loose = writer.style.loose
+
+        def anew(number: int, each: Node) -> list[str]:
+            return writer.item(each, writer.marker(new, number), loose=loose)
+
+        return self._sequence(block.inside, content_of(new), within, anew, _blank_gap if loose else _no_gap)
+
+    def _item(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine] | None:
+        if not block.inside:
+            return None
+        task = new["type"] == "taskItem"
+        within = enter_item(level.within(block.start, block.end), task=task)
+        writer = self._manner.writer(content_text(within.cut(block.start, block.end)))
+        lines = self._sequence(
+            block.inside,
+            content_of(new),
+            within,
+            lambda _, each: writer.block(each),
+            lambda above, below: [""] * writer.gap(above, below, tight=True),
+        )
+        marker = within.lines[0].prefix
+        if task:
+            checked = attrs_of(new)["checked"]
+            if not _BOX.search(marker):
+                return None
+            if checked != attrs_of(block.node)["checked"]:
+                marker = _BOX.sub("[x]" if checked else "[ ]", marker)
+        return _put_marker(lines, marker, within)
+
+    def _sequence(
+        self, old: Sequence[RichBlock], new: Sequence[Node], level: ContainerLines, anew: Anew, gap: Gap
+    ) -> list[PrefixedLine]:
+        """The blocks within a container, in its lines."""
+        newline = self._manner.newline
+        last = level.base + len(level.lines)
+        lines = level.cut(level.base, old[0].start)
+        before: int | None = None
+        for number, (shape, origin) in enumerate(zip(new, origins([block.node for block in old], new), strict=True)):
+            if number and origin is not None and before is not None and origin.number == before + 1:
+                lines += level.cut(old[before].end, old[origin.number].start)
+            elif number:
+                lines += level.make_lines(gap(new[number - 1], shape), newline)
+            if origin is None:
+                lines += level.make_lines(anew(number, shape), newline)
+            elif origin.same:
+                lines += level.cut(old[origin.number].start, old[origin.number].end)
+            else:
+                lines += self.rewrite(old[origin.number], shape, level)
+            before = None if origin is None else origin.number
+        return lines + level.cut(old[-1].end, last)
+
+
+def _blank_gap(_above: Node, _below: Node) -> list[str]:
+    return [""]
+
+
+def _no_gap(_above: Node, _below: Node) -> list[str]:
+    return []
+
+
+def _put_marker(lines: list[PrefixedLine], marker: str, within: ContainerLines) -> list[PrefixedLine]:
+    """An item's lines with its marker before the first, and before no other."""
+    if not lines:
+        return []
+    rest = [line._replace(prefix=within.fresh) if line.prefix == within.lines[0].prefix else line for line in lines[1:]]
+    return [lines[0]._replace(prefix=marker), *rest]

@@ -1,0 +1,121 @@
+"""Putting a question to the person through the client.
+
+In the handshake's era it is a request of ours, and the call waits for what comes back. In the envelope's era the call
+ends with the question, and is repeated with the answer. There a consent is good once, for the call that it was given
+to and for the documents as they were then: a question has a name that cannot be guessed, and is kept with what it was
+about until a call has used its answer. Where nobody can be asked, the answer is None, and the tool refuses in words.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import OrderedDict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from redraft.errors import RedraftError
+from redraft.mcp_server.protocol import as_object
+
+if TYPE_CHECKING:
+    from redraft.mcp_server.call import McpCall
+    from redraft.mcp_server.protocol import Message
+
+SHOWN_PATHS = 50
+# Questions that nobody came back with an answer to; the oldest are forgotten, and asked again if need be.
+KEPT_QUESTIONS = 1000
+DESTROY = "destroy "
+
+
+class InputRequired(Exception):
+    """The call cannot go on without the person; the client is to ask them and to call again."""
+
+    def __init__(self, key: str, parameters: Message) -> None:
+        super().__init__(key)
+        self.key = key
+        self.parameters = parameters
+
+    def as_result(self) -> Message:
+        request = {"method": "elicitation/create", "params": self.parameters}
+        return {"resultType": "input_required", "inputRequests": {self.key: request}}
+
+
+class PendingQuestions:
+    """What was asked and is not answered yet, in the envelope's era: by the question's name, what it was about.
+    Whoever uses it holds the endpoint's guard."""
+
+    def __init__(self) -> None:
+        self._about: OrderedDict[str, str] = OrderedDict()
+
+    def ask(self, about: str) -> str:
+        key = secrets.token_hex(16)
+        self._about[key] = about
+        while len(self._about) > KEPT_QUESTIONS:
+            self._about.popitem(last=False)
+        return key
+
+    def find_answer(self, answers: Message, about: str) -> str | None:
+        """The name of the answer to this very question, if it is among those."""
+        return next((key for key in answers if self._about.get(key) == about), None)
+
+    def discard(self, keys: list[str]) -> None:
+        for key in keys:
+            self._about.pop(key, None)
+
+
+def confirm(call: McpCall, what: str, paths: list[str]) -> bool:
+    """Whether the person agrees."""
+    more = [f"and {len(paths) - SHOWN_PATHS} more"] if len(paths) > SHOWN_PATHS else []
+    question = "\n".join([f"May the agent {_describe_act(what)}?", *paths[:SHOWN_PATHS], *more])
+    answer = _elicit(call, question, {"agree": {"type": "boolean", "title": "Agree"}}, paths)
+    return answer is not None and answer.get("agree") is True
+
+
+def _describe_act(what: str) -> str:
+    """The act in the person's words: nothing is destroyed here, whatever the rules call it."""
+    return f"delete {what.removeprefix(DESTROY)} (it goes to the trash)" if what.startswith(DESTROY) else what
+
+
+def ask(call: McpCall, question: str) -> str | None:
+    """What the person says."""
+    answer = _elicit(call, question, {"answer": {"type": "string", "title": "Answer"}}, [])
+    said = None if answer is None else answer.get("answer")
+    return said if isinstance(said, str) else None
+
+
+def _elicit(call: McpCall, question: str, properties: Message, paths: list[str]) -> Message | None:
+    if not call.client.can_be_asked:
+        return None
+    schema: Message = {"type": "object", "properties": properties, "required": list(properties)}
+    parameters: Message = {"mode": "form", "message": question, "requestedSchema": schema}
+    if call.client.by_request:
+        answer = _supplied_answer(call, parameters, paths)
+    else:
+        answer = call.connection.ask_client(call, parameters)
+    return as_object(answer.get("content")) if answer.get("action") == "accept" else None
+
+
+def _supplied_answer(call: McpCall, parameters: Message, paths: list[str]) -> Message:
+    """The answer with which the call was repeated; `InputRequired` where it has none to this."""
+    questions = call.connection.endpoint.questions
+    answers = as_object(call.given.get("inputResponses"))
+    about = _fingerprint(call, parameters["message"], paths)
+    key = questions.find_answer(answers, about)
+    if key is None:
+        raise InputRequired(questions.ask(about), parameters)
+    call.consents.append(key)
+    return as_object(answers[key])
+
+
+def _fingerprint(call: McpCall, question: str, paths: list[str]) -> str:
+    """What a consent is bound to: the question, the call, and what the documents say."""
+    asked = {name: call.given.get(name) for name in ("name", "arguments", "uri")}
+    about: list[Any] = [question, call.method, asked, [_version(call, path) for path in paths]]
+    return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _version(call: McpCall, path: str) -> str | None:
+    try:
+        return call.connection.endpoint.workspace.read(path).version
+    except RedraftError:
+        return None

@@ -1,0 +1,1 @@
+"""How MCP messages travel: standard streams and HTTP."""

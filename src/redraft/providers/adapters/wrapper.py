@@ -1,0 +1,44 @@
+"""A provider around another one, which is that other one to everybody else; what it does to a step it says itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redraft.providers.contract import Provider
+
+
+class ProviderWrapper:
+    """Everything but `run_step`. What the loop tells a route about its model (`report`) is passed on, and so is the
+    end (`aclose`), where the inner provider knows of them."""
+
+    def __init__(self, inner: Provider) -> None:
+        self._inner = inner
+
+    @property
+    def provider_name(self) -> str:
+        return self._inner.provider_name
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    @property
+    def supports_native_tools(self) -> bool:
+        return self._inner.supports_native_tools
+
+    @property
+    def context_tokens(self) -> int | None:
+        return self._inner.context_tokens
+
+    def skip_step(self) -> None:
+        self._inner.skip_step()
+
+    def report(self, trigger: str) -> bool:
+        report = getattr(self._inner, "report", None)
+        return report is not None and bool(report(trigger))
+
+    async def aclose(self) -> None:
+        close = getattr(self._inner, "aclose", None)
+        if close is not None:
+            await close()

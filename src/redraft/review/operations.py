@@ -1,0 +1,598 @@
+"""What can happen to a review: a decision, typing, an agent's turn, saving.
+
+Each act takes a review and gives a new one. Decisions touch only their own part, so their order cannot matter. No act
+of an agent removes a character that the person typed or saved: it marks it as taken out, and a reject takes the mark
+away.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
+
+from redraft.errors import Refused
+from redraft.review.blanks import blanks_to_save, set_blanks_apart
+from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
+from redraft.text.diff.word_diff import word_edits
+from redraft.text.diff.word_runs import widen_edits
+from redraft.text.edits import Change, Edit
+from redraft.text.merge.three_way import CleanRegion, merge
+from redraft.text.units import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+Unit = Literal["words", "suggestion", "sentence", "paragraph", "document"]
+
+
+# Decisions
+
+
+def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
+    """Take the chosen hunks, as they stand in working, into base. A conflict has to be settled first. Where a `turn` is
+    named, the words of other turns in the same hunk stay pending."""
+    wanted = review.require_hunks(ids)
+    blanks = blanks_to_save(review, wanted, turn)
+    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    for part in review.parts:
+        if part.id in wanted and part.unsettled:
+            standing = "yours" if part.working != part.base else "the one that stands there"
+            choice = f"the agent's text or {standing}" if part.marks else "your text or theirs"
+            raise Refused(
+                f"Somebody else changed the same words: choose {choice} first.", code="conflict", hunk_id=part.id
+            )
+    for part in review.parts:
+        if part.id in wanted and turn and part.entangled_turns(turn).earlier:
+            raise _entangled_error(part, "before")
+    return _decide(
+        review, wanted, lambda part: _accept_turn(part, turn) if is_shared(part, turn) else _plain_part(part.working)
+    )
+
+
+def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
+    """Take an agent's words back out and bring back those it took out; in a hunk of the person's own, theirs. Where a
+    `turn` is named, the words of other turns in the same hunk stay pending."""
+    wanted = review.require_hunks(ids)
+    for part in review.parts:
+        if part.id in wanted and turn and part.entangled_turns(turn).later:
+            raise _entangled_error(part, "after")
+    return _decide(
+        review,
+        wanted,
+        lambda part: (
+            _without_marks(part, lambda mark: turn_of(mark) == turn) if is_shared(part, turn) else _reject_part(part)
+        ),
+    )
+
+
+def _entangled_error(part: Part, when: str) -> Refused:
+    return Refused(
+        f"Another turn changed the same words {when} this one: decide that one first, or the hunk as a whole.",
+        code="conflict",
+        hunk_id=part.id,
+    )
+
+
+def is_shared(part: Part, turn: str) -> bool:
+    """Whether other turns have words in a part as well."""
+    return bool(turn) and turn in part.turns and len(part.turns) > 1
+
+
+def take_theirs(review: Review, ids: Iterable[str]) -> Review:
+    """Settle a conflict for the other side. An agent's proposal becomes the working text, still to be accepted; against
+    another program, its text stands, and what the person typed there goes."""
+    return _decide(review, review.require_hunks(ids), _take_part)
+
+
+def resolve(review: Review, name: str, text: str) -> Review:
+    """Settle a hunk with a text of the person's own, accepted at once."""
+    return _decide(review, review.require_hunks([name]), lambda _: _plain_part(text))
+
+
+def accept_all(review: Review) -> Review:
+    """Accept everything but what has to be settled first."""
+    return accept(review, [part.id for part in review.parts if part.is_hunk and not part.unsettled])
+
+
+def reject_all(review: Review) -> Review:
+    """Reject everything of an agent's. The person's own hunks stand."""
+    return reject(review, [hunk.id for hunk in review.hunks if hunk.author in ("agent", "mixed")])
+
+
+def withdraw(review: Review, turn: str) -> Review | None:
+    """Take back whatever is pending of one turn, its own words alone, also where others wrote between them; None where
+    a later turn changed the same words, which then would stand without what they were made of."""
+    if turn not in review.turns:
+        return review
+    if any(part.entangled_turns(turn).later for part in review.parts if not part.same):
+        return None
+    return _regroup(review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn))
+
+
+def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -> Review:
+    """The review with this hunk of an agent's as two: what it puts in is cut at `at`, what it takes out at `base_at`
+    (by default the first hunk takes out all of it). No text changes; each half is decided by itself from now on."""
+    review.require_hunks([name])
+    number = _next_number(review)
+    parts: list[Part] = []
+    for part in review.parts:
+        if part.id != name:
+            parts.append(part)
+            continue
+        if part.author != "agent" or part.conflict or any(run.by == USER and run.in_working for run in part.runs):
+            raise Refused("Only a hunk that is all an agent's can be split.", hunk_id=part.id)
+        place = len(part.base) if base_at is None else base_at
+        for text, cut in ((part.working, at), (part.base, place)):
+            if not 0 <= cut <= len(text) or text[cut - 1 : cut + 1] == "\r\n":
+                raise Refused(f"There is no place {cut} to split the hunk at.", hunk_id=part.id, at=cut)
+        for half in _halves(part, at, place):
+            if not any(run.marks for run in half):
+                raise Refused("One half of the hunk would be empty.", hunk_id=part.id)
+            parts += group_runs(_with_own_marks(half, part.turns, number))
+            number += len(part.turns)
+    return Review(join_parts(parts))
+
+
+def _halves(part: Part, at: int, base_at: int) -> tuple[list[Run], list[Run]]:
+    """The runs of a part before and behind these places of its working text and its base. Words that stay, and that
+    only one of the two cuts would part, are taken out in one half and put in by the other."""
+    halves: tuple[list[Run], list[Run]] = ([], [])
+    mark = part.marks[-1]
+    for run in part.runs:
+        in_base, in_working, rest = part.has_in_base(run), run.in_working, run.text
+        while rest:
+            ahead = [places for places, has in ((base_at, in_base), (at, in_working)) if has and 0 < places < len(rest)]
+            piece = run._replace(text=rest[: min(ahead, default=len(rest))])
+            old, new = base_at <= 0, at <= 0
+            if in_base and in_working and old != new:
+                halves[old].append(piece._replace(gone=(mark,)))
+                halves[new].append(Run(piece.text, mark))
+            else:
+                halves[old if in_base else new].append(piece)
+            rest = rest[len(piece.text) :]
+            base_at -= len(piece.text) if in_base else 0
+            at -= len(piece.text) if in_working else 0
+    return halves
+
+
+def _with_own_marks(runs: Iterable[Run], turns: Sequence[str], number: int) -> Iterator[Run]:
+    """The runs with one mark for each of these turns, the oldest first: numbered from `number`."""
+    marks = {turn: f"{turn}#{number + index}.0" for index, turn in enumerate(turns)}
+    for run in runs:
+        gone = dict.fromkeys(mark if mark == USER else marks[turn_of(mark)] for mark in run.gone)
+        yield run._replace(by=marks[turn_of(run.by)] if run.is_agents else run.by, gone=tuple(gone))
+
+
+def expand(review: Review, ids: Iterable[str], unit: Unit) -> list[str]:
+    """The hunks that are decided together with these when a person decides by a larger unit: all of what one call
+    suggested, of a sentence or paragraph of the working text, or of the document. The person's own hunks only where
+    they are named."""
+    wanted = review.require_hunks(ids)
+    found = [hunk for hunk in review.hunks if hunk.id in wanted or hunk.turns]
+    if unit == "words":
+        return sorted(wanted)
+    chosen = [hunk for hunk in review.hunks if hunk.id in wanted]
+    if unit == "document":
+        return [hunk.id for hunk in found]
+    if unit == "suggestion":
+        suggestions = {hunk.suggestion for hunk in chosen} - {""}
+        return [hunk.id for hunk in found if hunk.id in wanted or hunk.suggestion in suggestions]
+    stretches = [
+        _stretch(review.working, hunk.working_at, hunk.working_at + len(hunk.working), unit) for hunk in chosen
+    ]
+    return [
+        hunk.id
+        for hunk in found
+        if hunk.id in wanted
+        or any(start <= hunk.working_at and hunk.working_at + len(hunk.working) <= end for start, end in stretches)
+    ]
+
+
+def _stretch(text: str, start: int, end: int, unit: Unit) -> tuple[int, int]:
+    """The paragraphs, or the sentences of them, in which a stretch lies."""
+    first = text.rfind("\n\n", 0, start) + 2 if "\n\n" in text[:start] else 0
+    last = text.find("\n\n", end)
+    last = len(text) if last < 0 else last
+    if unit == "paragraph":
+        return first, last
+    places = [first, *accumulate((len(each) for each in sentences(text[first:last])), initial=first)]
+    before = [place for place in places if place <= start]
+    after = [place for place in places if place >= end and place > start]
+    return (max(before, default=first), min(after, default=last))
+
+
+def _plain_part(text: str) -> Part:
+    return Part((Run(text),) if text else ())
+
+
+def _accept_turn(part: Part, turn: str) -> Part:
+    """The part with one turn's words taken; what others did to them stays pending."""
+    runs: list[Run] = []
+    for run in part.runs:
+        if any(turn_of(mark) == turn for mark in run.marks if mark in run.gone):
+            continue
+        if run.is_agents and turn_of(run.by) == turn:
+            if USER not in run.gone:
+                runs.append(run._replace(by=""))
+        else:
+            runs.append(run)
+    return Part(tuple(runs), part.id)
+
+
+def _take_part(part: Part) -> Part:
+    if part.conflict and not part.marks:
+        return _reject_part(part)
+    return Part(tuple(run._replace(clash=False) for run in part.runs), part.id)
+
+
+def _reject_part(part: Part) -> Part:
+    if part.author != "user":
+        return _without_marks(part, lambda _: True)
+    kept = [run.without(USER)._replace(clash=False) for run in part.runs if run.by != USER]
+    return Part(tuple(kept), part.id)
+
+
+def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
+    """The part without some of the agents' edits. Where words that come back meet words that the person typed, the
+    two may be meant for the same place: both stay, and the place is marked."""
+    kept: list[tuple[Run, Run]] = []  # each as it was, and as it is
+    back = False
+    for run in part.runs:
+        if run.is_agents and matches(run.by):
+            continue
+        gone = [mark for mark in run.gone if mark != USER and matches(mark)]
+        back = back or bool(gone and not run.without(*gone).gone and run.text.strip())
+        kept.append((run, run.without(*gone)))
+    agents = any(run.marks for _, run in kept)
+    typed = any(run.by == USER and run.text.strip() for _, run in kept)
+    doubtful = not agents and back and typed and not part.conflict and _is_inside(part)
+    return Part(
+        tuple(
+            run._replace(
+                clash=(was.clash and (agents or not was.marks or was.overwritten)) or (doubtful and run.by == USER)
+            )
+            for was, run in kept
+        ),
+        part.id,
+    )
+
+
+def _is_inside(part: Part) -> bool:
+    """Whether the person typed within or right behind what the agent put in, so perhaps about it."""
+    before: Run | None = None
+    for run in part.runs:
+        if run.by == USER and before is not None and before.is_agents:
+            return True
+        before = run
+    return False
+
+
+def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Review:
+    after = _regroup(review, lambda part: act(part) if part.id in wanted and part.is_hunk else part)
+    return after if after.pending else _without_traces(after)
+
+
+def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
+    """Each part after an act on it: cut anew where the act changed it."""
+    parts: list[Part] = []
+    for part in review.parts:
+        after = act(part)
+        parts += [part] if after is part else group_runs(after.runs)
+    return Review(join_parts(parts, review.parts))
+
+
+def _without_traces(review: Review) -> Review:
+    """Nothing of an agent's is left to decide: neither is what the person wrote over again, which no hunk shows."""
+    return Review(join_parts(part if part.is_hunk else _plain_part(part.base) for part in review.parts))
+
+
+# The person types and saves
+
+
+def type_into(review: Review, change: Change) -> Review:
+    """The person edits the working text."""
+    change.apply(review.working)  # refuses a change that was made for another text
+    retyped = _retyped_hunks(review, change)
+    if retyped:
+        return _regroup(review, lambda part: _without_marks(part, lambda _: True) if part.id in retyped else part)
+    touches: list[RunEdit] = []
+    for edit in change.edits:
+        # Only the words that differ: whoever replaces a line by a longer one has typed the rest alone.
+        parts = word_edits(edit.old, edit.new) if edit.old and edit.new else (Edit(0, edit.old, edit.new),)
+        touches += [RunEdit(edit.at + part.at, edit.at + part.end, part.new) for part in parts]
+    return _apply_run_edits(review, touches)
+
+
+def _retyped_hunks(review: Review, change: Change) -> set[str]:
+    """The agents' hunks over which the person wrote just what stood there before: by that they refuse them. None where
+    they changed anything else with it."""
+    starts = list(accumulate((len(part.working) for part in review.parts), initial=0))
+    found: set[str] = set()
+    for edit in change.edits:
+        parts = (
+            review.parts[index]
+            for index in range(bisect_left(starts, edit.at), bisect_right(starts, edit.at, hi=len(review.parts)))
+        )
+        retyped = [part.id for part in parts if _is_retyped(part, edit)]
+        if not retyped:
+            return set()
+        found.update(retyped)
+    return found
+
+
+def _is_retyped(part: Part, edit: Edit) -> bool:
+    return (part.working, part.base) == (edit.old, edit.new) and part.author == "agent" and not part.conflict
+
+
+def save(review: Review) -> Review:
+    """What the person typed is on the disk now."""
+    if not any(USER in (run.by, *run.gone) for part in review.parts if not part.same for run in part.runs):
+        return review
+    return _regroup(review, lambda part: part if part.same else Part(tuple(_save_runs(part)), part.id))
+
+
+def _save_runs(part: Part) -> list[Run]:
+    runs: list[Run] = []
+    for run in part.runs:
+        if run.is_agents:
+            runs.append(run)
+        elif USER not in run.gone:
+            runs.append(run._replace(by="", clash=run.clash and bool(part.marks)))
+    return runs
+
+
+def discard_typing(review: Review) -> Review:
+    """What the person typed and did not save is dropped; what agents propose stays."""
+    return _regroup(
+        review,
+        lambda part: (
+            part
+            if part.same
+            else Part(
+                tuple(
+                    run.without(USER)._replace(clash=run.clash and bool(part.marks))
+                    for run in part.runs
+                    if run.by != USER
+                ),
+                part.id,
+            )
+        ),
+    )
+
+
+# Agents
+
+
+def apply_agent_turn(review: Review, seen: str, result: str, turn: str, calls: Sequence[Change] = ()) -> Review:
+    """An agent that was shown `seen` made `result` of it, by these `calls` one after the other if they are known.
+
+    Where only the agent changed the text, working follows the agent. Where the person typed over the same words
+    meanwhile, working keeps the person's text, and the agent's stands beside it, marked as a conflict.
+    """
+    if seen != review.working:
+        return _apply_late_turn(review, seen, result, turn)
+    for call in calls or (Change.between(seen, result, words=True),):
+        wide = widen_edits(call.edits, review.working)
+        touches = agent_run_edits(call.edits, wide, turn, _next_number(review), _find_typing(review))
+        touches = join_crowded(touches, review.working)
+        review = _apply_run_edits(review, _in_conflicts(review, touches))
+    return review
+
+
+def _apply_late_turn(review: Review, seen: str, result: str, turn: str) -> Review:
+    edits: list[tuple[Edit, bool]] = []
+    at = 0
+    for piece in merge(seen, review.working, result).pieces:
+        ours = piece.ours
+        if not isinstance(piece, CleanRegion):
+            edits.append((Edit(at, ours, piece.theirs), True))
+        elif piece.side == "theirs" and piece.text != piece.base:
+            edits += [(edit.shift(at), False) for edit in Change.between(piece.base, piece.text, words=True).edits]
+        at += len(ours)
+    number = _next_number(review)
+    touches: list[RunEdit] = []
+    is_typed = _find_typing(review)
+    widened = _widen_conflicts(review.working, edits)
+    for (edit, clash), words in zip(widened, widen_edits([edit for edit, _ in widened], review.working), strict=True):
+        if clash:
+            touches.append(RunEdit(edit.at, edit.end, edit.new, f"{turn}#{number}.0", clash=True))
+        else:
+            touches += agent_run_edits([edit], [words], turn, number, is_typed)
+        number += 1
+    return _apply_run_edits(review, _in_conflicts(review, join_crowded(touches, review.working)))
+
+
+def _find_typing(review: Review) -> Callable[[int, int], bool]:
+    """Tells whether a stretch of the working text has typing in it that is not saved."""
+    starts: list[int] = []
+    ends: list[int] = []
+    at = 0
+    for part in review.parts:
+        for run in part.runs if not part.same else ():
+            if run.by == USER and run.in_working:
+                starts.append(at)
+                ends.append(at + len(run.text))
+            at += len(run.text) if run.in_working else 0
+        at += len(part.working) if part.same else 0
+    return lambda start, end: bisect_left(starts, end) > bisect_right(ends, start)
+
+
+def _widen_conflicts(working: str, edits: list[tuple[Edit, bool]]) -> list[tuple[Edit, bool]]:
+    """Conflicts by whole lines, with whatever else the agent did there: that is what a person compares."""
+    widened: list[tuple[Edit, bool]] = []
+    for edit, clash in edits:
+        if clash:
+            start = working.rfind("\n", 0, edit.at) + 1
+            end = working.find("\n", edit.end)
+            end = len(working) if end < 0 else end
+            edit = Edit(start, working[start:end], working[start : edit.at] + edit.new + working[edit.end : end])  # noqa: PLW2901
+        while widened and (widened[-1][0].end > edit.at or (clash and widened[-1][0].end >= edit.at)):
+            before, was_clash = widened.pop()
+            edit, clash = _overlay(working, before, edit), clash or was_clash  # noqa: PLW2901
+        widened.append((edit, clash))
+    return widened
+
+
+def _overlay(working: str, first: Edit, second: Edit) -> Edit:
+    """Two edits that overlap because one was widened over unchanged text, as one."""
+    start, end = min(first.at, second.at), max(first.end, second.end)
+    if first.end <= second.at:
+        new = first.new + working[first.end : second.at] + second.new
+    elif second.at <= first.at:  # the second was widened over the first, which changed what stands in its prefix
+        lead = first.at - second.at
+        new = second.new[:lead] + first.new + second.new[lead + len(first.old) :]
+    else:  # the first was widened over the beginning of the second
+        tail = first.end - second.at
+        new = first.new[: len(first.new) - tail] + second.new + working[second.end : end]
+    return Edit(start, working[start:end], new)
+
+
+def _in_conflicts(review: Review, touches: list[RunEdit]) -> list[RunEdit]:
+    """Where a conflict waits already, what another agent does there waits with it."""
+    places: list[tuple[int, int]] = []
+    at = 0
+    for part in review.parts:
+        end = at + len(part.working)
+        if part.conflict:
+            places.append((at, end))
+        at = end
+    if not places:
+        return touches
+    return [
+        touch._replace(clash=True)
+        if any((start < touch.end and touch.start < end) or start < touch.start < end for start, end in places)
+        else touch
+        for touch in touches
+    ]
+
+
+def _next_number(review: Review) -> int:
+    numbers = [number_of(part.marks[-1]) for part in review.parts if part.marks]
+    return max(numbers, default=0) + 1
+
+
+# Working text to runs
+
+
+def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
+    """Cut anew only the parts on which a touch falls; every other part stays as it is, id and all."""
+    before = review.parts or (Part(()),)
+    after: list[Part] = []
+    done = at = 0
+    for first, last, some in _groups(before, touches):
+        at += sum(len(part.working) for part in before[done:first])
+        after += before[done:first]
+        runs = [run for part in before[first:last] for run in part.runs]
+        after += group_runs(set_insertions_apart(_restore_retyped(rewrite(runs, some, at))))
+        at += sum(len(part.working) for part in before[first:last])
+        done = last
+    return Review(join_parts([*after, *before[done:]], review.parts))
+
+
+def set_insertions_apart(runs: list[Run]) -> list[Run]:
+    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
+    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
+    that are taken out."""
+    out = [run for run in _set_removals_apart(list(join_runs(runs))) if run.text]
+    out = list(join_runs(out))
+    for index in range(1, len(out) - 1):
+        before, inside, behind = out[index - 1 : index + 2]
+        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
+            continue
+        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
+            text = before.text + inside.text.removesuffix(before.text)
+            out[index - 1 : index + 1] = [inside._replace(text=text), before]
+        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
+            text = inside.text.removeprefix(behind.text) + behind.text
+            out[index : index + 2] = [behind, inside._replace(text=text)]
+    return out
+
+
+def _set_removals_apart(runs: list[Run]) -> list[Run]:
+    """The runs, where an edit took out the blank in front of words that another had taken out with the blank behind
+    them, and goes on behind those: each as well took out the other blank, and then none stands around the other."""
+    out = list(runs)
+    for index, blank in enumerate(runs):
+        if not blank.gone or blank.clash or not blank.text.isspace():
+            continue
+        behind = index + 1
+        while behind < len(out) and out[behind].gone == out[index + 1].gone != blank.gone and out[behind].gone:
+            behind += 1
+        if behind - index < 2 or behind == len(out) or out[behind].gone != blank.gone:
+            continue
+        last, follower = out[behind - 1], out[behind]
+        if blank.by == last.by == follower.by and not last.clash and last.text.endswith(blank.text):
+            out[index] = blank._replace(gone=last.gone)
+            out[behind - 1] = last._replace(text=last.text.removesuffix(blank.text))
+            out[behind] = follower._replace(text=blank.text + follower.text)
+    return out
+
+
+def _restore_retyped(runs: list[Run]) -> list[Run]:
+    """Where the person typed again what they, or an agent, had just taken out there, it is as it was: an agent's edit
+    of it is refused by that, if nothing else of the edit is left to see."""
+    for index, run in enumerate(runs):
+        if run.by != USER or run.gone or run.clash:
+            continue
+        for other in _hidden_beside(runs, index):
+            hidden = runs[other]
+            if hidden.text == run.text and hidden.by != USER and not hidden.clash and not hidden.is_agents:
+                refused = [mark for mark in hidden.marks if not _is_seen(runs, mark)]
+                if len(refused) == len(hidden.marks):
+                    restored = [
+                        each._replace(gone=()) if place == other else each
+                        for place, each in enumerate(runs)
+                        if place != index and not (each.is_agents and each.by in refused)
+                    ]
+                    return _restore_retyped(restored)
+            elif hidden.is_agents and hidden.text == run.text and hidden.gone == (USER,) and not hidden.clash:
+                restored = [each.without(USER) if place == other else each for place, each in enumerate(runs)]
+                return [each for place, each in enumerate(restored) if place != index]
+    return runs
+
+
+def _hidden_beside(runs: list[Run], index: int) -> Iterator[int]:
+    """The runs that nobody sees right before and behind a place."""
+    for step in (-1, 1):
+        place = index + step
+        while 0 <= place < len(runs) and not runs[place].in_working:
+            yield place
+            place += step
+
+
+def _is_seen(runs: list[Run], mark: str) -> bool:
+    return any(run.by == mark and run.in_working for run in runs)
+
+
+def _groups(parts: Sequence[Part], touches: list[RunEdit]) -> list[tuple[int, int, list[RunEdit]]]:
+    """Runs of parts `[first, last)` with the touches that fall on them, in order and apart from each other."""
+    starts = [0, *accumulate(len(part.working) for part in parts)]
+    groups: list[tuple[int, int, list[RunEdit]]] = []
+    for touch in touches:
+        first, last = _range(parts, starts, touch)
+        if groups and first < groups[-1][1]:
+            earlier, end, some = groups[-1]
+            some.append(touch)
+            groups[-1] = min(earlier, first), max(end, last), some
+        else:
+            groups.append((first, last, [touch]))
+    return groups
+
+
+def _range(parts: Sequence[Part], starts: list[int], touch: RunEdit) -> tuple[int, int]:
+    if touch.start < touch.end:
+        first = bisect_right(starts, touch.start) - 1
+        last = bisect_left(starts, touch.end)
+    else:
+        # Between two parts: the one in front, so that what is put in follows its characters.
+        first = max(bisect_left(starts, touch.start) - 1, 0)
+        last = first + 1
+    if touch.mark == USER:
+        # What the person typed beside it is one with it.
+        while first > 0 and starts[first] == touch.start and not parts[first - 1].marks and not parts[first - 1].same:
+            first -= 1
+        while last < len(parts) and starts[last] == touch.end and not parts[last].marks and not parts[last].same:
+            last += 1
+    return first, last

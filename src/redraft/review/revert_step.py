@@ -1,0 +1,279 @@
+"""Taking one step of a review back while keeping what came after it.
+
+A step (a decision, typing that was discarded, a turn) changed some parts and perhaps the saved text. To take it back
+those parts are put where they were, followed by position through everything that changed the saved text since. Where
+the place is not as the step left it, there is no result: nothing is guessed from equal words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from redraft.review.operations import set_insertions_apart
+from redraft.review.outside_change import edit_saved_text
+from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.runs import USER, Run, RunEdit, rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from redraft.text.edits import Change
+
+    Neighbours = tuple[Part | None, Part | None]
+    Placed = tuple[int, Part, Neighbours]  # a place in the saved text, and what is pending there
+    Typed = tuple[int, str, list[RunEdit]]  # a place in the saved text, the words that belong there, typing in them
+
+
+def revert_step(now: Review, before: Review, after: Review, step: Change, since: Change) -> Review | None:
+    """The present without the step from `before` to `after`; None where later changes meet it.
+
+    `step` is what it did to the saved text, `since` what has changed that text afterwards.
+    """
+    if now == after:
+        return before
+    became = list(_place_pending(after))
+    new = {(at, part.runs) for at, part, _ in became}
+    gone = [
+        (at, part, follower)
+        for at, part, follower in _place_pending(before)
+        if (step.map(at, after=False), part.runs) not in new
+    ]
+    old = {(step.map(at, after=False), part.runs) for at, part, _ in _place_pending(before)}
+    if any(edit.at < at < edit.end for at, _, _ in gone for edit in step.edits):
+        return None  # a place inside a passage that the step replaced cannot be followed
+    review, gone = _lift_typing_out(now, gone, step, since)
+    placed = [(since.map(at, after=False), part) for at, part, _ in became if (at, part.runs) not in old]
+    review, typed = _take_parts_out(review, placed)
+    back = step.invert().rebase(since)
+    if review is None or back is None:
+        return None
+    review = edit_saved_text(review, back, around_typing=True) if back.edits else review
+    later = since.rebase(step.invert())  # what came since, as a change of the text before the step
+    for at, part, beside in reversed(gone):
+        place = back.map(since.map(step.map(at, after=False), after=False), after=False)
+        place = place if later is None else later.map(at, after=False)
+        if review is None or _is_overwritten(review, place, part):
+            continue
+        passed = _count_unsaved_before(now, since, step, at, part)
+        review = _insert_part(review, place, part, beside, passed) or _put_part_around(review, place, part)
+    for at, text, touches in reversed(typed):
+        review = _type_at(review, back.map(at, after=False), text, touches) if review else None
+    return None if review is None else Review(join_parts(group_runs(review.runs), [*before.parts, *now.parts]))
+
+
+def _count_unsaved_before(now: Review, since: Change, step: Change, at: int, part: Part) -> int | None:
+    """How much that is not saved stands right in front of what the step put in for a part; None where it put nothing
+    in, so that nobody can tell."""
+    start, end = (
+        since.map(place, after=False) for place in (step.map(at, after=False), step.map(at + len(part.saved)))
+    )
+    if start == end:
+        return None
+    place = count = 0
+    for run in now.runs:
+        if run.by:
+            count += len(run.text) if place == start else 0
+        elif place + len(run.text) > start:
+            break
+        else:
+            place += len(run.text)
+    return count
+
+
+def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Change) -> tuple[Review, list[Placed]]:
+    """The present without what the person typed into words that the step took, and the parts that come back with it:
+    there it is typed into a proposal."""
+    review = now
+    parts: list[Placed] = []
+    for at, part, beside in gone:
+        places = (step.map(at, after=False), step.map(at + len(part.saved)))
+        start, end = (since.map(place, after=False) for place in places)
+        typed: list[RunEdit] = []
+        if now.saved[start:end] == part.working:
+            review, typed = _lift_typing(review, start, end)
+        runs = rewrite(part.runs, typed)
+        parts.append((at, Part(tuple(set_insertions_apart(runs) if typed else runs), part.id), beside))
+    return review, parts
+
+
+def _lift_typing(review: Review, start: int, end: int) -> tuple[Review, list[RunEdit]]:
+    """The review without what the person typed within a stretch of its saved text; and that, by its place there."""
+    runs: list[Run] = []
+    typed: list[RunEdit] = []
+    at = 0
+    for run in review.runs:
+        until = at if run.by else at + len(run.text)
+        if run == Run(run.text, USER) and start < at < end:
+            typed.append(RunEdit(at - start, at - start, run.text))
+        elif run == Run(run.text, "", (USER,)) and start <= at and until <= end:
+            typed.append(RunEdit(at - start, until - start, ""))
+            runs.append(Run(run.text))
+        else:
+            runs.append(run)
+        at = until
+    return (Review(join_parts(group_runs(runs), review.parts)) if typed else review), typed
+
+
+def _take_parts_out(review: Review, placed: list[tuple[int, Part]]) -> tuple[Review | None, list[Typed]]:
+    """The review without these parts, and what the person has typed into each since."""
+    typed: list[Typed] = []
+    left: Review | None = review
+    for at, part in placed:
+        left, touches = _remove_part(left, at, part) if left else (None, [])
+        typed += [(at, part.working, touches)] if touches else []
+    return left, typed
+
+
+def _type_at(review: Review, start: int, text: str, touches: list[RunEdit]) -> Review | None:
+    """The review with what was typed into a proposal typed into the same words of the saved text; None where those are
+    not there as they were."""
+    at = working_at = 0
+    for run in review.runs:
+        until = at if run.by else at + len(run.text)
+        if run.plain and at <= start and start + len(text) <= until and run.text[start - at :].startswith(text):
+            distance = working_at + start - at
+            moved = [touch._replace(start=touch.start + distance, end=touch.end + distance) for touch in touches]
+            return Review(join_parts(group_runs(rewrite(review.runs, moved)), review.parts))
+        at, working_at = until, working_at + (len(run.text) if run.in_working else 0)
+    return None
+
+
+def _is_overwritten(review: Review, at: int, part: Part) -> bool:
+    """Whether the person has typed over all of what a part of their own stood for: their newer words stand."""
+    if part.marks or not part.saved:
+        return False
+    place, end = 0, at + len(part.saved)
+    for run in review.runs:
+        if run.by:
+            continue
+        until = place + len(run.text)
+        if place < end and at < until and USER not in run.gone:
+            return False
+        place = until
+    return True
+
+
+def _place_pending(review: Review) -> Iterator[Placed]:
+    """What is pending, without the plain text that frames it, each with its place in the saved text and with what is
+    pending right before and behind it, without any text between them."""
+    placed = list(_place_parts(review))
+    for index, (at, part) in enumerate(placed):
+        if not part.same:
+            before = placed[index - 1] if index else None
+            behind = placed[index + 1] if index + 1 < len(placed) else None
+            beside = tuple(None if each is None or each[1].same else each[1] for each in (before, behind))
+            yield at, part, (beside[0], beside[1])
+
+
+def _place_parts(review: Review) -> Iterator[tuple[int, Part]]:
+    at = 0
+    for part in review.parts:
+        pieces = [part] if part.same else _without_frame(part)
+        for piece in pieces:
+            yield at, piece
+            at += len(piece.saved)
+
+
+def _without_frame(part: Part) -> list[Part]:
+    """A part as its pending core and the plain text around it."""
+    runs = part.runs
+    first = next(index for index, run in enumerate(runs) if not run.plain)
+    last = len(runs) - next(index for index, run in enumerate(reversed(runs)) if not run.plain)
+    cut = [Part(runs[:first]), Part(runs[first:last], part.id), Part(runs[last:])]
+    return [each for each in cut if each.runs]
+
+
+def _remove_part(review: Review, at: int, part: Part) -> tuple[Review | None, list[RunEdit]]:
+    """The review without a part, and what the person has typed into the part since; no review where it is not there."""
+    parts = list(_place_parts(review))
+    for index, (place, other) in enumerate(parts):
+        runs, typed = (other.runs, []) if other.runs == part.runs else _without_typing(other)
+        if place == at and runs == part.runs:
+            kept = [each for _, each in parts]
+            plain = Part((Run(part.saved),))
+            return Review(join_parts([*kept[:index], plain, *kept[index + 1 :]])), typed
+    return None, []
+
+
+def _without_typing(part: Part) -> tuple[tuple[Run, ...], list[RunEdit]]:
+    """The runs of a part without what the person did to them; and that, by its place in what they then say."""
+    runs: list[Run] = []
+    typed: list[RunEdit] = []
+    at = 0
+    for run in part.runs:
+        if run == Run(run.text, USER):
+            typed.append(RunEdit(at, at, run.text))
+            continue
+        left = run.without(USER)
+        until = at + len(run.text) if left.in_working else at
+        if left != run and until > at:
+            typed.append(RunEdit(at, until, ""))
+        runs.append(left)
+        at = until
+    return Part(tuple(join_runs(runs))).runs, typed
+
+
+def _put_part_around(review: Review, at: int, part: Part) -> Review | None:
+    """The review with a part put over saved words into which the person has typed since: that stands in it."""
+    end = at + len(part.saved)
+    if not part.saved or review.saved[at:end] != part.saved or any(run.by == USER for run in part.runs):
+        return None
+    plain, typed = _lift_typing(review, at, end)
+    runs: list[Run] = []
+    place = 0
+    for run in part.runs:
+        if run.by:
+            runs.append(run)
+            continue
+        until = place + len(run.text)
+        inside = [
+            touch._replace(start=max(touch.start, place), end=min(touch.end, until))
+            for touch in typed
+            if touch.start < until and (place < touch.end or place == touch.start)
+        ]
+        typed_into = rewrite([Run(run.text)], inside, place)
+        runs += [
+            each if each.by else each._replace(gone=(*run.gone, *each.gone), clash=run.clash) for each in typed_into
+        ]
+        place = until
+    return _insert_part(plain, at, Part(tuple(runs), part.id), (None, None)) if typed else None
+
+
+def _insert_part(review: Review, at: int, part: Part, beside: Neighbours, passed: int | None = None) -> Review | None:
+    """The review with a part put in at a place of the saved text; there behind so many characters that are not saved
+    (`passed`), where that is known."""
+    placed = list(_place_parts(review))
+    kept = [each for _, each in placed]
+    end = at + len(part.saved)
+    before, behind = beside
+    index = None if passed is None or part.saved else _find_among_unsaved(placed, at, passed)
+    if index is not None:
+        return Review(join_parts([*kept[:index], part, *kept[index:]]))
+    for index, (place, other) in enumerate(placed):
+        if part.saved:
+            break
+        if behind is not None and place == at and other.runs == behind.runs:
+            return Review(join_parts([*kept[:index], part, *kept[index:]]))
+        if before is not None and place + len(other.saved) == at and other.runs == before.runs:
+            return Review(join_parts([*kept[: index + 1], part, *kept[index + 1 :]]))
+    for index, (place, other) in enumerate(placed):
+        until = place + len(other.saved)
+        if other.same and place <= at and end <= until and other.saved[at - place : end - place] == part.saved:
+            head, tail = other.saved[: at - place], other.saved[end - place :]
+            middle = [Part((Run(head),)), part, Part((Run(tail),))]
+            return Review(join_parts([*kept[:index], *middle, *kept[index + 1 :]]))
+    if not part.saved and (not kept or at in (0, len(review.saved))):
+        return Review(join_parts([part, *kept] if at == 0 else [*kept, part]))
+    return None
+
+
+def _find_among_unsaved(placed: list[tuple[int, Part]], at: int, passed: int) -> int | None:
+    """Which part follows so many characters that are not saved at a place of the saved text."""
+    unsaved = end = 0
+    for index, (place, part) in enumerate(placed):
+        if place == at and unsaved == passed:
+            return index
+        end = place + len(part.saved)
+        tail = len("".join(run.text if run.by else "\0" for run in part.runs).rpartition("\0")[2])
+        unsaved = (tail if part.saved else unsaved + tail) if end == at else 0
+    return len(placed) if end == at and unsaved == passed else None

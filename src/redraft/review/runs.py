@@ -1,0 +1,223 @@
+"""Runs of characters, each of which knows who put it in and who took it out, and how edits change them.
+
+Run(text)                          saved: the disk has it
+Run(text, by=USER)                 typed by the person, not saved yet
+Run(text, by="turn#3.0")           put in by an agent: part 0 of suggestion 3 of that turn
+Run(text, gone=("turn#3.0",))      taken out by that edit
+Run(text, by=USER, gone=(USER,))   what stood there before a conflict of the person's with another program; unseen
+Run(..., clash=True)               somebody else changed the same words: agents' marks here are not carried out
+                                   in the working text, and what the person typed over another program's words
+                                   is not saved, until a person has chosen
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.text.diff.word_runs import word_runs
+from redraft.text.edits import Change, Edit, parts_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+USER = "user"
+# Nobody decides more changes of one line one by one: beyond that, neighbours are decided together.
+MAX_LINE_EDITS = 500
+
+
+class Run(NamedTuple):
+    """Characters that share one fate. See the module."""
+
+    text: str
+    by: str = ""
+    gone: tuple[str, ...] = ()
+    clash: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether all three readings have it, and nobody waits for a decision."""
+        return not self.by and not self.gone and not self.clash
+
+    @property
+    def taken_out_by_agent(self) -> bool:
+        return any(mark != USER for mark in self.gone)
+
+    @property
+    def in_proposed(self) -> bool:
+        return self.by != USER and not self.taken_out_by_agent
+
+    @property
+    def in_working(self) -> bool:
+        if self.clash:
+            return not self.is_agents and USER not in self.gone
+        return not self.gone
+
+    @property
+    def in_own(self) -> bool:
+        """Whether saving would write it: agents' marks do not count."""
+        return not self.is_agents and USER not in self.gone
+
+    @property
+    def overwritten(self) -> bool:
+        """Whether another program wrote it over words that the person had changed: theirs stand in its place, and came
+        first. (Words of a conflict with an agent that the person takes out later have the agent's mark first.)"""
+        return self.clash and not self.by and self.gone[:1] == (USER,)
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether it is what stood there before the person and another program changed it: no reading has it, and it is
+        kept only so that what that program writes next can be compared with it."""
+        return self.by == USER and USER in self.gone
+
+    @property
+    def is_agents(self) -> bool:
+        return self.by not in ("", USER)
+
+    @property
+    def marks(self) -> list[str]:
+        """The agents' edits that this run belongs to."""
+        return [mark for mark in (self.by, *self.gone) if mark not in ("", USER)]
+
+    def without(self, *marks: str) -> Run:
+        return self._replace(gone=tuple(mark for mark in self.gone if mark not in marks))
+
+
+def turn_of(mark: str) -> str:
+    """The token of the turn that an edit belongs to."""
+    return mark.rpartition("#")[0]
+
+
+def suggestion_of(mark: str) -> str:
+    """The suggestion (one edit of one call) that a run of words belongs to."""
+    return mark.rpartition(".")[0]
+
+
+def number_of(mark: str) -> int:
+    """The number of an edit's suggestion within its review: a later one has a higher one."""
+    return int(mark.rpartition("#")[2].partition(".")[0])
+
+
+class RunEdit(NamedTuple):
+    """A stretch of the working text and what is to stand there. In a clash it stays, and `new` stands beside it."""
+
+    start: int
+    end: int
+    new: str
+    mark: str = USER
+    clash: bool = False
+
+
+def agent_run_edits(
+    edits: Sequence[Edit],
+    wide: Sequence[Edit],
+    turn: str,
+    number: int,
+    is_typed: Callable[[int, int], bool] = lambda _start, _end: False,
+) -> list[RunEdit]:
+    """An agent's edits by runs of words, each with a mark of its own: the edits count from `number`, and `wide` are the
+    same as `widen_edits` gives them. Of a word that becomes another only the characters that differ are touched: what
+    stays of it stays whose it was. But words in which there is typing that is not saved (`is_typed`) are touched whole,
+    as far as the edit goes: half of a word is of no use."""
+    return [
+        RunEdit(words.at + part.at, words.at + part.end, part.new, f"{turn}#{number + index}.{place}")
+        for index, (edit, wide) in enumerate(zip(edits, wide, strict=True))
+        for place, run in enumerate(word_runs(wide))
+        for words in run
+        for part in _changed_characters(words, edit, is_typed)
+    ]
+
+
+def _changed_characters(words: Edit, edit: Edit, is_typed: Callable[[int, int], bool]) -> Iterable[Edit]:
+    """The part of an edit by words that changes anything: by whole words if several become one or one several, so that
+    nothing can be typed between two words and stand inside one when the edit is taken back. It takes nothing that the
+    agent's own `edit` leaves alone, of which `words` may be a wider view."""
+    old, new = words.old, words.new
+    edits = Change.between(old, new).edits
+    first, last = max(words.at, edit.at), min(words.end, edit.end)
+    if not edits or not (len(old.split()) > 1 or len(new.split()) > 1 or is_typed(first, last)):
+        return edits
+    start, kept = edits[0].at, len(old) - edits[0].end
+    while start > first - words.at and any(parts_word(text, start) for text in (old, new)):
+        start -= 1
+    while kept > words.end - last and any(parts_word(text, len(text) - kept) for text in (old, new)):
+        kept -= 1
+    return (Edit(start, old[start : len(old) - kept], new[start : len(new) - kept]),)
+
+
+def join_crowded(touches: list[RunEdit], text: str) -> list[RunEdit]:
+    """The touches of a text; in a line with more edits than anybody decides one by one, neighbours share a mark."""
+    joined: list[RunEdit] = []
+    for line in _by_lines(touches, text):
+        marks = list(dict.fromkeys(touch.mark for touch in line))
+        if len(marks) <= MAX_LINE_EDITS:
+            joined += line
+            continue
+        several = -(-len(marks) // MAX_LINE_EDITS)
+        shared = {mark: marks[index - index % several] for index, mark in enumerate(marks)}
+        joined += [touch._replace(mark=shared[touch.mark]) for touch in line]
+    return joined
+
+
+def _by_lines(touches: list[RunEdit], text: str) -> list[list[RunEdit]]:
+    """The touches line by line; those of one edit stay together, and a clash stands alone."""
+    lines: list[list[RunEdit]] = []
+    for touch in touches:
+        before = lines[-1][-1] if lines else None
+        if before is None or touch.clash or before.clash:
+            lines.append([touch])
+        elif touch.mark == before.mark or all(text.find(each, before.start, touch.start) < 0 for each in "\r\n"):
+            lines[-1].append(touch)
+        else:
+            lines.append([touch])
+    return lines
+
+
+def rewrite(runs: Sequence[Run], touches: Sequence[RunEdit], at: int = 0) -> list[Run]:
+    """The runs after these touches of their working text, which begins at offset `at`. In order, none overlapping.
+
+    What is put in stands right behind the character before it, so in front of anything that is hidden there; what
+    replaces something stands behind what it replaces.
+    """
+    out: list[Run] = []
+    waiting = deque(touches)
+    _insert_at(out, waiting, at)
+    for run in runs:
+        if not run.in_working:
+            out.append(run)
+            continue
+        done = 0
+        while left := len(run.text) - done:
+            touch = waiting[0] if waiting else None
+            if touch is None or touch.start >= at + left:
+                length = left
+            else:
+                length = touch.start - at if touch.start > at else min(left, touch.end - at)
+            piece = run._replace(text=run.text[done : done + length])
+            inside = touch is not None and touch.start <= at < touch.end
+            out += _remove(piece, touch) if inside and touch is not None else [piece]
+            done, at = done + length, at + length
+            if inside and touch is not None and at == touch.end:
+                _insert(out, waiting.popleft())
+            _insert_at(out, waiting, at)
+    for touch in waiting:
+        _insert(out, touch)
+    return out
+
+
+def _insert_at(out: list[Run], waiting: deque[RunEdit], at: int) -> None:
+    while waiting and waiting[0].start == waiting[0].end == at:
+        _insert(out, waiting.popleft())
+
+
+def _insert(out: list[Run], touch: RunEdit) -> None:
+    if touch.new:
+        out.append(Run(touch.new, touch.mark, (), touch.clash))
+
+
+def _remove(run: Run, touch: RunEdit) -> list[Run]:
+    if touch.mark == USER:
+        return [] if run.by == USER else [run._replace(gone=(*run.gone, USER))]
+    if run.is_agents and turn_of(run.by) == turn_of(touch.mark):
+        return []  # a turn that writes over its own words leaves no trace of them
+    return [run._replace(gone=(*run.gone, touch.mark), clash=run.clash or touch.clash)]

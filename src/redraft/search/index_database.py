@@ -1,0 +1,326 @@
+"""The index's own database: which files were read, at which mark, the dictionaries of their words, and their texts.
+
+It holds nothing that cannot be made again, so whatever is wrong with it is answered by starting anew. A file that
+changed gets a new number in a new segment; what is known under the old number is left behind until its segment is
+dropped, with whatever else it holds, to be read again. Several processes may use it: numbers are never given out twice,
+and `version` tells when somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import zlib
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft import __version__
+from redraft.history.sqlite_file import LogIndex, enable_wal
+from redraft.search.segments import Segment, SegmentBuilder, decode_postings, pieces
+from redraft.workspace.folder.scan import FileMark
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+
+    from redraft.search.regex_syntax import Clause
+    from redraft.search.segments import PassagePart
+
+# What the index writes down of files: as rows, as segments of texts, and as batches on their way into the database.
+
+
+class IndexRow(NamedTuple):
+    """A file as it was read; `number` is 0 where it holds no text that may be shown."""
+
+    path: str
+    mark: FileMark
+    number: int
+
+
+class IndexInput(NamedTuple):
+    """A file to be written down. `words` is None where it holds no text that may be shown, and `text` where its mark
+    does not prove what it holds."""
+
+    path: str
+    mark: FileMark
+    words: str | None
+    text: bytes | None
+
+
+class SegmentRange(NamedTuple):
+    """A segment, and the first and last number of the texts in it."""
+
+    segment: int
+    first: int
+    last: int
+
+
+class IndexBatch:
+    """Files that were read and are to be written down together. Their words are gathered as they come, which takes far
+    longer than to write them down, and needs no database."""
+
+    def __init__(self) -> None:
+        self.reads: list[IndexInput] = []
+        self.builder = SegmentBuilder()
+        self.texts = 0
+        self.size = 0
+
+    def add(self, read: IndexInput) -> None:
+        self.reads.append(read)
+        self.size += read.mark.size
+        if read.words is not None:
+            self.builder.add(self.texts, read.words)
+            self.texts += 1
+
+
+# What may be shown was judged when it was written down, so another release, with perhaps other rules, begins anew.
+# Count up where the tables or those rules change within a release.
+SCHEMA = 3
+_VERSION = zlib.crc32(f"{SCHEMA} {__version__}".encode()) & 0x7FFF_FFFF
+BUSY_SECONDS = 2.0
+_AT_A_TIME = 500
+# To look into so many texts costs less than to ask on.
+FEW_ENOUGH = 30
+# A larger text is rather read from its file: a copy of it would cost more than it saves.
+LARGEST_TEXT = 1 << 20
+# So short a word is part of so many that it is asked about only where there is nothing longer.
+SHORT = 2
+TABLES = """
+    CREATE TABLE files (path TEXT PRIMARY KEY, number INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE segments (number INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        words BLOB NOT NULL);
+    CREATE TABLE postings (segment INTEGER NOT NULL, word INTEGER NOT NULL, numbers BLOB NOT NULL,
+        PRIMARY KEY (segment, word)) WITHOUT ROWID;
+    CREATE TABLE texts (number INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, text BLOB NOT NULL);
+    CREATE TABLE given (last INTEGER NOT NULL);
+    INSERT INTO given VALUES (0)"""
+
+
+class IndexLost(Exception):
+    """The database was damaged; it was removed and begun anew, so everything has to be read again."""
+
+
+class IndexUnavailable(Exception):
+    """The database cannot be used just now: another process holds it, or the disk is full."""
+
+
+class IndexDatabase:
+    """One connection, used by one thread at a time. Every call may raise `IndexLost` or `IndexUnavailable`."""
+
+    def __init__(self, state: str) -> None:
+        self.path = os.path.join(state, "search.db")
+        self._segments: list[Segment] = []
+        self._log_index = LogIndex(self.path)
+        self._connection = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        """The database; a new one where it is damaged, and one in memory where the disk or its holder gives us none."""
+        for _ in range(2):
+            try:
+                return self._connect(self.path)
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    break
+                self._remove()
+            except OSError:
+                break
+        return self._connect(":memory:")
+
+    def _connect(self, path: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            if path == self.path:
+                os.chmod(path, 0o600)
+            enable_wal(connection, BUSY_SECONDS)
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute("BEGIN IMMEDIATE")
+            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise sqlite3.DatabaseError("of another version")
+                for statement in TABLES.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={_VERSION}")
+            connection.execute("SELECT 1 FROM files, segments, postings, texts, given").fetchone()
+            connection.execute("COMMIT")
+            self._log_index.note()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _remove(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                os.unlink(self.path + suffix)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def _using(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
+        self._log_index.fill_up()
+        try:
+            if writing:
+                self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
+            if writing:
+                self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            if not _is_damage(error):
+                raise IndexUnavailable from error
+            self._connection.close()
+            self._remove()
+            self._connection = self._open()
+            self._segments = []
+            raise IndexLost from error
+
+    def version(self) -> int:
+        """Changes whenever another process has changed the database."""
+        with self._using() as connection:
+            return connection.execute("PRAGMA data_version").fetchone()[0]
+
+    def load(self) -> list[IndexRow]:
+        """Take in the dictionaries; gives the files."""
+        with self._using() as connection:
+            found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
+            self._segments = [Segment(*row) for row in found]
+            files = connection.execute("SELECT path, number, ino, size, mtime_ns, ctime_ns FROM files").fetchall()
+            return [IndexRow(path, FileMark(*marks), number) for path, number, *marks in files]
+
+    def put(self, batch: IndexBatch, gone: Sequence[str] = ()) -> list[IndexRow]:
+        """Write down files that were read and forget those that are gone."""
+        with self._using(writing=True) as connection:
+            connection.executemany(
+                "DELETE FROM texts WHERE number = (SELECT number FROM files WHERE path = ?)",
+                ((path,) for path in (*gone, *(read.path for read in batch.reads))),
+            )
+            connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in gone))
+            (last,) = connection.execute("SELECT last FROM given").fetchone()
+            numbers = count(last + 1)
+            rows = [
+                IndexRow(path, mark, next(numbers) if words is not None else 0) for path, mark, words, _ in batch.reads
+            ]
+            connection.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?)",
+                (
+                    (row.number, zlib.crc32(read.text), read.text)
+                    for row, read in zip(rows, batch.reads, strict=True)
+                    if row.number and read.text is not None and len(read.text) <= LARGEST_TEXT
+                ),
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+                ((row.path, row.number, *row.mark) for row in rows),
+            )
+            connection.execute("UPDATE given SET last = ?", (last + batch.texts,))
+            segment = self._put_segment(connection, batch, last + 1) if batch.texts else None
+        if segment is not None:
+            self._segments.append(segment)
+        return rows
+
+    def _put_segment(self, connection: sqlite3.Connection, batch: IndexBatch, first: int) -> Segment:
+        words = batch.builder.words()
+        extent = (first, first + batch.texts - 1)
+        added = connection.execute("INSERT INTO segments (first, last, words) VALUES (?, ?, ?)", (*extent, words))
+        number = added.lastrowid or 0
+        connection.executemany(
+            "INSERT INTO postings VALUES (?, ?, ?)",
+            ((number, word, numbers) for word, numbers in enumerate(batch.builder.postings())),
+        )
+        return Segment(number, first, words)
+
+    def extents(self) -> list[SegmentRange]:
+        with self._using() as connection:
+            return [SegmentRange(*row) for row in connection.execute("SELECT number, first, last FROM segments")]
+
+    def drop(self, extents: Iterable[SegmentRange]) -> None:
+        """Forget segments and all files that are in them."""
+        chosen = list(extents)
+        with self._using(writing=True) as connection:
+            for segment, first, last in chosen:
+                connection.execute("DELETE FROM texts WHERE number BETWEEN ? AND ?", (first, last))
+                connection.execute("DELETE FROM files WHERE number BETWEEN ? AND ?", (first, last))
+                connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
+                connection.execute("DELETE FROM segments WHERE number = ?", (segment,))
+        dropped = {extent.segment for extent in chosen}
+        self._segments = [segment for segment in self._segments if segment.number not in dropped]
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Of these texts those that are kept, as they were when they were written down."""
+        found: dict[int, bytes] = {}
+        with self._using() as connection:
+            for start in range(0, len(numbers), _AT_A_TIME):
+                some = numbers[start : start + _AT_A_TIME]
+                marks = ",".join("?" * len(some))
+                question = f"SELECT number, checksum, text FROM texts WHERE number IN ({marks})"  # noqa: S608 - only marks
+                for number, checksum, text in connection.execute(question, some):
+                    if zlib.crc32(text) != checksum:
+                        raise sqlite3.DatabaseError("a text is not what was written down")
+                    found[number] = text
+        return found
+
+    def candidates(self, clauses: Sequence[Clause]) -> set[int] | None:
+        """The numbers of all texts that may hold what is required (and of some left behind); None for any text."""
+        found: set[int] | None = None
+        with self._using() as connection:
+            for clause in sorted(clauses, key=lambda clause: -min(map(len, clause))):
+                if found is not None and (len(found) <= FEW_ENOUGH or min(map(len, clause)) <= SHORT):
+                    break
+                held = self._texts_with_any(connection, [pieces(word) for word in clause])
+                if held is not None:
+                    found = held if found is None else found & held
+        return found
+
+    def _texts_with_any(
+        self, connection: sqlite3.Connection, words: Sequence[Sequence[PassagePart]]
+    ) -> set[int] | None:
+        held: set[int] = set()
+        for word in words:
+            found = self._texts_with_all(connection, word)
+            if found is None:
+                return None
+            held |= found
+        return held
+
+    def _texts_with_all(self, connection: sqlite3.Connection, word: Sequence[PassagePart]) -> set[int] | None:
+        """The texts that hold all pieces of one passage; None where none of the pieces says anything."""
+        held: set[int] = set()
+        telling = False
+        for segment in self._segments:
+            within: set[int] | None = None
+            for piece in word:
+                ordinals = segment.ordinals(piece)
+                if ordinals is not None:
+                    texts = _texts(connection, segment.number, ordinals)
+                    within = texts if within is None else within & texts
+                if within is not None and len(within) <= FEW_ENOUGH:
+                    break
+            if within is None:
+                return None
+            telling = True
+            held.update(segment.first + place for place in within)
+        return held if telling else None
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file is at fault, and not the disk or another process.
+
+    A missing table is an ordinary error to SQLite; here it means that this is no longer our database.
+    """
+    if not isinstance(error, sqlite3.OperationalError):
+        return True
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF == sqlite3.SQLITE_ERROR
+
+
+def _texts(connection: sqlite3.Connection, segment: int, words: Sequence[int]) -> set[int]:
+    held: set[int] = set()
+    for start in range(0, len(words), _AT_A_TIME):
+        some = words[start : start + _AT_A_TIME]
+        marks = ",".join("?" * len(some))
+        question = f"SELECT numbers FROM postings WHERE segment = ? AND word IN ({marks})"  # noqa: S608 - only marks
+        for (numbers,) in connection.execute(question, (segment, *some)):
+            held.update(decode_postings(numbers))
+    return held

@@ -1,0 +1,1 @@
+"""Passages ranked by words and by meaning."""

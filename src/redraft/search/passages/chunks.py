@@ -1,0 +1,231 @@
+"""Cutting a document into passages, and passages into tiles.
+
+A passage is what a search ranks: a section of the document's outline that is not too long, else paragraphs of one, up
+to about 200 words together. A tile is a few whole sentences of a passage, about 50 words: close enough to a question's
+own size to be compared with it, and small enough to say on which line something stands. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from redraft.formats.outline.outline import outline
+from redraft.text.lines import count_breaks, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from redraft.formats.outline.outline import Format, Outline
+
+PASSAGE_WORDS = 200
+# So much may be left over, or too much, before a section is cut: half a passage more is better than a section in two.
+SECTION_WORDS = PASSAGE_WORDS * 3 // 2
+TILE_WORDS = 50
+HEADING_DEPTH = 6
+# Where a text has no spaces, so many characters weigh as much as a word.
+_WORD_LENGTH = 10
+# Where a sentence ends, or a paragraph.
+_END = re.compile(r"[.!?][\"'”’»)\]]*\s+|[。！？][”’」』]*\s*|\n\s*\n|\r\s*\r(?!\n)")
+# Where a sentence ends, or a line.
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”’」』]*\s*|[\r\n]\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of a document: its lines, half-open from 0, its text, and the headings that it stands under.
+
+    Only a line too long to be one passage is shared by several.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+    under: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceGroup:
+    """A few sentences of a passage, and the line of the document on which they begin."""
+
+    line: int
+    text: str
+
+
+def document_chunks(text: str, format: Format) -> list[Chunk]:  # noqa: A002 - as everywhere in formats
+    """The passages of a document, cut by its structure."""
+    lines = split_lines(text)
+    if format in ("json", "yaml"):
+        return _chunks(lines, _keys(outline(text, format, max_depth=2), lines))
+    found = outline(text, format, max_depth=HEADING_DEPTH)
+    # Where plain text gives no better hint, its outline is made of paragraphs; they divide nothing here.
+    return _chunks(
+        lines, {each.line_start: each.level for each in found.walk() if each.detected_by != "paragraph_break"}
+    )
+
+
+def _keys(found: Outline, lines: Sequence[str]) -> dict[int, int]:
+    """The keys of a data file that begin a passage; those within another only where that is too large for one.
+
+    Thousands of keys may stand on one line, so no line is weighed more than once."""
+    starts: dict[int, int] = {}
+    until = [0, *accumulate(map(weight, lines))]
+    for entry in found.entries:
+        starts.setdefault(entry.line_start, entry.level)
+        end = len(lines) if entry.line_end is None else entry.line_end + 1
+        if until[end] - until[entry.line_start] > SECTION_WORDS:
+            for child in entry.children:
+                starts.setdefault(child.line_start, child.level)
+    return starts
+
+
+def _chunks(lines: Sequence[str], starts: Mapping[int, int]) -> list[Chunk]:
+    """The passages of lines of which some (line -> level) start a section.
+
+    Joined they are the text, but for blank space at its beginning and end.
+    """
+    found: list[Chunk] = []
+    for start, end in _sections(lines, starts):
+        if start in starts and sum(map(weight, lines[start:end])) <= SECTION_WORDS:
+            found.append(Chunk(start, end, "".join(lines[start:end])))
+        else:
+            found += _paragraphs(lines, start, end)
+    return _attach_headings(found, lines, starts)
+
+
+def _attach_headings(found: Iterable[Chunk], lines: Sequence[str], starts: Mapping[int, int]) -> list[Chunk]:
+    """Every passage with the headings above it: what they say, they say of all that stands under them."""
+    waiting = sorted(starts, reverse=True)
+    above: list[int] = []
+    done: list[Chunk] = []
+    for chunk in found:
+        while waiting and waiting[-1] <= chunk.start_line:
+            line = waiting.pop()
+            above = [*(other for other in above if starts[other] < starts[line]), line]
+        under = "".join(lines[line] for line in above if line < chunk.start_line)
+        done.append(replace(chunk, under=under) if under else chunk)
+    return done
+
+
+def _sections(lines: Sequence[str], starts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Where sections lie, none of them blank. A heading with nothing under it but a deeper one goes with that."""
+    begun, bare = 0, -1  # `bare` is the level of the heading just read, while nothing has followed it
+    filled = False
+    for number, line in enumerate(lines):
+        level = starts.get(number)
+        if level is not None and filled and not 0 <= bare < level:
+            yield begun, number
+            begun = number
+        if line.strip():
+            filled = True
+            bare = -1 if level is None else level
+    if filled:
+        yield begun, len(lines)
+
+
+def _paragraphs(lines: Sequence[str], start: int, end: int) -> list[Chunk]:
+    """A section in passages: cut at the first blank line after half the measure, at any line when it is full."""
+    found: list[Chunk] = []
+    begun, size = start, 0
+    for number in range(start, end):
+        line = lines[number]
+        more = weight(line)
+        if size and (size + more > PASSAGE_WORDS or (size > PASSAGE_WORDS // 2 and not more)):
+            found.append(Chunk(begun, number, "".join(lines[begun:number])))
+            begun, size = number, 0
+        if more > PASSAGE_WORDS:
+            found += _pieces(lines, begun, number)
+            begun, more = number + 1, 0
+        size += more
+    if size:
+        found.append(Chunk(begun, end, "".join(lines[begun:end])))
+    elif found and begun < end:
+        found[-1] = Chunk(found[-1].start_line, end, found[-1].text + "".join(lines[begun:end]))
+    return _merge_scrap(found)
+
+
+def _pieces(lines: Sequence[str], begun: int, number: int) -> list[Chunk]:
+    """A line too long for a passage; blank lines before it go with its first piece."""
+    before = "".join(lines[begun:number])
+    first, *rest = pack_sentences(lines[number], PASSAGE_WORDS)
+    return [Chunk(begun, number + 1, before + first), *(Chunk(number, number + 1, text) for text in rest)]
+
+
+def _merge_scrap(found: list[Chunk]) -> list[Chunk]:
+    """A few words left at the end of a section say too little to stand alone."""
+    if len(found) > 1 and weight(found[-1].text) < PASSAGE_WORDS // 4:
+        last = found.pop()
+        found[-1] = Chunk(found[-1].start_line, last.end_line, found[-1].text + last.text)
+    return found
+
+
+def tiles(chunk: Chunk) -> list[SentenceGroup]:
+    """A passage as runs of whole sentences, none empty."""
+    found: list[SentenceGroup] = []
+    line = chunk.start_line
+    for text in pack_sentences(chunk.text, TILE_WORDS):
+        body = text.lstrip()
+        if body:
+            found.append(SentenceGroup(line + count_breaks(text[: len(text) - len(body)]), body.rstrip()))
+        line += count_breaks(text)
+    return found
+
+
+def sentences(tile: SentenceGroup) -> list[SentenceGroup]:
+    """A tile as its sentences, none empty, each with its line; one that goes on over a line end counts as two."""
+    found: list[SentenceGroup] = []
+    start = 0
+    for end in (*(match.end() for match in _SENTENCE_END.finditer(tile.text)), len(tile.text)):
+        if text := tile.text[start:end].strip():
+            found.append(SentenceGroup(tile.line + count_breaks(tile.text[:start]), text))
+        start = end
+    return found
+
+
+def pack_sentences(text: str, words: int) -> Iterator[str]:
+    """Neighbouring sentences together, up to so many words; joined they give the text."""
+    held, size = "", 0
+    for sentence in _sentences(text, words):
+        more = weight(sentence)
+        if size and size + more > words:
+            yield held
+            held, size = "", 0
+        held += sentence
+        size += more
+    if held:
+        yield held
+
+
+def _sentences(text: str, words: int) -> Iterator[str]:
+    """Sentences; those of too many words in parts."""
+    start = 0
+    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
+        sentence = text[start:end]
+        start = end
+        if weight(sentence) <= words:
+            yield sentence
+        else:
+            yield from _parts(sentence, words)
+
+
+def _parts(sentence: str, words: int) -> Iterator[str]:
+    """Lines if there are any, else words, else characters."""
+    start = 0
+    while start < len(sentence):
+        end = min(start + words * _WORD_LENGTH, len(sentence))
+        while weight(sentence[start:end]) > words:
+            end = start + (end - start) // 2
+        if end < len(sentence):
+            found = max(sentence.rfind("\n", start, end), sentence.rfind("\r", start, end - 1))
+            found = found if found > start else sentence.rfind(" ", start, end)
+            end = found + 1 if found > start else end
+            end += sentence[end - 1 : end + 1] == "\r\n"  # one line end, never two
+        yield sentence[start:end]
+        start = end
+
+
+def weight(text: str) -> int:
+    """How many words a text has, or would have if it had spaces; 0 for blank space."""
+    return max(len(text.split()), len(text.strip()) // _WORD_LENGTH)

@@ -1,0 +1,212 @@
+"""Ranking the passages of a whole folder, all documents together (see `hybrid`).
+
+The passages stay ready in memory from one search to the next; a document is read and cut again when its file has
+another mark, or when what the person works on is another text. So the first search of a large folder takes its time and
+the following ones take milliseconds. Documents are read as the person sees them, what is not saved included; a secret
+never is. Everything here runs without the workspace's guard: what only the workspace knows (`Drafts`) is handed in.
+Nothing is written but the kept vectors.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from redraft.errors import Busy
+from redraft.files.textfile import format_of
+from redraft.search.hits import path_order
+from redraft.search.passages.chunks import document_chunks
+from redraft.search.passages.hybrid import PassageIndex
+from redraft.search.passages.vector_cache import VectorCache
+from redraft.workspace.folder.scan import Drafts, FileMark, showable_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from redraft.formats.outline.outline import Format
+    from redraft.providers.embeddings import Embedder
+    from redraft.search.passages.hybrid import Passage, PassageRanking, Status
+    from redraft.workspace.workspace import Workspace
+
+    Wanted = Callable[[str], bool]
+
+MOST_CHARACTERS = 20_000_000
+# Of a larger file the index knows the words; what it means would be the meaning of a hundred thousand words.
+LARGEST_FILE = 8_000_000
+# Whoever asked waits for the answer: what is not read by then is not in it, what is not embedded is judged by its
+# words, and the next search goes on.
+SECONDS = 3.0
+# A whole folder always has passages that fit a little; they would stand between those that do.
+WORTH = 0.5
+FORMATS: dict[str, Format] = {"markdown": "markdown", "json": "json", "yaml": "yaml", "text": "text"}
+_AT_A_TIME = 50
+# Of a document with many good passages some are passed over: so many times the passages asked for are looked through.
+_LOOKED_THROUGH = 20
+# When more than half of the passages are of documents that changed or went, all are counted anew.
+_MANY_GONE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FolderResults:
+    """The best passages of all, each with its document, best first; `status` as in `hybrid.PassageResults`. `truncated`
+    says that the folder holds more text than is searched."""
+
+    passages: tuple[tuple[str, Passage], ...]
+    status: Status
+    truncated: bool
+
+
+class _Document(NamedTuple):
+    """The passages of one document as it was read: at a file's mark, or from a text that is worked on. Without a stamp
+    nobody knows whether it still is what it was."""
+
+    stamp: object
+    size: int
+    numbers: range
+
+
+class FolderPassages:
+    """The passages of one folder under one model. Safe to use from several threads; one is served at a time."""
+
+    def __init__(self, workspace: Workspace, embedder: Embedder | None, most: int = MOST_CHARACTERS) -> None:
+        self.embedder = embedder
+        self._workspace = workspace
+        self._reader = workspace.reader
+        self._most = most
+        self._turn = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        """Know nothing. The vectors are kept on disk, so that to begin anew costs a second for each few megabytes."""
+        self._searchable = PassageIndex((), self.embedder)
+        self._documents: dict[str, _Document] = {}
+        self._owners: list[str] = []
+        self._gone = 0
+        self._size = 0
+        self._too_large: set[str] = set()
+
+    def search(
+        self,
+        files: Mapping[str, FileMark],
+        drafts: Drafts,
+        query: str,
+        *,
+        limit: int,
+        wanted: Wanted | None = None,
+        seconds: float = SECONDS,
+        least: float = WORTH,
+        each: int | None = None,
+        sentences: bool = False,
+    ) -> FolderResults:
+        """The passages that answer best, of the documents that are `wanted`: none whose score is less than `least` of
+        the first one's, none that has nothing to do with the question, and with `each` so many of a document and no
+        more; with `sentences`, the best sentence of each. `files` are those that there are now. `Busy` where others'
+        searches take too long."""
+        deadline = time.monotonic() + seconds
+        if not self._turn.acquire(timeout=2 * seconds):
+            raise Busy("Other searches of this folder are under way; try again in a moment.")
+        try:
+            done = self._update(files, drafts, deadline)
+            ranked = self._rank(query, wanted, max(0.0, deadline - time.monotonic()))
+            best = [at for at in self._best(ranked, limit, each) if ranked.is_related(at)]
+            enough = ranked.scores[best[0]] * least if best else 0.0
+            found = [
+                (self._owners[at], ranked.passage(at, sentence=sentences)) for at in best if ranked.scores[at] >= enough
+            ]
+            return FolderResults(tuple(found), ranked.status if done else "indexing", bool(self._too_large))
+        finally:
+            self._turn.release()
+
+    def _best(self, ranked: PassageRanking, limit: int, each: int | None) -> list[int]:
+        if each is None:
+            return ranked.best(limit)
+        found: list[int] = []
+        counts: Counter[str] = Counter()
+        for at in ranked.best(limit * _LOOKED_THROUGH):
+            counts[self._owners[at]] += 1
+            if counts[self._owners[at]] <= each:
+                found.append(at)
+        return found[:limit]
+
+    def prepare(self, files: Mapping[str, FileMark], drafts: Drafts, seconds: float) -> bool:
+        """Read and embed ahead of the next search, for about so long; gives whether there is nothing left to do."""
+        found = self.search(files, drafts, "", limit=0, seconds=seconds)
+        return found.status == "ready"
+
+    def _rank(self, query: str, wanted: Wanted | None, seconds: float) -> PassageRanking:
+        among = None
+        if wanted is not None:
+            may = {path: wanted(path) for path in self._documents}
+            among = np.array([may.get(path, False) for path in self._owners], bool)
+        if self.embedder is None:
+            return self._searchable.rank(query, None, among=among)
+        with VectorCache(self._workspace.state, self._workspace.now()) as cache:
+            return self._searchable.rank(query, cache, seconds=seconds, among=among)
+
+    # Keeping up with the folder
+
+    def _update(self, files: Mapping[str, FileMark], drafts: Drafts, deadline: float) -> bool:
+        """Read what is new or has changed, in the order of the folder; gives whether there was time for all."""
+        if self._gone > _MANY_GONE and 2 * self._gone > len(self._owners):
+            self._reset()
+        stamps: dict[str, object] = {
+            path: mark for path, mark in files.items() if path not in drafts.covered and mark.size <= LARGEST_FILE
+        }
+        stamps |= {path: hash(text) for path, text in drafts.texts.items()}
+        for path in [path for path in self._documents if path not in stamps]:
+            self._forget(path)
+        changed = [
+            path
+            for path, stamp in stamps.items()
+            if path not in self._documents or self._documents[path].stamp != stamp
+        ]
+        if not changed:
+            return True
+        changed.sort(key=path_order)
+        left = len(changed)
+        for start in range(0, len(changed), _AT_A_TIME):
+            for path, text, stamp in self._read(changed[start : start + _AT_A_TIME], drafts):
+                self._add(path, text, stamp)
+                left -= 1
+                if time.monotonic() > deadline:
+                    return left == 0
+        return True
+
+    def _read(self, paths: Sequence[str], drafts: Drafts) -> Iterator[tuple[str, str | None, object]]:
+        unread = dict.fromkeys(paths)
+        for path in paths:
+            if path in drafts.texts:
+                del unread[path]
+                yield path, drafts.texts[path], hash(drafts.texts[path])
+        for path, data, mark, _ in self._reader.read_stable_files(list(unread)):
+            del unread[path]
+            yield path, showable_text(path, data), mark
+        for path, data in self._reader.read_many(unread):  # written just now: good for this search
+            yield path, showable_text(path, data), None
+
+    def _add(self, path: str, text: str | None, stamp: object) -> None:
+        """What may not be shown, or does not fit, is remembered as empty, so that it is not read for every search."""
+        self._forget(path)
+        text = text or ""
+        if self._size + len(text) > self._most:
+            self._too_large.add(path)
+            text = ""
+        name = path.rpartition("/")[2].rpartition(".")[0]
+        numbers = self._searchable.add(document_chunks(text, FORMATS.get(format_of(path), "text")), name)
+        self._owners += [path] * len(numbers)
+        self._documents[path] = _Document(stamp, len(text), numbers)
+        self._size += len(text)
+
+    def _forget(self, path: str) -> None:
+        known = self._documents.pop(path, None)
+        self._too_large.discard(path)
+        if known is None:
+            return
+        self._size -= known.size
+        self._searchable.remove(known.numbers)
+        self._gone += len(known.numbers)

@@ -1,0 +1,149 @@
+"""Vectors that were computed once, kept by what they were computed from.
+
+A key is the digest of a passage's text under the model's name, so a vector is never out of date: a passage that changed
+has another key. The file lies with the workspace's state, may be deleted at any time and is shared by processes; what
+it cannot give is computed again, and what it cannot take is not kept. What nobody has asked for in a month goes, and
+the oldest when the file grows too large.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Self
+
+from redraft.history.sqlite_file import enable_wal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
+
+SCHEMA = 1
+BUSY_SECONDS = 2.0
+KEPT_DAYS = 30
+MOST_BYTES = 256 * 1024 * 1024
+_DAY = 24 * 60 * 60
+_AT_A_TIME = 500
+TABLE = """CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL)"""
+
+
+def vector_key(model: str, text: str) -> bytes:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"redraft-vectors")
+    digest.update(b"\0" + model.encode())
+    return digest.digest()
+
+
+class VectorCache:
+    """One connection, for one thread; used as a context manager it closes itself."""
+
+    def __init__(self, folder: str, now: float, *, most_bytes: int = MOST_BYTES) -> None:
+        self.path = os.path.join(folder, "vectors.db")
+        self._today = int(now // _DAY)
+        self._most = most_bytes
+        self._connection = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        """The file; a new one where it is damaged or of another version, and memory where there can be none."""
+        for _ in range(2):
+            try:
+                return self._connect(self.path)
+            except sqlite3.OperationalError:
+                break  # held, or no room, or no right
+            except sqlite3.DatabaseError:
+                self._remove()
+        return self._connect(":memory:")
+
+    def _connect(self, path: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            if path == self.path:
+                os.chmod(path, 0o600)
+            enable_wal(connection, BUSY_SECONDS)
+            connection.execute("PRAGMA synchronous=NORMAL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, SCHEMA):
+                raise sqlite3.DatabaseError("of another version")
+            if version == 0:
+                connection.execute(TABLE)
+                connection.execute(f"PRAGMA user_version={SCHEMA}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _remove(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                os.unlink(self.path + suffix)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """What is kept of these."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[bytes, bytes] = {}
+        old: list[bytes] = []
+        try:
+            for start in range(0, len(wanted), _AT_A_TIME):
+                some = wanted[start : start + _AT_A_TIME]
+                marks = ",".join("?" * len(some))
+                question = f"SELECT key, used, data FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only marks
+                for key, used, data in self._connection.execute(question, some):
+                    found[key] = data
+                    if used != self._today:
+                        old.append(key)
+            if old:
+                self._write("UPDATE vectors SET used = ? WHERE key = ?", ((self._today, key) for key in old))
+        except sqlite3.Error as error:
+            self._recover(error)
+        return found
+
+    def put(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep these, if that can be done."""
+        try:
+            self._write(
+                "INSERT OR REPLACE INTO vectors (key, used, data) VALUES (?, ?, ?)",
+                ((key, self._today, data) for key, data in vectors.items()),
+            )
+        except sqlite3.Error as error:
+            self._recover(error)
+
+    def prune(self) -> None:
+        """Let go of what was not asked for in a month, and of the oldest half where the file is too large."""
+        try:
+            self._write("DELETE FROM vectors WHERE used < ?", [(self._today - KEPT_DAYS,)])
+            (size,) = self._connection.execute("SELECT coalesce(sum(length(data)), 0) FROM vectors").fetchone()
+            if size > self._most:
+                half = "SELECT rowid FROM vectors ORDER BY used, rowid LIMIT (SELECT count(*) + 1 FROM vectors) / 2"
+                self._write(f"DELETE FROM vectors WHERE rowid IN ({half})", [()])  # noqa: S608 - no outside text
+                self._connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            self._recover(error)
+
+    def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.executemany(statement, rows)
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+    def _recover(self, error: sqlite3.Error) -> None:
+        """Begin anew where the file is at fault. A lock or a full disk passes; a lost table does not."""
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+            return
+        self._connection.close()
+        self._remove()
+        self._connection = self._open()

@@ -1,0 +1,1 @@
+"""Who may call the server, as whom, and how often."""

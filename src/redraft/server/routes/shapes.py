@@ -1,0 +1,225 @@
+"""How turns and decisions are told over HTTP, beyond what the command line tells of them: see `workspace.shapes`.
+
+Each shape is a type, from which the description of the API is made, and a function that makes one.
+"""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from fastapi import Query
+from typing_extensions import TypedDict
+
+from redraft.agent.store.events import iso
+from redraft.files.tree import TreeEntry
+from redraft.history.turns import TurnRecord
+from redraft.text.diff.hunks import invert
+from redraft.text.patch.unified_diff import format_hunk, format_patch
+from redraft.workspace import shape_types, shapes
+from redraft.workspace.document import Document
+from redraft.workspace.tabs import Tab
+from redraft.workspace.turns.decisions import DecisionResult
+from redraft.workspace.undo.rollback import RollbackResult, TurnContent, TurnHunk
+
+# How many characters one patch has at most, and all the patches of an answer; how many hunks an answer has.
+MAX_PATCH, MAX_ANSWER, MAX_HUNKS = 200_000, 2_000_000, 1_000
+HunkLimit = Annotated[int, Query(ge=1, le=MAX_HUNKS, description="How many hunks at most.")]
+
+
+class TurnResponse(shape_types.TurnShape):
+    """One turn. `source` is the turn that it takes back or decides."""
+
+    created_at: str
+
+
+def turn_response(turn: TurnRecord) -> TurnResponse:
+    return {**shapes.turn_shape(turn), "created_at": iso(turn.created)}
+
+
+class TurnHunkShape(TypedDict):
+    """A part of what a turn did. `reverse_patch` takes it back. Where `truncated` is there, very long lines are shown
+    around the change alone, or the end of a very large patch is left out: such a patch is for reading."""
+
+    hunk_id: str
+    file_path: str
+    patch: str
+    reverse_patch: str
+    truncated: NotRequired[bool]
+
+
+class HunkPage(TypedDict):
+    """How many hunks there are, of which an answer has those of a page; `next_offset` is that of the next page, null
+    at the end."""
+
+    total_hunks: int
+    next_offset: int | None
+
+
+class TurnPatchShape(TypedDict):
+    """What a turn did to one document, as a unified diff. `lines` is how many the document had then."""
+
+    path: str
+    patch: str
+    truncated: bool
+    lines: int
+
+
+class TurnDetail(HunkPage):
+    """A turn, with what it changed. Nothing is left to show of one that is `pruned`."""
+
+    turn: TurnResponse
+    documents: list[TurnPatchShape]
+    hunks: list[TurnHunkShape]
+
+
+def turn_detail(content: TurnContent, offset: int, limit: int) -> TurnDetail:
+    """It may take seconds: for who does not hold the guard."""
+    documents: list[TurnPatchShape] = []
+    room = MAX_ANSWER
+    for path, before, after in content.texts:
+        documents.append(_patch(content.turn, path, before, after, min(room, MAX_PATCH)))
+        room -= len(documents[-1]["patch"])
+    hunks, page = turn_hunks(content, offset, limit)
+    return {"turn": turn_response(content.turn), "documents": documents, "hunks": hunks, **page}
+
+
+def _patch(turn: TurnRecord, path: str, before: str, after: str, room: int) -> TurnPatchShape:
+    actions = {step.path: step.action for step in turn.files}
+    old = None if actions.get(path) == "created" else before
+    patch = format_patch(path, old, None if actions.get(path) == "deleted" else after) if room else ""
+    lines = after.count("\n") + (after[-1:] not in ("", "\n"))  # as a patch counts them
+    return {"path": path, "patch": patch[:room], "truncated": not room or len(patch) > room, "lines": lines}
+
+
+def turn_hunks(content: TurnContent, offset: int, limit: int) -> tuple[list[TurnHunkShape], HunkPage]:
+    """A page of a turn's hunks: as many as are asked for, and fewer where they are large."""
+    found = content.hunks()
+    texts = {path: (before, after) for path, before, after in content.texts}
+    shapes: list[TurnHunkShape] = []
+    room = MAX_ANSWER
+    for each in found[offset : offset + limit]:
+        shapes.append(_hunk(each, *texts[each.path]))
+        room -= len(shapes[-1]["patch"]) + len(shapes[-1]["reverse_patch"])
+        if room <= 0:
+            break
+    end = offset + len(shapes)
+    return shapes, {"total_hunks": len(found), "next_offset": end if shapes and end < len(found) else None}
+
+
+def _hunk(found: TurnHunk, before: str, after: str) -> TurnHunkShape:
+    [inverse] = invert([found.hunk])
+    patch, reverse = format_hunk(found.hunk.edit, before), format_hunk(inverse.edit, after)
+    shape: TurnHunkShape = {
+        "hunk_id": found.id,
+        "file_path": found.path,
+        "patch": patch.text[:MAX_PATCH],
+        "reverse_patch": reverse.text[:MAX_PATCH],
+    }
+    if patch.shortened or reverse.shortened or max(len(patch.text), len(reverse.text)) > MAX_PATCH:
+        shape["truncated"] = True
+    return shape
+
+
+class ClashShape(TypedDict):
+    """Something that could not be taken back, and why."""
+
+    path: str
+    hunk_id: str
+    reason: str
+
+
+class TakenBackShape(TypedDict):
+    """The turn that took something back (null: nothing could be), and what stood in the way."""
+
+    turn: TurnResponse | None
+    conflicts: list[ClashShape]
+
+
+def rollback_shape(taken: RollbackResult) -> TakenBackShape:
+    return {
+        "turn": None if taken.turn is None else turn_response(taken.turn),
+        "conflicts": [
+            {"path": clash.path, "hunk_id": clash.hunk_id, "reason": clash.reason} for clash in taken.conflicts
+        ],
+    }
+
+
+class DecidedShape(TypedDict):
+    """What a decision did: the turn it became, and per document how many hunks were decided and how many are left."""
+
+    turn: TurnResponse | None
+    decided: dict[str, int]
+    left: dict[str, int]
+
+
+def decided_shape(decided: DecisionResult) -> DecidedShape:
+    turn = None if decided.turn is None else turn_response(decided.turn)
+    return {"turn": turn, "decided": decided.counts, "left": decided.left}
+
+
+# How documents, tabs and the folder are told as JSON; documents in windows, for one may be of any length.
+
+
+class TabShape(TypedDict):
+    """An open document. `version` is null where the file cannot be read just now."""
+
+    tab_id: str
+    title: str
+    path: str
+    file_type: str
+    version: str | None
+    is_dirty: bool
+    size_chars: int
+    line_count: int
+
+
+def tab_shape(tab: Tab) -> TabShape:
+    shape: Any = tab.as_json()
+    return shape
+
+
+class EntryShape(TypedDict):
+    """One thing in the folder. A link is named, and never followed."""
+
+    path: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+    modified: str
+
+
+def entry_shape(entry: TreeEntry) -> EntryShape:
+    return {"path": entry.path, "kind": entry.kind, "size": entry.size, "modified": iso(entry.mtime_ns / 1e9)}
+
+
+class DocumentShape(TypedDict):
+    """A window of a document. Offsets are in characters (code points); `next_offset` is null at the end."""
+
+    path: str
+    version: str
+    format: str
+    newline: str
+    bom: bool
+    size_chars: int
+    line_count: int
+    offset: int
+    start_line: int
+    content: str
+    next_offset: int | None
+
+
+def document_shape(document: Document, offset: int, limit: int) -> DocumentShape:
+    """Lines count from 1."""
+    text = document.text
+    start = min(offset, len(text))
+    end = min(start + limit, len(text))
+    return {
+        "path": document.path,
+        "version": document.version,
+        "format": document.format,
+        "newline": document.newline,
+        "bom": document.bom,
+        "size_chars": len(text),
+        "line_count": text.line_count,
+        "offset": start,
+        "start_line": text.line_at(start) + 1,
+        "content": text.slice(start, end),
+        "next_offset": end if end < len(text) else None,
+    }

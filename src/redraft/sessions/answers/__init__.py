@@ -1,0 +1,1 @@
+"""An agent's answer on its way into the document."""

@@ -1,0 +1,101 @@
+"""`.agent-doc/components.toml`: how entries come into each component, and the commands that go with them. Pure.
+
+A file that does not parse, or that has a key or a value that means nothing, is refused with the reason: a log that is
+replaced because of a misspelt `mode` is lost work. That a command stands here does not mean that it may run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, cast
+
+from redraft.errors import RedraftError, Refused
+from redraft.formats.components import FILL_MODES, FillMode, FillOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redraft.formats.components import Component
+
+FILE = ".agent-doc/components.toml"
+_TRUTHS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRule:
+    """What holds for one component."""
+
+    mode: FillMode = "replace"
+    timestamp: bool = False
+    max_entries: int = 0
+    pre_patch: str = ""
+    post_patch: str = ""
+
+    @property
+    def has_hooks(self) -> bool:
+        return bool(self.pre_patch or self.post_patch)
+
+    @property
+    def filling(self) -> FillOptions:
+        return FillOptions(self.mode, self.max_entries)
+
+
+_KINDS: dict[str, type] = {entry.name: type(getattr(ComponentRule(), entry.name)) for entry in fields(ComponentRule)}
+
+
+def parse_rules(table: Mapping[str, Any], source: str = FILE) -> dict[str, ComponentRule]:
+    """The rules of a parsed file, by the component's name."""
+    return {name: _parse_rule(name, given, source) for name, given in table.items()}
+
+
+def rule_for(component: Component, rules: Mapping[str, ComponentRule]) -> ComponentRule:
+    """What holds for a component: its own attributes before the file, and that before what is built in."""
+    rule = rules.get(component.name, ComponentRule())
+    said = {name: _parse_attribute(name, value) for name, value in component.attributes.items() if name in _ATTRIBUTES}
+    return ComponentRule(**{**{entry.name: getattr(rule, entry.name) for entry in fields(ComponentRule)}, **said})
+
+
+_ATTRIBUTES = ("mode", "timestamp", "max_entries")
+
+
+def _parse_attribute(name: str, value: str) -> Any:
+    known = _TRUTHS.get(value) if name == "timestamp" else value
+    if name == "max_entries":
+        known = int(value) if value.isascii() and value.isdigit() and len(value) <= 9 else None
+    fault = _fault(name, known)
+    if fault:
+        raise Refused(f"A component's marker says {name}={value}; {name} has to be {fault}.", code="conflict")
+    return known
+
+
+def _parse_rule(component: str, given: object, source: str) -> ComponentRule:
+    if not isinstance(given, dict):
+        raise _invalid(source, component, "a table")
+    table = cast("dict[str, Any]", given)
+    for name, value in table.items():
+        if name not in _KINDS:
+            raise RedraftError(
+                f"{source}: [{component}] has the unknown key {name!r}. Known: {', '.join(_KINDS)}.",
+                code="invalid_settings",
+                path=source,
+            )
+        fault = _fault(name, value)
+        if fault:
+            raise _invalid(source, f"{component}.{name}", fault)
+    return ComponentRule(**table)
+
+
+def _fault(name: str, value: object) -> str | None:
+    """What a value has to be instead, None where it is good."""
+    kind = _KINDS[name]
+    if name == "mode":
+        return None if value in FILL_MODES else f"one of {', '.join(FILL_MODES)}"
+    if kind is bool:
+        return None if isinstance(value, bool) else "true or false"
+    if kind is int:
+        return None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "a number from 0 on"
+    return None if isinstance(value, str) else "a text"
+
+
+def _invalid(source: str, name: str, what: str) -> RedraftError:
+    return RedraftError(f"{source}: {name} has to be {what}.", code="invalid_settings", path=source)

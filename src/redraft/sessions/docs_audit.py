@@ -1,0 +1,165 @@
+"""Are the files that instruct agents true? Their trees, their length, their age, and whether they say what to do.
+
+Looks at CLAUDE.md, AGENTS.md, README.md and SKILL.md, at the project's top and wherever else they lie; reads, and
+changes nothing. The age of a file is that of its last commit, since a checkout gives every file the same date.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from redraft.formats.components import fences
+from redraft.formats.markdown_headings import headings
+from redraft.text.lines import split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md")
+BUDGET = 1000
+# Prose of this many lines without a step, a command or an example is an essay, and an agent has nothing to do with it.
+ESSAY_LINES = 40
+MARKERS = ("Cargo.toml", "package.json", "pyproject.toml", "setup.py", "go.mod", "Gemfile", "pom.xml", "build.gradle",
+           "CMakeLists.txt", "Makefile")  # fmt: skip
+_SKIPPED = {
+    ".git",
+    ".hg",
+    ".venv",
+    "venv",
+    "node_modules",
+    "target",
+    "dist",
+    "build",
+    "__pycache__",
+    ".tox",
+    ".redraft",
+}
+_TREE = re.compile(r"(?P<lead>(?:[│|]?[ \t\u00a0]+)*)(?:├|└|\+|`)(?:─|-){1,3}[ \t\u00a0]*(?P<name>\S.*)")
+_ACTIONABLE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s|`[^`]+`|^\s*\|.*\||^\s*(?:```|~~~)")
+
+
+@dataclass(frozen=True, slots=True)
+class DocsIssue:
+    """Something that is not as it should be, in which file and, where there is one, in which line."""
+
+    file: str
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocsAudit:
+    """What was looked at, and what was found."""
+
+    root: str
+    files: tuple[str, ...]
+    lines: int
+    issues: tuple[DocsIssue, ...]
+
+
+def project_root(here: str) -> str:
+    """The nearest folder that looks like a project's, else the nearest with `.git`, else this one."""
+    for marks in (MARKERS, (".git",)):
+        folder = os.path.realpath(here)
+        while True:
+            if any(os.path.exists(os.path.join(folder, mark)) for mark in marks):
+                return folder
+            above = os.path.dirname(folder)
+            if above == folder:
+                break
+            folder = above
+    return os.path.realpath(here)
+
+
+def audit(root: str) -> DocsAudit:
+    """Look at every instruction file beneath a folder."""
+    found = sorted(_instruction_files(root))
+    issues: list[DocsIssue] = []
+    total = 0
+    for name in found:
+        with open(os.path.join(root, name), encoding="utf-8", errors="replace", newline="") as file:
+            text = file.read()
+        total += len(split_lines(text))
+        entries = list(_tree_entries(text))
+        issues += [
+            DocsIssue(name, line, f"{path} is in the tree, and not in the project")
+            for line, path in entries
+            if not os.path.lexists(os.path.join(root, path))
+        ]
+        issues += _stale_issues(root, name, [path for _, path in entries])
+        issues += _essay_issues(name, text)
+    if total > BUDGET:
+        issues.append(
+            DocsIssue(found[0], 0, f"the instruction files have {total} lines together; the budget is {BUDGET}")
+        )
+    return DocsAudit(root, tuple(found), total, tuple(issues))
+
+
+def _instruction_files(root: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(each for each in folders if each not in _SKIPPED)
+        for name in names:
+            path = os.path.join(folder, name)
+            if name in NAMES and os.path.isfile(path) and not os.path.islink(path):
+                yield os.path.relpath(path, root)
+
+
+def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
+    """The paths that a drawn tree names, each with its line."""
+    for start, end in fences(text):
+        first = text.count("\n", 0, start) + 1
+        parents: list[tuple[int, str]] = []
+        for number, line in enumerate(split_lines(text[start:end])):
+            match = _TREE.match(line.rstrip())
+            if match is None:
+                continue
+            name = re.split(r"\s+(?:#|//|—|–|-|←|<-)\s|\s{2,}", match["name"])[0].strip().rstrip("/")
+            depth = len(match["lead"])
+            while parents and parents[-1][0] >= depth:
+                parents.pop()
+            if name and "..." not in name and "…" not in name and "*" not in name:
+                path = "/".join([*(parent for _, parent in parents), name])
+                parents.append((depth, name))
+                yield first + number, path
+
+
+def _stale_issues(root: str, name: str, named: list[str]) -> Iterator[DocsIssue]:
+    """A file is stale if what its tree names was changed after it."""
+    own = _change_time(root, name)
+    newer = [path for path in named if os.path.isfile(os.path.join(root, path)) and _change_time(root, path) > own]
+    if newer:
+        more = f" and {len(newer) - 1} more" if len(newer) > 1 else ""
+        yield DocsIssue(name, 0, f"stale: {newer[0]}{more} changed after it")
+
+
+def _change_time(root: str, path: str) -> float:
+    """When a file last changed: by its last commit, and by the disk where it is not committed as it is."""
+    words = ["git", "-C", root, "log", "-1", "--format=%ct", "--", path]
+    dirty = ["git", "-C", root, "status", "--porcelain", "--", path]
+    try:
+        committed, open_changes = (
+            subprocess.run(each, capture_output=True, check=False, stdin=subprocess.DEVNULL).stdout.strip()  # noqa: S603
+            for each in (words, dirty)
+        )
+    except FileNotFoundError:
+        committed = open_changes = b""
+    if committed and not open_changes:
+        return float(committed)
+    return os.stat(os.path.join(root, path)).st_mtime
+
+
+def _essay_issues(name: str, text: str) -> Iterator[DocsIssue]:
+    """Long sections in which there is nothing to act on. A README is for people, and may tell them things."""
+    if os.path.basename(name) == "README.md":
+        return
+    lines = split_lines(text)
+    begins = [(0, "The beginning"), *((mark.line, mark.title) for mark in headings(text))]
+    ends = [line for line, _ in begins[1:]] + [len(lines)]
+    for (start, title), end in zip(begins, ends, strict=True):
+        written = [line for line in lines[start:end] if line.strip() and not line.startswith("#")]
+        if len(written) >= ESSAY_LINES and not any(_ACTIONABLE.search(line) for line in written):
+            yield DocsIssue(name, start + 1, f"{title!r} has {len(written)} lines and nothing to act on")

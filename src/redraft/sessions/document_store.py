@@ -1,0 +1,156 @@
+"""How a session's change reaches its document: through this process's workspace, or through a server that has it open.
+
+A door reads a document and writes it for the version that was read; what changed in between is refused as stale, never
+merged here, because only the caller knows the base that it started from.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from redraft.errors import Busy, Forbidden, Stale
+from redraft.files.paths import is_internal, parse_path
+from redraft.files.project_links import check_not_secret_link
+from redraft.files.root import Root
+from redraft.files.secret_detection import check_file_not_secret, secret_error
+from redraft.files.textfile import decode
+from redraft.history.turns import Author
+from redraft.workspace.turns.modes import Mode, WriteTime, mode_by_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from redraft.workspace.workspace import Workspace
+
+State = Literal["applied", "proposed", "unchanged"]
+# Somebody who types without a pause changes the document between a read and a write again and again.
+ATTEMPTS = 50
+# The mode `merge` writes at once, over what was typed meanwhile. Which text that is merged from is the session's to
+# say, so a change in between is refused here and tried again, rather than merged from a base that nobody named.
+_MERGING = Mode("merge", WriteTime.AT_ONCE)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A document as it was read."""
+
+    text: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """What became of a change: the text that it made, and the turn that the history knows it by."""
+
+    text: str
+    state: State
+    turn: int | None = None
+
+
+class DocumentStore(Protocol):
+    """Where a document is read and written."""
+
+    def read(self, path: str) -> StoredText: ...
+
+    def read_as_agent(self, path: str) -> str:
+        """Another document's text, as an agent may see it."""
+        ...
+
+    def check(self) -> None:
+        """Refuse where nothing could be written anyway."""
+        ...
+
+    def write(self, path: str, text: str, version: str, title: str) -> StoredChange:
+        """Write the text in the place of that version; `Stale` where it is no longer there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStore:
+    """This process's workspace. An agent's turn is as wide as the folder's settings allow."""
+
+    workspace: Workspace
+    author: Author
+
+    def read(self, path: str) -> StoredText:
+        document = self.workspace.read(path, author=self.author)
+        return StoredText(str(document.text), document.version)
+
+    def read_as_agent(self, path: str) -> str:
+        return str(self.workspace.read(path, author=agent_author(self.author.name)).text)
+
+    def check(self) -> None:
+        if self.workspace.settings.mode == "read":
+            raise Forbidden("Agents may only read in this folder.", code="mode_refuses")
+
+    def write(self, path: str, text: str, version: str, title: str) -> StoredChange:
+        allowed = self.workspace.settings.mode
+        mode = _MERGING if allowed == "merge" else mode_by_name(allowed)
+        with self.workspace.turn(self.author, title, mode=mode) as turn:
+            turn.write(path, text, version)
+        outcome = turn.outcome
+        if outcome is None or outcome.turn is None:
+            return StoredChange(text, "unchanged")
+        return StoredChange(text, "applied" if outcome.applied else "proposed", outcome.turn.id)
+
+
+@dataclass(frozen=True, slots=True)
+class FileStore:
+    """The file as it lies on the disk, for those who only look: it opens no workspace, and so leaves nothing behind.
+    `folder` is where other documents are looked for."""
+
+    file: str
+    folder: str = ""
+
+    def read(self, path: str) -> StoredText:
+        check_not_secret_link(self.file)
+        folder, name = os.path.split(self.file)
+        with Root.open(folder) as root:
+            return StoredText(_decode_text(self.file.lstrip("/"), root.read(parse_path(name)).data), "")
+
+    def read_as_agent(self, path: str) -> str:
+        place = parse_path(path)
+        if is_internal(place):
+            raise Forbidden(f"{place} belongs to version control or to Redraft itself.", path=place)
+        with Root.open(self.folder) as root:
+            if root.is_secret_link(place):
+                raise secret_error(place)
+            return _decode_text(place, root.read(place).data)
+
+    def check(self) -> None:
+        raise Forbidden("The document is only looked at.")
+
+    def write(self, path: str, text: str, version: str, title: str) -> StoredChange:
+        raise Forbidden(f"{path} is only looked at.", path=path)
+
+
+def _decode_text(path: str, data: bytes) -> str:
+    """What a file says, if it is no secret."""
+    check_file_not_secret(path, data)
+    return decode(data).text
+
+
+def change(door: DocumentStore, path: str, title: str, make: Callable[[str], str]) -> StoredChange:
+    """Write what `make` makes of the document, made anew each time that somebody was faster."""
+    for _ in range(ATTEMPTS):
+        seen = door.read(path)
+        text = make(seen.text)
+        if text == seen.text:
+            return StoredChange(text, "unchanged")
+        try:
+            return door.write(path, text, seen.version, title)
+        except Stale:
+            continue
+    raise Busy(f"{path} changes all the time; nothing was written.")
+
+
+def agent_author(name: str) -> Author:
+    return Author("agent", name or "agent")
+
+
+def create_document(workspace: Workspace, author: Author, path: str, text: str) -> None:
+    """A new document; `already_exists` where there is one."""
+    with workspace.turn(author, f"Begin {path}") as turn:
+        turn.create(path, text)

@@ -1,0 +1,72 @@
+"""Other documents as context of a conversation: what `links:` in a document's frontmatter names.
+
+A link is a path from the document's own folder, and leads to a text of the same workspace that an agent may read:
+nothing outside it, nothing internal, no secret, whatever the link says. A link that cannot be followed stops the run,
+for an agent that answers without what it was promised guesses. Of long documents the beginning is shown, in whole
+lines, and told as such. They are data: each stands between marks that its text cannot hold, as documents do in the
+prompts of our own agent.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from redraft.agent.run.prompts import document_blocks
+from redraft.agent.store.sessions import ContextRow
+from redraft.errors import RedraftError, Refused
+from redraft.text.lines import count_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_LINKS = 20
+# Code points of one document, and of all together.
+WINDOW, WINDOWS = 24_000, 120_000
+
+
+def format_links(links: Sequence[str], path: str, read: Callable[[str], str]) -> str:
+    """The part of a prompt that shows what the document at `path` links to; "" where it links to nothing.
+
+    `read` gives the text of a document by its path in the workspace, as an agent may see it.
+    """
+    if not links:
+        return ""
+    if len(links) > MAX_LINKS:
+        raise Refused(f"The document links to {len(links)} others; at most {MAX_LINKS} are shown to an agent.")
+    rows: list[ContextRow] = []
+    remarks: list[str] = []
+    room = WINDOWS
+    for link in dict.fromkeys(links):
+        name = _resolve_link(link, path)
+        text = _read_link(link, name, read)
+        window = _window(text, min(WINDOW, room))
+        room -= len(window)
+        ends = count_lines(window)
+        rows.append(ContextRow(name, "linked", name, 1 if ends else None, ends, window.rstrip("\r\n")))
+        if window != text:
+            remarks.append(f"{name} goes on: {ends} of its {count_lines(text)} lines are shown.")
+    told = " ".join(["The document links to these others, for you to know what they say.", *remarks])
+    return f"{told}\n\n{document_blocks(rows)}"
+
+
+def _resolve_link(link: str, path: str) -> str:
+    if "://" in link:
+        raise Refused(f"The document links to {link}; only documents of the same folder can be linked.", link=link)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
+
+
+def _read_link(link: str, name: str, read: Callable[[str], str]) -> str:
+    try:
+        return read(name)
+    except RedraftError as error:
+        error.message = f"The document links to {link}: {error.message} Nothing was sent."
+        raise
+
+
+def _window(text: str, room: int) -> str:
+    """As much of a text's beginning as there is room for, in whole lines if it has any."""
+    if len(text) <= room:
+        return text
+    end = max(text.rfind("\n", 0, room), text.rfind("\r", 0, room)) + 1
+    return text[: end or room]

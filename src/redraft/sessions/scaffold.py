@@ -1,0 +1,35 @@
+"""What a document needs to be talked about: an id of its own, and if it is new, components to talk in. Pure but for
+the id, which is random."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from redraft.formats.components import components
+from redraft.formats.frontmatter import fields, frontmatter_end, set_field
+from redraft.sessions.session_fields import SESSION, session_fields
+from redraft.text.lines import adopt_newlines
+
+SCAFFOLD = """\
+<!-- agent:status mode=replace -->
+<!-- /agent:status -->
+
+<!-- agent:exchange mode=append -->
+<!-- /agent:exchange -->
+"""
+
+
+def add_session_id(text: str) -> str:
+    """The text with an id for routing; one that it has, under whichever name, stays."""
+    return text if session_fields(text).session else set_field(text, SESSION, str(uuid4()))
+
+
+def add_scaffold(text: str) -> str:
+    """A new template document with the usual components. New is one with nothing in it but frontmatter; one that has
+    text and no components was not begun as a template, unless it says so."""
+    body = text[frontmatter_end(text) :]
+    says_so = fields(text).get("agent_doc_format") == "template"
+    if session_fields(text).format != "template" or components(text) or (body.strip() and not says_so):
+        return text
+    gap = "" if not text or text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith(("\n", "\r")) else "\n\n"
+    return text + adopt_newlines(gap + SCAFFOLD, text)

@@ -1,0 +1,1 @@
+"""Sessions in tmux: panes, layout, and which pane has which document."""

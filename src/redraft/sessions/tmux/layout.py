@@ -1,0 +1,110 @@
+"""Panes arranged as an editor shows their documents: `layout` joins them into one window, `sync` makes a grid of it.
+
+Panes are moved and never ended: one that is not wanted gets a window of its own. Several documents may share a pane; it
+then stands where the first of them is wanted. A grid that is right already, by order and by geometry, is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from redraft.errors import Refused
+from redraft.sessions.tmux import panes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from redraft.sessions.tmux.panes import Pane
+
+Grid = tuple[tuple[str, ...], ...]
+
+
+def grid_of(columns: Sequence[Sequence[str]]) -> Grid:
+    """The columns with every pane in the first place that wants it, and without those that are then empty."""
+    seen: set[str] = set()
+    grid: list[tuple[str, ...]] = []
+    for column in columns:
+        new = tuple(dict.fromkeys(pane for pane in column if pane not in seen))
+        seen.update(new)
+        if new:
+            grid.append(new)
+    return tuple(grid)
+
+
+def target_window(wanted: Collection[str], live: Mapping[str, Pane]) -> str:
+    """The window with the most wanted panes; among those the one with the most panes."""
+    holding = Counter(live[pane].window for pane in wanted)
+    size = Counter(pane.window for pane in live.values())
+    return max(holding, key=lambda window: (holding[window], size[window]))
+
+
+def lay_out(wanted: Sequence[str], registered: Collection[str], *, stacked: bool, live: Mapping[str, Pane]) -> str:
+    """Bring the wanted panes into one window, side by side or stacked, and the focus to the first; gives the window.
+
+    Of the panes there only those leave that belong to other documents: shells and tools stay.
+    """
+    wanted = list(dict.fromkeys(wanted))
+    window = target_window(wanted, live)
+    inside = [pane.id for pane in live.values() if pane.window == window]
+    for pane in inside:
+        if pane in registered and pane not in wanted:
+            panes.leave_window(pane)
+    before = next(pane for pane in wanted if pane in inside)
+    for pane in wanted:
+        if pane not in inside:
+            panes.join(pane, before, below=stacked)
+        before = pane
+    panes.select(wanted[0])
+    return window
+
+
+def is_arranged(grid: Grid, window: str, live: Mapping[str, Pane]) -> bool:
+    """Whether a window shows just this grid: its panes, in this order, each column from top to bottom and as wide as
+    all of its panes."""
+    inside = {pane.id for pane in live.values() if pane.window == window}
+    if inside != {pane for column in grid for pane in column}:
+        return False
+    columns = [[live[pane] for pane in column] for column in grid]
+    if any(left[0].right + 1 != right[0].left for left, right in pairwise(columns)) or columns[0][0].left != 0:
+        return False
+    return all(map(_is_column, columns))
+
+
+def _is_column(column: Sequence[Pane]) -> bool:
+    first, last = column[0], column[-1]
+    return (
+        all((pane.left, pane.width) == (first.left, first.width) for pane in column)
+        and all(upper.bottom + 1 == lower.top for upper, lower in pairwise(column))
+        # A status line of the window's own, above or below its panes, takes a line.
+        and first.top <= 1
+        and last.bottom >= last.window_height - 1
+    )
+
+
+def sync(grid: Grid, window: str | None, live: Mapping[str, Pane]) -> bool:
+    """Make a window show this grid and nothing else; False where it does already."""
+    wanted = [pane for column in grid for pane in column]
+    target = window or target_window(wanted, live)
+    if is_arranged(grid, target, live):
+        return False
+    inside = [pane.id for pane in live.values() if pane.window == target]
+    anchor = wanted[0]
+    if anchor not in inside:
+        panes.join(anchor, inside[0])
+    for pane in inside:
+        if pane != anchor:
+            panes.leave_window(pane)
+    for left, right in pairwise(column[0] for column in grid):
+        panes.join(right, left)
+    if len(grid) > 1:
+        panes.equalize_columns(anchor)
+    for column in grid:
+        for left, (upper, lower) in enumerate(pairwise(column), 1):
+            rest = len(column) - left
+            panes.join(lower, upper, below=True, percent=round(100 * rest / (rest + 1)))
+    now = panes.list_panes()
+    if anchor not in now or not is_arranged(grid, now[anchor].window, now):
+        raise Refused("The panes are not arranged as they should be: is the window large enough?", code="conflict")
+    return True

@@ -1,0 +1,1 @@
+"""Watches documents and submits what changed in them."""

@@ -1,0 +1,1 @@
+"""What differs between two texts, cut into hunks that a person would mark."""

@@ -1,0 +1,199 @@
+"""Words as units of change: what was reworded, not which lines were wrapped anew.
+
+A text is cut into words, marks and blanks that join back to it. For alignment a line break inside a paragraph is a
+space, so a re-wrapped paragraph aligns word by word; the difference is still an edit, because applying the edits always
+gives the new text, to the character. Nothing here knows what a line or a hunk is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from redraft.text.diff.alignment import is_trivial
+from redraft.text.diff.line_diff import Region, diff_lines, diff_sequences
+from redraft.text.edits import Edit
+from redraft.text.lines import count_breaks, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# Scripts that put no space between words are cut by character: Thai and Lao, Burmese, Khmer, kana, Han.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+# Combining marks belong to the character before them. Indic scripts, whose words are full of them, as whole blocks.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u1ab0-\u1aff\u20d0-\u20f0\u3099\u309a"
+    "\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
+)
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
+# What goes on with a word: a hyphen or an apostrophe, what joins the parts of a date, a time, a version or a name in
+# code, and the comma of "1,000.50" or "7,50", not that between the cells of "1,2,3". Most words end before a blank, so
+# the first look is at all of these at once.
+_JOINT = (
+    r"(?=['’\-‐‑·.:/_,])(?:['’\-‐‑·]|(?<=\d)[.:/](?=\d)|\.(?=[\da-z])"
+    rf"|_+(?={_LETTER})|(?<=\d),(?:(?=\d{{3}}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{{3}},)(?=\d{{1,2}}(?!\d|,\d))))"
+)
+_TOKEN_PATTERN = (
+    rf"{_LETTER}+(?:{_JOINT}{_LETTER}+)*"  # a word or a number
+    r"|[^\S\r\n]+"  # blanks
+    r"|[\r\n]+"  # line breaks
+    r"|[\U0001f1e6-\U0001f1ff]{2}"  # a flag
+    rf"|.(?:[{_MARKS}]|\u200d.)*"  # any other character, with what is joined to it
+)
+_TOKEN = re.compile(_TOKEN_PATTERN, re.DOTALL)
+# An address ends before a bracket, a quote or a blank, and before the marks that end its sentence.
+_NO_ADDRESS = rf"\s<>()\[\]{{}}\"'`|{_UNSPACED}"
+_ADDRESS = (
+    rf"(?:[A-Za-z][A-Za-z\d+.\-]{{1,15}}+://|(?:[\w\-]{{1,63}}\.){{1,5}}[A-Za-z]{{2,24}}/)"
+    rf"(?:[^{_NO_ADDRESS}]*[^{_NO_ADDRESS}.,;:!?*_~])?"
+    r"|[\w.+\-]{1,64}+@[^\W_][\w\-]{0,62}+(?:\.[^\W_][\w\-]{0,62}+)+"
+)
+_TOKEN_OR_ADDRESS = re.compile(rf"{_ADDRESS}|{_TOKEN_PATTERN}", re.DOTALL)
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_HARD_BREAK = re.compile(r" {2,}(?:\r\n?|\n)")
+# A stretch that stays is no reason to part two edits if it is this short and each of them twice as long, or if it has
+# no letter in it.
+_TRIFLE = 4
+# No word is longer than this.
+MAX_WORD = 100
+_STRETCH, _STRETCH_BEFORE = re.compile(r"\S+"), re.compile(r"\S+\Z")
+# Texts above this are first compared by lines; what is then still larger, line by line.
+_LARGE = 100_000
+
+
+def tokens(text: str) -> list[str]:
+    """The words, marks and blanks of a text; they join back to it. A number, a date, a version, a name in code, and an
+    address of the web or of mail are one word each: one that is half changed is one that nobody wrote."""
+    return (_TOKEN_OR_ADDRESS if "/" in text or "@" in text else _TOKEN).findall(text)
+
+
+def has_word(text: str) -> bool:
+    """Whether there is a letter or a digit in it."""
+    return any(map(str.isalnum, text))
+
+
+def word_before(text: str) -> str:
+    """What a text ends with that may be the beginning of a word, and goes on behind it."""
+    found = _STRETCH_BEFORE.search(text, max(0, len(text) - MAX_WORD))
+    return found[0] if found and has_word(found[0]) else ""
+
+
+def word_behind(text: str) -> str:
+    """What a text begins with that may be the end of a word, and began before it."""
+    found = _STRETCH.match(text, 0, MAX_WORD)
+    return found[0] if found and has_word(found[0]) else ""
+
+
+def word_around(text: str, at: int) -> tuple[int, int]:
+    """Where the word begins and ends that lies across a place of a text; the place itself where none does."""
+    before, behind = word_before(text[max(0, at - MAX_WORD) : at]), word_behind(text[at : at + MAX_WORD])
+    start = at - len(before)
+    for token in tokens(before + behind) if before and behind else ():
+        if start < at < start + len(token):
+            return start, start + len(token)
+        start += len(token)
+    return at, at
+
+
+def vocabulary(text: str) -> set[str]:
+    """The different words of a text, in lower case: what two passages have in common when they are alike."""
+    return set(_WORD.findall(text.lower()))
+
+
+def are_alike(old: str, new: str) -> bool:
+    """Whether two texts have at least half of their words in common."""
+    before, after = (Counter(_WORD.findall(text.casefold())) for text in (old, new))
+    return 4 * (before & after).total() >= before.total() + after.total() > 0
+
+
+def is_reflow(edit: Edit) -> bool:
+    """Whether an edit only wraps or unwraps a line: a space for a line break, or a line break for a space."""
+    breaks = sorted((count_breaks(edit.old), count_breaks(edit.new)))
+    return breaks == [0, 1] and _key(edit.old) == " " == _key(edit.new)
+
+
+def word_edits(old: str, new: str, *, tidy: bool = True) -> tuple[Edit, ...]:
+    """The edits by words that turn `old` into `new`; `tidy` joins those that only a trifle parts."""
+    edits = _edits(old, new) if len(old) + len(new) <= _LARGE else _edits_by_lines(old, new)
+    return tuple(_join_confetti(old, edits) if tidy else edits)
+
+
+def _edits_by_lines(old: str, new: str) -> Iterator[Edit]:
+    for region in diff_lines(old, new):
+        removed, added = old[region.at : region.until], new[region.new_at : region.new_until]
+        if len(removed) + len(added) <= _LARGE:
+            yield from (edit.shift(region.at) for edit in _edits(removed, added))
+        else:
+            yield from _edits_line_by_line(region.at, removed, added)
+
+
+def _edits_line_by_line(at: int, removed: str, added: str) -> Iterator[Edit]:
+    """Many lines for as many others are compared one by one; else all of them are one edit."""
+    old, new = split_lines(removed), split_lines(added)
+    if len(old) != len(new):
+        yield Edit(at, removed, added)
+        return
+    for line, other in zip(old, new, strict=True):
+        if line != other:
+            yield from (edit.shift(at) for edit in _edits(line, other))
+        at += len(line)
+
+
+def _edits(old: str, new: str) -> Iterator[Edit]:
+    left, right = _pieces(old), _pieces(new)
+    regions = diff_sequences([_key(piece) for piece in left], [_key(piece) for piece in right])
+    at = x = y = 0
+    for region in (*regions, Region(len(left), len(left), len(right), len(right))):
+        for piece, other in zip(left[x : region.old_start], right[y : region.new_start], strict=True):
+            if piece != other:
+                yield Edit(at, piece, other)
+            at += len(piece)
+        x, y = region.old_end, region.new_end
+        removed, added = "".join(left[region.old_start : x]), "".join(right[region.new_start : y])
+        if removed != added:
+            yield Edit(at, removed, added)
+        at += len(removed)
+
+
+def _pieces(text: str) -> list[str]:
+    """The tokens, with a line break and the blanks around it as one."""
+    pieces: list[str] = []
+    for blank, group in groupby(tokens(text), str.isspace):
+        if blank:
+            pieces.append("".join(group))
+        else:
+            pieces.extend(group)
+    return pieces
+
+
+def _key(piece: str) -> str:
+    """What a piece is compared by: a blank that does not end a paragraph or force a line break is a space."""
+    if not piece.isspace():
+        return piece
+    return " " if count_breaks(piece) < 2 and not _HARD_BREAK.match(piece) else "\n\n"
+
+
+def _join_confetti(old: str, edits: Iterable[Edit]) -> list[Edit]:
+    """The edits without confetti: those that only a trifle parts are one. Mere wrapping stays by itself."""
+    kept: list[Edit] = []
+    for edit in edits:
+        kept.append(edit)
+        while len(kept) > 1 and _belong_together(old, *kept[-2:]):
+            first, second = kept[-2:]
+            between = old[first.end : second.at]
+            kept[-2:] = [Edit(first.at, first.old + between + second.old, first.new + between + second.new)]
+    return kept
+
+
+def _belong_together(old: str, first: Edit, second: Edit) -> bool:
+    if second.at - first.end > _TRIFLE or is_reflow(first) or is_reflow(second):
+        return False
+    between = old[first.end : second.at]
+    smaller = min(max(len(edit.old), len(edit.new)) for edit in (first, second))
+    return (is_trivial(between) or 2 * len(between) <= smaller) and not count_breaks(between)

@@ -1,0 +1,1 @@
+"""Three-way merge by lines and words, and what a conflict looks like."""

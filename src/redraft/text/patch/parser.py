@@ -1,0 +1,283 @@
+"""Unified patches as values, read from any of their dialects.
+
+Git, Mercurial, Subversion, Bazaar and plain `diff -u` all write the same `@@` sections under different headers; this
+module reads them all into `FilePatch`, and takes the prose around them (mails, commit messages, bug comments) as noise.
+It is strict where being lenient would lose an edit: counts that do not add up, a patch that was cut off and the older
+diff formats are refused, never read halfway. It never looks at a document: `redraft.text.patch` applies what it reads.
+
+A line of a patch ends at a line feed and nowhere else; a carriage return is content, as it is to git.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NoReturn
+
+from redraft.errors import Refused
+from redraft.text.patch.file_names import Names, RawNames, git_names, header_name, unquote_path, without_prefixes
+
+Kind = Literal["modified", "created", "deleted", "renamed", "copied"]
+Sign = Literal[" ", "-", "+"]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchHunk:
+    """One `@@` section. Starts are counted from 0. A line keeps its line feed; it has none where its file has none."""
+
+    old_start: int
+    new_start: int
+    lines: tuple[tuple[Sign, str], ...]
+    heading: str = ""
+
+    @property
+    def old_lines(self) -> list[str]:
+        return [text for sign, text in self.lines if sign != "+"]
+
+    @property
+    def new_lines(self) -> list[str]:
+        return [text for sign, text in self.lines if sign != "-"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """What a patch does to one file. A path is None on the side where the file does not exist.
+
+    `binary` says that the content is not in the patch as text. `crlf` says that every line of the patch ends in CR LF,
+    its headers too, so that the carriage returns may come from the way it was sent rather than from the file.
+    """
+
+    old_path: str | None
+    new_path: str | None
+    hunks: tuple[PatchHunk, ...]
+    kind: Kind
+    binary: bool = False
+    mode: str | None = None
+    crlf: bool = False
+
+    @property
+    def path(self) -> str:
+        """The file's name after the patch, or before it where the patch deletes it."""
+        return self.new_path or self.old_path or ""
+
+
+def parse_patch(text: str) -> tuple[FilePatch, ...]:
+    """The files of a unified patch, in order; refused with `invalid_patch` where any part cannot be trusted."""
+    _refuse_formats(text, _OTHER_FORMATS)
+    files = _PatchParser(text).parse()
+    if not files:
+        _refuse_formats(text, _SCRIPTS)
+        raise _invalid("There is no unified diff in this text.")
+    return tuple(files)
+
+
+_SECTION = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_BINARY = re.compile(r"(?:Binary files )+(.+) and (.+) differ")
+# None of these can stand inside a section, whose lines begin with a sign, so one look at the whole text finds them.
+_OTHER_FORMATS = {
+    "a context diff": re.compile(r"^\*\*\* .*\n--- .*\n\*{15}", re.MULTILINE),
+    "a normal diff, without context": re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\r?\n[<>]", re.MULTILINE),
+    "a combined diff of a merge": re.compile(r"^(?:diff --(?:cc|combined) |@@@+ -)", re.MULTILINE),
+}
+# Plain words may look like these, so they only explain why nothing else was found.
+_SCRIPTS = {
+    "an ed script": re.compile(r"^\d+(?:,\d+)?[acd]\r?$", re.MULTILINE),
+    "an RCS script": re.compile(r"^[ad]\d+ \d+\r?$", re.MULTILINE),
+}
+# What may stand directly below a full section although it begins with a minus: the rule above a mail's signature, or
+# the one below a quoted patch. Any other signed line there shows that the counts are wrong.
+_RULE = re.compile(r"--[ -]?\r?")
+_ABSENT = re.compile(r"\((?:nonexistent|revision 0)\)|19(?:70-01-01|69-12-31) \d\d:00:00")
+_NO_CONTENT = re.compile(r"0+|e69de29[0-9a-f]*")
+
+
+@dataclass(slots=True)
+class _Header:
+    """What the lines above a file's sections have said so far."""
+
+    names: Names = (None, None)
+    git: RawNames | None = None
+    kind: Kind = "modified"
+    binary: bool = False
+    mode: str | None = None
+    has_content: bool = False
+
+
+class _PatchParser:
+    """One pass over the lines of a patch."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        if self.lines[-1] == "":
+            del self.lines[-1]
+        self.crlf = bool(self.lines) and all(line.endswith("\r") for line in self.lines if not line.startswith("\\"))
+        self.at = 0
+        self.files: list[FilePatch] = []
+
+    def parse(self) -> list[FilePatch]:
+        while self.at < len(self.lines):
+            line = self.peek()
+            if line.startswith("diff --git "):
+                self.parse_git_file()
+            elif self.names_follow():
+                self.parse_named_file(_Header())
+            elif found := _BINARY.fullmatch(line):
+                self.at += 1
+                self.finish(_Header(names=without_prefixes(found[1], found[2]), binary=True), ())
+            elif _SECTION.match(line):
+                self.refuse("a section stands under no file name")
+            else:
+                self.at += 1
+        return self.files
+
+    def peek(self, ahead: int = 0) -> str:
+        """A line without its terminator; past the end, nothing."""
+        at = self.at + ahead
+        return self.lines[at].removesuffix("\r") if at < len(self.lines) else ""
+
+    def refuse(self, why: str) -> NoReturn:
+        raise _invalid(f"Line {self.at + 1} of the patch: {why}.", line=self.at + 1)
+
+    def names_follow(self) -> bool:
+        return self.peek().startswith("--- ") and self.peek(1).startswith("+++ ")
+
+    def parse_git_file(self) -> None:
+        header = _Header(git=git_names(self.peek()[len("diff --git ") :]))
+        header.names = without_prefixes(*header.git, header.git) if header.git else (None, None)
+        self.at += 1
+        while self.at < len(self.lines) and self.parse_extended_header(header, self.peek()):
+            self.at += 1
+        if self.names_follow():
+            self.parse_named_file(header)
+            return
+        if self.peek() == "GIT binary patch" or _BINARY.fullmatch(self.peek()):
+            self.at += 1
+            header.binary = True
+        # Without a section, an index line that speaks of content means that this content is not in the patch.
+        header.binary = header.binary or header.has_content
+        self.finish(header, ())
+
+    def parse_extended_header(self, header: _Header, line: str) -> bool:
+        """Take in one of git's extended header lines; false where they are over."""
+        word, _, rest = line.partition(" ")
+        if line.startswith(("new file mode ", "new mode ")):
+            header.mode = rest.rpartition(" ")[2]
+            header.kind = "created" if line.startswith("new file") else header.kind
+        elif line.startswith("deleted file mode "):
+            header.kind = "deleted"
+        elif word == "index":
+            hashes, _, mode = rest.partition(" ")
+            header.mode = mode or header.mode
+            header.has_content = not all(_NO_CONTENT.fullmatch(part) for part in hashes.split(".."))
+        elif word in ("rename", "copy") and rest.startswith(("from ", "to ")):
+            header.kind = "renamed" if word == "rename" else "copied"
+            which, _, name = rest.partition(" ")
+            name = unquote_path(name)
+            header.names = (name, header.names[1]) if which == "from" else (header.names[0], name)
+        else:
+            return line.startswith(("old mode ", "similarity index ", "dissimilarity index "))
+        return True
+
+    def parse_named_file(self, header: _Header) -> None:
+        """The two name lines and the sections below them."""
+        old, new = (header_name(self.peek(ahead)[4:]) for ahead in (0, 1))
+        stamps = self.peek(0), self.peek(1)
+        self.at += 2
+        hunks: list[PatchHunk] = []
+        while self.peek().startswith("@@"):
+            hunks.append(self.parse_section())
+        if not hunks:
+            self.refuse("the file has no section: the patch was cut off")
+        self.check_order(hunks)
+        if header.kind in ("modified", "created", "deleted"):
+            header.names = without_prefixes(old, new, header.git)
+            header.kind = _kind(header, hunks, stamps)
+        self.finish(header, tuple(hunks))
+
+    def parse_section(self) -> PatchHunk:
+        found = _SECTION.fullmatch(self.peek())
+        if not found:
+            self.refuse("the numbers of this section cannot be read")
+        self.at += 1
+        counts = [int(found[2] or 1), int(found[4] or 1)]
+        lines: list[tuple[Sign, str]] = []
+        while any(counts):
+            sign, text = self.parse_body_line()
+            counts[0] -= sign != "+"
+            counts[1] -= sign != "-"
+            if min(counts) < 0:
+                self.refuse("the section has other lines than its numbers say")
+            self.at += 1
+            if self.at < len(self.lines) and self.lines[self.at].startswith("\\"):
+                text = text.removesuffix("\n")
+                self.at += 1
+            lines.append((sign, text))
+        self.check_section(lines)
+        old_start, new_start = int(found[1]), int(found[3])
+        # A side without lines is numbered by the line before it, any other by its first line.
+        old_start -= any(sign != "+" for sign, _ in lines)
+        new_start -= any(sign != "-" for sign, _ in lines)
+        if min(old_start, new_start) < 0:
+            self.refuse("a section with lines cannot begin at line 0")
+        return PatchHunk(old_start, new_start, tuple(lines), found[5])
+
+    def parse_body_line(self) -> tuple[Sign, str]:
+        if self.at >= len(self.lines):
+            self.refuse("the patch was cut off inside a section")
+        line = self.lines[self.at]
+        # Mail programs strip trailing blanks: an empty line is an empty line of context, as it is to git and patch.
+        if line in ("", "\r"):
+            return " ", line + "\n"
+        sign = line[0]
+        if sign not in (" ", "-", "+"):
+            self.refuse("the section ends before its numbers say")
+        return sign, line[1:] + "\n"
+
+    def check_section(self, lines: list[tuple[Sign, str]]) -> None:
+        if all(sign == " " for sign, _ in lines):
+            self.refuse("the section above changes nothing: the patch was cut off")
+        below = self.lines[self.at] if self.at < len(self.lines) else ""
+        if below.startswith((" ", "+", "-")) and not _RULE.fullmatch(below) and not self.names_follow():
+            self.refuse("the section above has more lines than its numbers say")
+        for absent in ("+", "-"):
+            side = [text for sign, text in lines if sign != absent]
+            if not all(text.endswith("\n") for text in side[:-1]):
+                self.refuse("a line without line feed can only be the last of its file")
+
+    def check_order(self, hunks: list[PatchHunk]) -> None:
+        for before, after in pairwise(hunks):
+            if before.old_start + len(before.old_lines) > after.old_start:
+                self.refuse("the sections above overlap or are out of order")
+            if not all(text.endswith("\n") for _, text in before.lines):
+                self.refuse("a line without line feed can only be the last of its file")
+
+    def finish(self, header: _Header, hunks: tuple[PatchHunk, ...]) -> None:
+        old, new = header.names
+        if old is None and new is None:
+            self.refuse("the file above has no name")
+        old = None if header.kind == "created" else old
+        new = None if header.kind == "deleted" else new
+        self.files.append(FilePatch(old, new, hunks, header.kind, header.binary, header.mode, self.crlf))
+
+
+def _invalid(message: str, **details: object) -> Refused:
+    return Refused(message, code="invalid_patch", **details)
+
+
+def _refuse_formats(text: str, formats: dict[str, re.Pattern[str]]) -> None:
+    for name, pattern in formats.items():
+        if pattern.search(text):
+            raise _invalid(f"This is {name}; only unified diffs can be read.", format=name)
+
+
+def _kind(header: _Header, hunks: list[PatchHunk], stamps: tuple[str, str]) -> Kind:
+    """What happens to the file, where the dialect says so only by a missing name or by a date before all files."""
+    if header.git is None and len(hunks) == 1:
+        if _ABSENT.search(stamps[0]) and not hunks[0].old_lines:
+            return "created"
+        if _ABSENT.search(stamps[1]) and not hunks[0].new_lines:
+            return "deleted"
+    if header.names[0] is None:
+        return "created"
+    return "deleted" if header.names[1] is None else header.kind

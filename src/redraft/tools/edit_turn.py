@@ -1,0 +1,219 @@
+"""What all writing tools do in the same way: one turn for one call, dry runs, and the answer about what became of it.
+
+A call within an open turn (`batch`) is only staged; alone it is a turn of its own, proposed or applied as the mode
+says. The answer's `state` tells which, because a model has to know whether the person still decides.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from redraft.errors import RedraftError, Refused
+from redraft.text.edits import Edit
+from redraft.text.lines import adopt_newlines
+from redraft.tools.context import ToolContext
+from redraft.tools.schema import Field
+from redraft.tools.target import Target, TargetDocument, resolve_target
+from redraft.tools.versions import CarriedEdits, EditBasis, basis_of
+from redraft.workspace.document import NEWLINE_SAMPLE, Document
+from redraft.workspace.turns.turn import Turn
+
+MAX_TITLE = 200
+State = Literal["applied", "proposed", "staged", "unchanged", "dry_run"]
+
+
+class ChangeResult(TypedDict):
+    """What the answer of every writing tool tells."""
+
+    state: Annotated[State, Field("applied: on disk. proposed: the person decides. staged: part of an open batch.")]
+    turn: Annotated[int | None, Field("The turn to show or undo; null where nothing was recorded.")]
+    conflicts: NotRequired[list[str]]
+
+
+class LandedLines(TypedDict):
+    """Lines from 0, inclusive, as the edit left them; `end_line` is before `start_line` where nothing is left there."""
+
+    start_line: int
+    end_line: int
+    made_for: Annotated[str, Field("The version that the edit was made for.")]
+
+
+class EditResult(ChangeResult):
+    """The same for an edit of one document."""
+
+    tab_id: str | None
+    path: str
+    version: Annotated[str, Field("The version to give to the next edit.")]
+    status: Literal["success"]
+    landed: NotRequired[
+        Annotated[LandedLines, Field("Only if the document had moved on: where the edit landed in it.")]
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionedEdit(Target):
+    """An edit of a document that was read."""
+
+    version: Annotated[
+        str,
+        Field(
+            "The version that read_document or the last edit returned. Line numbers are those of that version; if the "
+            "document has changed elsewhere since, the edit moves along, and the answer says where it landed."
+        ),
+    ]
+
+
+DRY_RUN = Field("If true, check the call and tell what would happen, but change nothing.")
+
+
+class CallOutcome(NamedTuple):
+    """What became of a call: the document as it is now, and the answer's common fields."""
+
+    document: Document | None
+    changed: dict[str, Any]
+
+
+def carry_out(
+    context: ToolContext, title: str, act: Callable[[Turn], Document | None], *, dry_run: bool = False
+) -> CallOutcome:
+    """Do `act` in the open turn, or in one of its own."""
+    if context.turn is not None:
+        if dry_run:
+            return _dry_run(context, context.turn, act)
+        document = act(context.turn)
+        if document is not None:
+            context.note_staged(document)
+        return CallOutcome(document, {"state": "staged", "turn": None})
+    with context.begin(title[:MAX_TITLE]) as turn:
+        document = act(turn)
+        if dry_run:
+            turn.discard()
+            now = None if document is None else context.peek(document.path)
+            return CallOutcome(now, {"state": "dry_run", "turn": None})
+        context.plan_ahead(turn)
+    return CallOutcome(None if document is None else read_after_commit(context, document), turn_result(turn))
+
+
+def _dry_run(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | None]) -> CallOutcome:
+    """Do `act` in an open turn and take it back: what the turn held before, it holds after."""
+    staged, moved, actions = dict(turn.staged), dict(turn.moved), turn.actions
+    try:
+        document = act(turn)
+    finally:
+        turn.staged, turn.moved, turn.actions = staged, moved, actions
+    now = None if document is None else context.peek(document.path)
+    return CallOutcome(now, {"state": "dry_run", "turn": None})
+
+
+def read_after_commit(context: ToolContext, staged: Document) -> Document:
+    """A document as it is now: a merge may have made more of it than was staged. It is done by now, so whatever
+    happens to the file next must not make this call look like a failure."""
+    with contextlib.suppress(RedraftError):
+        staged = context.peek(staged.path)
+    context.mark_seen(staged, own=True)
+    return staged
+
+
+def turn_result(turn: Turn) -> dict[str, Any]:
+    """The common fields of an answer about a turn that was committed."""
+    outcome = turn.outcome
+    if outcome is None or outcome.turn is None:
+        return {"state": "unchanged", "turn": None}
+    conflicts = {"conflicts": outcome.conflicts} if outcome.conflicts else {}
+    return {"state": "applied" if outcome.applied else "proposed", "turn": outcome.turn.id, **conflicts}
+
+
+def edit_result(place: TargetDocument, done: CallOutcome, carried: CarriedEdits | None = None, **more: Any) -> Any:
+    """The answer of a tool that edited one document."""
+    version = "" if done.document is None else done.document.version
+    return {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "version": version,
+        "status": "success",
+        **more,
+        **({} if carried is None else carried.landed),
+        **done.changed,
+    }
+
+
+def target_document(target: Target, context: ToolContext) -> tuple[TargetDocument, Document]:
+    """The document that is to be edited. It is looked at, not shown: the caller's versions stay what they were."""
+    place = resolve_target(target, context)
+    return place, context.peek(place.path)
+
+
+def target_basis(target: Target, version: str | None, context: ToolContext) -> tuple[TargetDocument, EditBasis]:
+    """The same, with the text that the call was made for."""
+    place, document = target_document(target, context)
+    return place, basis_of(document, version, context)
+
+
+def match_newlines(content: str, document: Document) -> str:
+    """New text with the newlines that the document has."""
+    return adopt_newlines(content, document.text.slice(0, min(len(document.text), NEWLINE_SAMPLE)))
+
+
+def newline_of(document: Document) -> str:
+    return match_newlines("\n", document)
+
+
+def whole_lines(content: str, document: Document, *, at_end: bool) -> str:
+    """Content that is to stand as lines: nothing that follows may be glued to it. At the very end of a text that does
+    not end its last line, neither does new text that does not."""
+    content = match_newlines(content, document)
+    unended = content and content[-1] not in "\r\n"
+    if unended and not (at_end and not has_final_newline(document)):
+        content += newline_of(document)
+    return content
+
+
+def has_final_newline(document: Document) -> bool:
+    """Whether the last line has its terminator."""
+    length = len(document.text)
+    return length > 0 and document.text.slice(length - 1, length) in "\r\n"
+
+
+def insertion(document: Document, line: int, content: str) -> Edit:
+    """The edit that puts whole lines before line number `line`, or after the last."""
+    text = document.text
+    at_end = line == text.line_count
+    new = whole_lines(content, document, at_end=at_end)
+    at = text.line_start(line)
+    if at_end and at > 0 and not has_final_newline(document):
+        new = newline_of(document) + new
+    return Edit(at, "", new)
+
+
+def replacement(document: Document, start: int, end: int, content: str) -> Edit:
+    """The edit that puts whole lines in the place of those from `start` up to `end`."""
+    text = document.text
+    at, until = text.line_start(start), text.line_start(end)
+    old = text.slice(at, until)
+    return Edit(at, old, keep_last_newline(old, whole_lines(content, document, at_end=end == text.line_count)))
+
+
+def keep_last_newline(old: str, new: str) -> str:
+    """Let `new` end its last line as `old` did. Where newlines are mixed, the edit is not there to change that one."""
+    here, there = _last_newline(new), _last_newline(old)
+    return new.removesuffix(here) + there if here and there else new
+
+
+def _last_newline(text: str) -> str:
+    return "\r\n" if text.endswith("\r\n") else text[-1:] if text.endswith(("\r", "\n")) else ""
+
+
+def check_range(document: Document, start: int, end: int) -> None:
+    """Refuse lines (from 0, inclusive) that the document does not have."""
+    total = document.text.line_count
+    if 0 <= start <= end < total:
+        return
+    fault = "ends before it starts" if end < start else f"exceeds document length of {total} lines"
+    raise Refused(
+        f"Line range {start}-{end} {fault}",
+        code="invalid_line_range",
+        requested_start=start,
+        requested_end=end,
+        document_lines=total,
+    )

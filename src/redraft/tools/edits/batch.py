@@ -1,0 +1,104 @@
+"""Several calls as one turn: all of them happen, or none."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from redraft.errors import RedraftError, Refused
+from redraft.tools.context import Savepoint, ToolContext
+from redraft.tools.edit_turn import MAX_TITLE, ChangeResult, read_after_commit, turn_result
+from redraft.tools.registry import Registry, tool
+from redraft.tools.schema import Field
+from redraft.workspace.turns.turn import Turn
+
+MAX_CALLS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchCall:
+    """One call of a batch."""
+
+    tool: Annotated[str, Field("The tool's name.", ("name",))]
+    arguments: Annotated[dict[str, Any] | None, Field("Its arguments.", ("args", "input", "parameters"))] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What `batch` takes."""
+
+    calls: Annotated[tuple[BatchCall, ...], Field("The calls, in order.", ("edits", "operations", "actions"))]
+    title: Annotated[str | None, Field("What the calls are for, in a few words.", ("description", "summary"))] = None
+    dry_run: Annotated[bool, Field("If true, make sure that every call would succeed, but change nothing.")] = False
+
+
+class BatchResult(ChangeResult):
+    """The answer of `batch`."""
+
+    status: Literal["success"]
+    results: Annotated[list[dict[str, Any]], Field("The answer of each call, in order.")]
+    versions: Annotated[dict[str, str], Field("The version of each document that was changed, for the next edit.")]
+
+
+@tool("modify", "default", serves="TK-principle-atomic-call TK-turn-all-or-nothing")
+def batch(given: Batch, context: ToolContext) -> BatchResult:
+    """Run several tool calls as one change: all succeed, or nothing is written. Lines, sections and passages are those
+    of the version that a call names, or that you last read before the batch, whatever the calls before it did; calls
+    that overlap are refused. At most 20 of the calls may edit."""
+    registry = context.registry
+    if registry is None or context.together:
+        raise Refused("A batch cannot hold another batch.", field="calls")
+    if not given.calls or len(given.calls) > MAX_CALLS:
+        raise Refused(f"A batch has 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls", limit=MAX_CALLS)
+    if context.turn is not None:
+        return _stage_batch(given, registry, context, context.turn)
+    title = (given.title or f"Batch of {len(given.calls)} calls")[:MAX_TITLE]
+    with context.begin(title) as turn:
+        results = _run_calls(given.calls, registry, context, turn)
+        documents = [each.now for each in turn.staged.values() if each.now is not None]
+        if given.dry_run:
+            turn.discard()
+        else:
+            context.plan_ahead(turn)
+    changed = {"state": "dry_run", "turn": None} if given.dry_run else turn_result(turn)
+    if not given.dry_run:
+        documents = [read_after_commit(context, document) for document in documents]
+    versions = {document.path: document.version for document in documents}
+    answer: Any = {"status": "success", "results": results, "versions": versions, **changed}
+    return answer
+
+
+def _stage_batch(given: Batch, registry: Registry, context: ToolContext, turn: Turn) -> BatchResult:
+    """The calls in a turn that goes on after them: where one fails, or all are only tried, nothing of them stays."""
+    before = Savepoint.of(context)
+    try:
+        results = _run_calls(given.calls, registry, context, turn)
+        documents = [each.now for path, each in turn.staged.items() if each.now and before.staged.get(path) != each]
+    except RedraftError:
+        before.restore(context)
+        raise
+    if given.dry_run:
+        before.restore(context)
+    versions = {document.path: document.version for document in documents}
+    state = "dry_run" if given.dry_run else "staged"
+    answer: Any = {"status": "success", "results": results, "versions": versions, "state": state, "turn": None}
+    return answer
+
+
+def _run_calls(
+    calls: tuple[BatchCall, ...], registry: Registry, context: ToolContext, turn: Turn
+) -> list[dict[str, Any]]:
+    outer, context.turn, context.together = context.turn, turn, True
+    try:
+        return [_run_call(number, call, registry, context) for number, call in enumerate(calls)]
+    finally:
+        context.turn, context.together = outer, False
+
+
+def _run_call(number: int, call: BatchCall, registry: Registry, context: ToolContext) -> dict[str, Any]:
+    try:
+        if registry.get(call.tool).alone:
+            raise Refused(f"`{call.tool}` acts at once and has no place in a batch.", field="tool")
+        return registry.call(call.tool, call.arguments or {}, context)
+    except RedraftError as error:
+        message = f"Call {number} ({call.tool[:100]}) failed: {error.message} Nothing of the batch was done."
+        details = {**error.details, "call": number, "tool": call.tool[:100]}
+        raise type(error)(message, code=error.code, **details) from error

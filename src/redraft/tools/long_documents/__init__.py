@@ -1,0 +1,1 @@
+"""The tools that work through a document of any length."""

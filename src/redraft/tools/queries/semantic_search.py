@@ -1,0 +1,56 @@
+"""What tools need to search by meaning: the model that the settings name, and the workspace's kept vectors.
+
+Everything heavy is imported by the first search that wants it; a program that never searches by meaning never loads a
+model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from redraft.errors import Refused
+from redraft.tools.anchors import outline_format
+
+if TYPE_CHECKING:
+    from redraft.providers.embeddings import Embedder
+    from redraft.search.passages.hybrid import PassageResults
+    from redraft.tools.context import ToolContext
+    from redraft.workspace.document import Document
+
+
+def search_by_meaning(document: Document, query: str, limit: int, context: ToolContext) -> PassageResults:
+    """The passages of a document that answer a description best; embeds the document if that is still to be done. It
+    may take a while, for which others have the workspace."""
+    if not query.strip():
+        raise Refused("There is nothing to search for.", code="content_required", field="query", query="")
+    workspace = context.workspace
+    with context.release_guard():
+        model = _embedder(context)
+        from redraft.search.passages.hybrid import passage_index
+        from redraft.search.passages.vector_cache import VectorCache
+
+        ready = passage_index(str(document.text), outline_format(document), model)
+        with VectorCache(workspace.state, workspace.now()) as cache:
+            return ready.search(query, cache, limit=limit)
+
+
+def available_embedder(context: ToolContext) -> Embedder | None:
+    """The model, for a search that does without one where there is none."""
+    return _embedder(context) if embedding_status(context) == "ready" else None
+
+
+def embedding_status(context: ToolContext) -> Literal["ready", "unavailable"]:
+    """Whether a search by meaning could be answered; nothing is loaded to find out."""
+    from redraft.providers.embeddings import is_installed
+
+    if context.embedder is not None or is_installed(context.workspace.settings.embeddings):
+        return "ready"
+    return "unavailable"
+
+
+def _embedder(context: ToolContext) -> Embedder:
+    if context.embedder is not None:
+        return context.embedder
+    from redraft.providers.embeddings import load_embedder
+
+    return load_embedder(context.workspace.settings.embeddings)

@@ -1,0 +1,173 @@
+"""Which files the folder holds just now, and at which marks: looked at in full once, then kept by what is heard.
+
+A folder has one `FileTable` in a process, with one watch of the kernel's. Each who asks has a `FileTableView` of it
+(`Workspace.watch_files`), which says what changed since it was last asked. Call `refresh` before every answer that
+depends on it. Where the kernel's notices can be had it costs microseconds; where they cannot, every file's
+mark is looked at (about 4 ms for each thousand files).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from redraft.files.inotify import Inotify, InotifyChanges
+from redraft.files.paths import join_path
+from redraft.files.syscalls import Unsupported
+from redraft.workspace.folder.scan import can_be_listed, file_mark, folders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from redraft.files.inotify import RenamedPath
+    from redraft.files.root import Root
+    from redraft.workspace.folder.scan import FileMark
+
+# A write through a memory map tells nobody; it is seen within this time at the latest.
+LOOK_AGAIN_SECONDS = 60.0
+# So many renames are kept until somebody asks what was renamed.
+MOST_RENAMES = 10_000
+
+
+class FileTable:
+    """The files by path, in the order of the listing as far as they were there at the last full look. Safe to use from
+    several threads."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._guard = threading.Lock()
+        self._hearing = threading.Lock()  # for the kernel's queue alone, and never held for long
+        self._notices: Inotify | None = None
+        self._heard = InotifyChanges.none()
+        self._looked = 0.0
+        self._views: list[FileTableView] = []
+        self._files: dict[str, FileMark] = {}
+
+    def view(self) -> FileTableView:
+        with self._guard:
+            made = FileTableView(self)
+            self._views.append(made)
+        return made
+
+    def refresh(self, asking: FileTableView) -> set[str] | None:
+        with self._guard:
+            changed = self._update_files()
+            for view in self._views:
+                view.tell(changed)
+            return asking.take(self._files)
+
+    def hear_renames(self) -> list[RenamedPath]:
+        """What was renamed since the last call. Quick, whoever walks through the folder meanwhile."""
+        with self._hearing:
+            self._hear()
+            renames, self._heard = self._heard.renames, self._heard._replace(renames=[])
+        return renames
+
+    def _hear(self) -> None:
+        if self._notices is not None:
+            new, old = self._notices.read_changes(), self._heard
+            self._heard = InotifyChanges(
+                old.paths | new.paths, old.lost or new.lost, (old.renames + new.renames)[-MOST_RENAMES:]
+            )
+
+    def forget(self, view: FileTableView) -> None:
+        """Close a view; the last one closes the watch."""
+        with self._guard:
+            self._views = [each for each in self._views if each is not view]
+            if not self._views:
+                self._stop()
+
+    def close(self) -> None:
+        with self._guard:
+            self._stop()
+
+    def _update_files(self) -> set[str] | None:
+        """Bring the files up to date; the paths that changed, or None where all were looked at anew."""
+        if self._notices is None or time.monotonic() - self._looked > LOOK_AGAIN_SECONDS:
+            self._look()
+            return None
+        with self._hearing:
+            self._hear()
+            heard, self._heard = self._heard, InotifyChanges(set(), False, self._heard.renames)
+        if heard.lost:
+            self._look()
+            return None
+        changed = {path for path in heard.paths if can_be_listed(path)}
+        if changed:
+            self._files = dict(self._files)  # views may be reading the old ones
+        for path in changed:
+            found = file_mark(self._root, path)
+            if found is None:
+                self._files.pop(path, None)
+            else:
+                self._files[path] = found
+        return changed
+
+    def _look(self) -> None:
+        """Look at all files, and hear of what changes from before the look on. The old watch hears until the new one
+        does, so that no rename goes unheard; where there are not enough watches for both, it ends first."""
+        self._looked = time.monotonic()
+        notices = self._files_and_watch() if self._notices is not None else None
+        if notices is None:
+            self._stop()
+            notices = self._files_and_watch()
+        if notices is None:
+            self._files = self._all(None)
+        self._stop()
+        with self._hearing:
+            self._notices = notices
+
+    def _files_and_watch(self) -> Inotify | None:
+        notices: Inotify | None = None
+        try:
+            notices = Inotify()
+            self._files = self._all(notices)
+        except Unsupported:
+            if notices is not None:
+                notices.close()
+            return None
+        return notices
+
+    def _all(self, notices: Inotify | None) -> dict[str, FileMark]:
+        return {
+            join_path(folder.path, name): found
+            for folder in folders(self._root, notices)
+            for name, found in zip(folder.names, folder.marks, strict=True)
+        }
+
+    def _stop(self) -> None:
+        with self._hearing:
+            self._hear()
+            self._heard = InotifyChanges(set(), False, self._heard.renames)
+            if self._notices is not None:
+                self._notices.close()
+                self._notices = None
+
+
+class FileTableView:
+    """What one of those who ask knows: `files` as they were when it last asked, which never change under its hands."""
+
+    def __init__(self, present: FileTable) -> None:
+        self._present = present
+        self._changed: set[str] | None = None
+        self.files: Mapping[str, FileMark] = {}
+
+    def refresh(self) -> set[str] | None:
+        """Bring `files` up to date; the paths that changed since the last time, or None where all may have."""
+        return self._present.refresh(self)
+
+    def close(self) -> None:
+        self._present.forget(self)
+
+    # For `FileTable` alone
+
+    def tell(self, changed: set[str] | None) -> None:
+        if changed is None:
+            self._changed = None
+        elif self._changed is not None:
+            self._changed |= changed
+
+    def take(self, files: Mapping[str, FileMark]) -> set[str] | None:
+        changed, self._changed, self.files = self._changed, set(), files
+        return changed

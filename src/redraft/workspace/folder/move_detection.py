@@ -1,0 +1,317 @@
+"""Which of another program's changes belong together: a document that is gone from one place and a file that came to
+another are a move, and what a person has typed follows it.
+
+A file is known again by its content, by its number, or, where it was replaced before it was renamed, by its words. A
+document that comes back to its place brings everything back with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import RedraftError
+from redraft.files.paths import DocPath, split_path
+from redraft.files.secret_detection import is_secret_content, is_secret_name
+from redraft.files.stat_cache import proves_content
+from redraft.history.journal import Content
+from redraft.history.turns import State
+from redraft.workspace.authors import OUTSIDE
+from redraft.workspace.folder.disk_change import OutsideChange, is_successor
+from redraft.workspace.folder.scan import can_be_listed, folders
+from redraft.workspace.secret_gate import MissingFile, find_renamed_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from redraft.files.file_image import FileStamp
+    from redraft.files.inotify import RenamedPath
+    from redraft.workspace.engine import Engine
+    from redraft.workspace.folder.scan import FileMark
+
+# A change that comes sooner than this after the last one is the same program's going on.
+SAME_SECONDS = 60.0
+# Where more files than this came at once, none is compared with a document that is gone.
+MOST_ARRIVALS = 100
+# Among how many of a document's latest turns the one is looked for that moved it or took its file away.
+RECENT_TURNS = 5
+# So many renames are kept until somebody looks at what was renamed.
+MOST_RENAMES = 10_000
+
+
+class RenameLog:
+    """What the kernel said was renamed, and when that was heard. Only by this is known what a document became that got
+    a secret's name and was overwritten or deleted before anybody looked."""
+
+    def __init__(self) -> None:
+        self._renames: deque[tuple[float, RenamedPath]] = deque(maxlen=MOST_RENAMES)
+
+    def add(self, renames: Iterable[RenamedPath], now: float) -> None:
+        self._renames.extend((now, rename) for rename in renames)
+
+    def secret_name(self, path: DocPath, since: float) -> DocPath | None:
+        """The secret's name that the document at this path was given since, perhaps by way of others."""
+        places: set[str] = {path}
+        for heard, rename in self._renames:
+            for place in [*places] if heard >= since else ():
+                if place == rename.old or place.startswith(f"{rename.old}/"):
+                    there = rename.new + place[len(rename.old) :]
+                    if is_secret_name(there):
+                        return DocPath(there)
+                    places.add(there)
+        return None
+
+
+class ResolvedChanges(NamedTuple):
+    """The changes of one turn, and those for the next: two documents cannot come to one place in one turn."""
+
+    now: list[OutsideChange]
+    later: list[OutsideChange]
+
+
+class MoveDetector:
+    """Finds moves. `compare` gives what became of a file, `last_stamp` the stamp that it had when it was last seen."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        compare: Callable[[DocPath], OutsideChange | None],
+        last_stamp: Callable[[DocPath], FileStamp | None],
+    ) -> None:
+        self._engine = engine
+        self._compare = compare
+        self._last_stamp = last_stamp
+        self.renames = RenameLog()
+
+    def resolve(
+        self, changes: list[OutsideChange], at_work: Iterable[DocPath], appeared: Collection[str] | None
+    ) -> ResolvedChanges:
+        """The changes, where a document that is gone from one place and stands at another was moved there. `at_work`
+        are the documents that are open, under review, or waiting to be looked at."""
+        found = {change.path: change for change in changes}
+        if any(change.before is None for change in changes):
+            self._add_vanished(found, at_work)
+        files: dict[str, FileMark] = {}
+        self._follow_swaps(found, files)
+        for gone in [*found.values()]:
+            if gone.before is None or gone.after is not None or not gone.before.data:
+                continue
+            target = self._moved_to(gone, found, appeared, files)
+            if target is not None:
+                _join_move(found, gone, target)
+        later = self._follow_renames(found)
+        self._follow_rewrites(found, appeared, files)
+        self._return_from_backups(found)
+        return ResolvedChanges(list(found.values()), later)
+
+    def _follow_swaps(self, found: dict[DocPath, OutsideChange], files: dict[str, FileMark]) -> None:
+        """Where another document took the place of one whose file lies elsewhere by now, drafts and tabs follow the
+        file. For the history both have changed: such a turn can be taken back whichever of them was known."""
+        waiting = [*found.values()]
+        while waiting:
+            change = waiting.pop()
+            if change.before is None or change.after is None or not self._is_another_file(change):
+                continue
+            target = self._find_file(change, found, files)
+            if target is None or not self._is_swapped(change, target):
+                continue
+            found[change.path] = replace(change, went_to=target.path, left_as=target.after)
+            if target.before is not None and target.path not in found:
+                found[target.path] = target
+                waiting.append(target)
+
+    def _find_file(
+        self, change: OutsideChange, found: dict[DocPath, OutsideChange], files: dict[str, FileMark]
+    ) -> OutsideChange | None:
+        """What became of the place where the file lies by now that was known at the place of this change. All files are
+        looked at only for a draft's sake."""
+        stamp = self._last_stamp(change.path)
+        for other in found.values():
+            if stamp is not None and other.image is not None and other.image.stamp.ino == stamp.ino:
+                return other
+        names = self._same_file(change, files) if change.stored is not None else []
+        places = [DocPath(name) for name in names if not is_secret_name(name)]
+        return (self._compare(places[0]) or self._find_arrival(places[0])) if len(places) == 1 else None
+
+    def _is_swapped(self, change: OutsideChange, target: OutsideChange) -> bool:
+        """Whether the document went to the target's place. Not where an editor kept its old file as a backup."""
+        before, after, there = change.before, change.after, target.after
+        if before is None or after is None or there is None or not is_successor(before.data, there.data):
+            return False
+        old = self._last_stamp(target.path)
+        traded = old is not None and change.image is not None and change.image.stamp.ino == old.ino
+        return traded or not is_successor(before.data, after.data)
+
+    def _add_vanished(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> None:
+        """A file came: look at the open documents whose files are gone, whoever was to look at them when. One of them
+        may have been moved there."""
+        for path in {*at_work} - found.keys():
+            change = self._compare(path) if self._is_gone(path) else None
+            if change is not None and change.is_news:
+                found[path] = change
+
+    def _is_gone(self, path: DocPath) -> bool:
+        try:
+            return not self._engine.root.exists(path)
+        except RedraftError:
+            return False  # a link by now
+
+    def _return_from_backups(self, found: dict[DocPath, OutsideChange]) -> None:
+        """Many editors save a document by giving the old file another name, writing a new one in its place, and then,
+        perhaps, deleting the old one. What is open is the new one."""
+        for change in [*found.values()]:
+            if change.before is None and change.after is not None and change.came_from is None:
+                place = self._recent_move(change.path, away=True)
+                backup = None if place is None or place in found else self._compare(place)
+                if backup is not None and backup.data and is_successor(backup.data, change.after.data):
+                    found[backup.path] = replace(backup, went_to=change.path, left_as=change.after)
+            elif change.before is not None and change.after is None and change.went_to is None:
+                place = self._recent_move(change.path, away=False)
+                new = None if place is None else found.get(place) or self._compare(place)
+                if new is not None and new.after is not None and new.came_from is None:
+                    found[change.path] = replace(change, went_to=new.path, left_as=new.after)
+
+    def _recent_move(self, path: DocPath, *, away: bool) -> DocPath | None:
+        """Where another program moved the document to (`away`) that was here a moment ago, or where it moved the one
+        from that is here."""
+        engine = self._engine
+        for turn in engine.turns.recent(limit=RECENT_TURNS, path=path):
+            if not 0 <= engine.clock() - turn.created < SAME_SECONDS:
+                return None
+            for step in turn.files if turn.author == OUTSIDE and turn.state is State.APPLIED else ():
+                if step.moved_from is not None and path == (step.moved_from if away else step.path):
+                    return DocPath(step.path if away else step.moved_from)
+        return None
+
+    def _follow_rewrites(
+        self, found: dict[DocPath, OutsideChange], appeared: Collection[str] | None, files: dict[str, FileMark]
+    ) -> None:
+        """A program may replace a file by a new one that says nearly the same, and rename that. Where one document with
+        a draft is gone and one file came that is alike, it is taken for that; where there are several, for none."""
+        lost = [change for change in found.values() if change.stored is not None and change.went_to is None]
+        lost = [change for change in lost if change.before is not None and change.after is None]
+        if not lost:
+            return
+        names = set(appeared or ()) or self._recent_files(files)
+        arrived = [self._find_arrival(name) for name in sorted(names)] if len(names) <= MOST_ARRIVALS else []
+        new = [change for change in found.values() if change.before is None and change.came_from is None]
+        new += [change for change in arrived if change is not None and change.path not in found]
+        pairs = [
+            (gone, target)
+            for gone in lost
+            for target in new
+            if gone.before is not None and target.data and is_successor(gone.before.data, target.data)
+        ]
+        for gone, target in pairs:
+            if sum(gone in pair or target in pair for pair in pairs) == 1:
+                _join_move(found, gone, target)
+
+    def _recent_files(self, files: dict[str, FileMark]) -> set[str]:
+        """The files that were made, changed or moved just now."""
+        since = time.time_ns() - int(SAME_SECONDS * 1e9)
+        return {path for path, mark in self._walk(files).items() if mark.ctime_ns >= since}
+
+    def _follow_renames(self, found: dict[DocPath, OutsideChange]) -> list[OutsideChange]:
+        """Where a document was given a secret's name, that is a move too, of what it said last: of the secret itself
+        nothing is recorded. Its place may be another document's by now. Those that are given for later got a name that
+        another one got."""
+        root = self._engine.root
+        gone = {
+            change.path: MissingFile(self._last_stamp(change.path), frozenset((change.before.data,)))
+            for change in found.values()
+            if change.before is not None and change.after is None and change.went_to is None
+        }
+        renamed = find_renamed_files(root, gone) if gone else {}
+        for change in found.values():
+            stamp = self._last_stamp(change.path)
+            if change.image is not None and stamp is not None and change.image.stamp.ino != stamp.ino:
+                near = {split_path(change.path)[0], ""}
+                renamed |= find_renamed_files(root, {change.path: MissingFile(stamp, frozenset())}, near)
+        for change in found.values():
+            if change.path not in renamed and change.went_to is None and self._is_another_file(change):
+                turn = self._engine.turns.last_on([change.path])  # before which another document lay there
+                place = self.renames.secret_name(change.path, 0.0 if turn is None else turn.created)
+                renamed |= {} if place is None else {change.path: place}
+        later: list[OutsideChange] = []
+        for path, place in renamed.items():
+            change = found[DocPath(path)]
+            if place in found:
+                later.append(found.pop(change.path))
+                continue
+            found[place] = OutsideChange(place, None, change.before, None, proven=False, came_from=change.path)
+            found[change.path] = replace(change, went_to=place)
+        return later
+
+    def _is_another_file(self, change: OutsideChange) -> bool:
+        """Whether the file that was known is not at its place any more."""
+        stamp = self._last_stamp(change.path)
+        if change.before is None:
+            return False
+        return change.image is None or (stamp is not None and change.image.stamp.ino != stamp.ino)
+
+    def _moved_to(
+        self,
+        gone: OutsideChange,
+        found: dict[DocPath, OutsideChange],
+        appeared: Collection[str] | None,
+        files: dict[str, FileMark],
+    ) -> OutsideChange | None:
+        data = gone.before.data if gone.before else b""
+        places = [
+            change
+            for change in found.values()
+            if change.after is not None and change.after.data == data and change.came_from is None
+        ]
+        if not places and appeared is not None:
+            arrived = (self._find_arrival(name) for name in appeared if name not in found)
+            places = [change for change in arrived if change is not None and change.data == data]
+        if not places:
+            arrived = (self._find_arrival(name) for name in self._same_file(gone, files) if name not in found)
+            places = [change for change in arrived if change is not None and is_successor(data, change.data or b"")]
+        if len(places) > 1 and (stamp := self._last_stamp(gone.path)) is not None:
+            places = [change for change in places if change.image is not None and change.image.stamp.ino == stamp.ino]
+        return places[0] if len(places) == 1 else None
+
+    def _same_file(self, gone: OutsideChange, files: dict[str, FileMark]) -> list[str]:
+        """Where the very file lies by now that was seen at the old place, or one that got its number after it was
+        deleted."""
+        stamp = self._last_stamp(gone.path)
+        return [] if stamp is None else [path for path, mark in self._walk(files).items() if mark.ino == stamp.ino]
+
+    def _walk(self, files: dict[str, FileMark]) -> dict[str, FileMark]:
+        """All files of the folder. `files` is filled when it is first needed: it takes a walk through the folder."""
+        if not files:
+            for folder in folders(self._engine.root):
+                for name, mark in zip(folder.names, folder.marks, strict=True):
+                    files[f"{folder.path}/{name}" if folder.path else name] = mark
+        return files
+
+    def _find_arrival(self, name: str) -> OutsideChange | None:
+        """A file that nobody knew, or that came to a place where none was left."""
+        engine = self._engine
+        if not can_be_listed(name) or is_secret_name(name):
+            return None
+        try:
+            path = engine.documents.path(name)
+            known = engine.seen.known_content(path)
+            if (
+                (known is not None and known.snapshot is not None)
+                or engine.documents.cached_file(path)
+                or engine.reviews.knows(path)
+            ):
+                return None
+            now = time.time_ns()
+            image = engine.root.read(path)
+        except RedraftError:
+            return None
+        if is_secret_content(image.data):
+            return None
+        return OutsideChange(path, None, Content.of(image.data), image, proves_content(image.stamp, now))
+
+
+def _join_move(found: dict[DocPath, OutsideChange], gone: OutsideChange, target: OutsideChange) -> None:
+    """Tell both sides of a move of each other."""
+    found[target.path] = replace(target, came_from=gone.path)
+    found[gone.path] = replace(gone, went_to=target.path, left_as=target.after)

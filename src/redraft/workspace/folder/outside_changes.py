@@ -1,0 +1,599 @@
+"""What another program writes to the folder, as turns by `outside`.
+
+A document that the engine has seen has a known last content: its draft says what was on disk, else the last turn that
+wrote it, else the row that a tab left (`seen`), else what this process has read. Whoever finds other content on the
+disk calls `look`, which takes the folder's lock, looks again, and records the difference with both sides before
+anything is built on it. A change that another process has recorded meanwhile is found to be known, so one change is one
+turn. Drafts follow in the same turn: their review before and after is part of it, and undoing it takes both back. They
+follow from what they were before other programs began to write, since a file may be seen when half of it is written.
+
+A program that keeps writing one document makes one turn, which grows as long as nobody else touches the document, and
+is written down less and less often. Reading never waits for that: what was read and not yet recorded is recorded before
+a turn is written over it, and with the next look of the folder's watcher.
+
+Of a file with a secret's name, or that begins like a key, nothing is recorded but that a document became it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import Busy, RedraftError
+from redraft.files.paths import DocPath
+from redraft.files.secret_detection import is_secret_content, is_secret_name
+from redraft.files.stat_cache import proves_content
+from redraft.history.journal import AuditLine, Content, FilePlan
+from redraft.history.turns import ReviewStep, State, TurnRecord
+from redraft.review.outside_change import carry_typing
+from redraft.workspace.authors import OUTSIDE
+from redraft.workspace.engine import new_token
+from redraft.workspace.folder.disk_change import OutsideChange
+from redraft.workspace.folder.move_detection import SAME_SECONDS, MoveDetector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator, Sequence
+
+    from redraft.files.file_image import FileImage, FileStamp
+    from redraft.files.inotify import RenamedPath
+    from redraft.history.last_seen import KnownContent
+    from redraft.workspace.documents import DiskFile
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.engine import Engine
+
+LOG = logging.getLogger(__name__)
+# How long a reader waits for the folder to record what it noticed; whoever looks next does it then.
+PATIENCE_SECONDS = 0.5
+# While a program keeps writing, its turn is brought up to date after a pause that grows with it, up to the longest.
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+# Among how many of a document's latest turns another program's is looked for, to say where a conflict is from.
+CONFLICT_TURNS = 20
+# How many documents `refresh` looks at that only the history knows.
+MOST_WRITTEN = 1000
+
+
+class LookResult(NamedTuple):
+    """A file as it was found, with all that another program did to it recorded; where its document stands, and whether
+    there was anything to record."""
+
+    image: FileImage | None
+    place: str
+    changed: bool
+
+
+@dataclass(slots=True)
+class WriteRun:
+    """A program that keeps writing a document: when it began, and when its turn was last brought up to date."""
+
+    began: float
+    last: float
+
+    @property
+    def pause(self) -> float:
+        return min(LONGEST_PAUSE, max(SHORTEST_PAUSE, (self.last - self.began) / 4))
+
+
+class OutsideRecorder:
+    """Notices and records. Used by one thread at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._moves = MoveDetector(engine, self._compare, self.last_stamp)
+        self._runs: dict[str, WriteRun] = {}
+        self._within = False
+        self._conflicts: set[str] = set()
+        self._without_file: set[str] = set()
+        self.waiting: set[DocPath] = set()  # noticed, and not recorded yet
+        self.hear_renames: Callable[[], list[RenamedPath]] = (
+            list  # what was renamed since the last call, where it is heard
+        )
+
+    # Telling
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should know of: documents in which another program changed the very words that they, or an
+        agent, have changed and not saved, and those that it deleted while they held what is not saved."""
+        self._conflicts = {path for path in self._conflicts if self._has_conflict(path)}
+        self._without_file = {path for path in self._without_file if self._has_no_file(path)}
+        return [
+            f"Another program changed {path} at words that were changed here too. Both are kept: settle it, in the app"
+            " or with `redraft settle`."
+            for path in sorted(self._conflicts)
+        ] + [
+            f"Another program deleted or renamed {path}. What you typed there and did not save is kept: save {path} to"
+            " write the file again, or discard it."
+            for path in sorted(self._without_file)
+        ]
+
+    def find_conflicts(self) -> None:
+        """Bring to mind the conflicts that stand from before, or that another process noticed."""
+        engine = self._engine
+        for path in engine.reviews.paths():
+            if path not in self._conflicts and self._has_conflict(path):
+                turns = engine.turns.recent(limit=CONFLICT_TURNS, path=path)
+                if any(self._is_conflict_source(turn, path) for turn in turns):
+                    self._conflicts.add(path)
+            if path not in self._without_file and self._has_no_file(path):
+                turn = engine.turns.last_on([path])
+                if turn is not None and turn.author == OUTSIDE:
+                    self._without_file.add(path)
+
+    def _is_conflict_source(self, turn: TurnRecord, path: str) -> bool:
+        images = [step.after for step in turn.reviews if step.path == path and step.after is not None]
+        drafts = map(self._engine.documents.from_image, images if turn.author == OUTSIDE else ())
+        return any(hunk.conflict for draft in drafts for hunk in draft.review.hunks)
+
+    def _has_conflict(self, path: str) -> bool:
+        draft = self._engine.documents.stored_draft(path)
+        return draft is not None and any(hunk.conflict for hunk in draft.review.hunks)
+
+    def _has_no_file(self, path: str) -> bool:
+        """Whether something typed stands here that has no file."""
+        draft = self._engine.documents.stored_draft(path)
+        return draft is not None and draft.base_path is None and draft.dirty
+
+    # Looking
+
+    def look(self, path: DocPath) -> LookResult | None:
+        """Called by whoever found a file other than it was known to be; None where it cannot be recorded just now."""
+        engine = self._engine
+        if self._within:
+            return None  # it is being recorded, or told, right now
+        if engine.database.in_transaction:  # which may fail, and would take the record with it
+            self.waiting.add(path)
+            return None
+        if engine.journal.held:
+            return self._record([path]).get(path)
+        if self._is_put_off(path):
+            self.waiting.add(path)
+            return None
+        return self._look([path]).get(path)
+
+    def look_at(self, paths: Iterable[DocPath], appeared: Collection[str] | None = None) -> list[str]:
+        """Look at documents whose files may have changed, and give those that had. `appeared` are files that came
+        while they were watched: one of them may be where a document was moved to."""
+        wanted = [path for path in paths if self._may_differ(path)]
+        return [looked.place for looked in self._look(wanted, appeared).values() if looked.changed]
+
+    def look_again(self) -> list[str]:
+        """Look at what could not be recorded when it was noticed, as far as its time has come."""
+        return self.look_at([path for path in self.waiting if not self._is_put_off(path)]) if self.waiting else []
+
+    def look_now(self, paths: Iterable[str] = ()) -> list[str]:
+        """Look at these and at whatever waits: something is about to be built upon it."""
+        return self.look_at({*self.waiting, *map(DocPath, paths)})
+
+    def open_documents(self) -> list[DocPath]:
+        """The files of the documents that are open, have a draft, or were read by this process."""
+        return sorted(self._documents_at_work() | self._engine.documents.cached_paths())
+
+    def _documents_at_work(self) -> set[DocPath]:
+        engine = self._engine
+        found = {DocPath(path) for _, path in engine.reviews.tabs()}
+        for path in engine.reviews.paths():
+            draft = engine.documents.stored_draft(path)
+            if draft is not None:
+                found.add(DocPath(draft.base_path or draft.key))
+        return found
+
+    def all_documents(self) -> list[DocPath]:
+        """Those, and what the latest turns wrote."""
+        return [*{*self.open_documents(), *map(DocPath, self._engine.seen.recent_paths(MOST_WRITTEN))}]
+
+    def _look(self, paths: Sequence[DocPath], appeared: Collection[str] | None = None) -> dict[DocPath, LookResult]:
+        if not paths or self._within:
+            return {}
+        try:
+            if self._engine.journal.held:
+                return self._record(paths, appeared)
+            self._within = True  # until it is told: a listener that reads may find the next change already
+            with self._engine.journal.lock(PATIENCE_SECONDS):
+                return self._record(paths, appeared)
+        except Busy:
+            self.waiting.update(paths)
+        except RedraftError as error:  # the history cannot be written: a reader may read all the same
+            LOG.warning("what another program wrote could not be recorded: %s", error.message)
+            self.waiting.update(paths)
+        finally:
+            self._within = False
+        return {}
+
+    def before_turn(self, plans: Iterable[FilePlan]) -> None:
+        """Called before a turn is written over files: whatever another program did to them is recorded first. The lock
+        must be held."""
+        unknown = [plan.path for plan in plans if not self._is_known(plan)]
+        if unknown and not self._within:
+            self._record(unknown)
+
+    @contextmanager
+    def pause(self) -> Generator[None]:
+        """While a turn is being written: what comes in between is found when its files trade places, or by the next."""
+        outer, self._within = self._within, True
+        try:
+            yield
+        finally:
+            self._within = outer
+
+    def _is_known(self, plan: FilePlan) -> bool:
+        known = self._engine.seen.known_content(plan.path)
+        if known is None:
+            kept = self._engine.documents.cached_file(plan.path)
+            return kept is None or (plan.before is not None and kept.data == plan.before.data)
+        return known.snapshot == (None if plan.before is None else plan.before.snapshot)
+
+    def _is_put_off(self, path: str) -> bool:
+        run = self._runs.get(path)
+        return run is not None and time.monotonic() - run.last < run.pause
+
+    def _may_differ(self, path: DocPath) -> bool:
+        """Whether no stamp proves that the file holds what it is known to hold."""
+        engine = self._engine
+        draft = self._draft_of(path)
+        if draft is not None:
+            return self._differs(path, draft)
+        known, kept = engine.seen.known_content(path), engine.documents.cached_file(path)
+        if known is None and kept is None:
+            return False
+        try:
+            stamp = engine.root.stamp(path)
+        except RedraftError:
+            return False  # a link or something else by now: whoever reads it is told
+        if stamp is None:
+            return known is None or known.snapshot is not None
+        if kept is not None and kept.proven and kept.stamp == stamp:
+            return known is not None and known.snapshot != kept.as_content().snapshot
+        return known is None or engine.seen.stamp(path, known.snapshot) != stamp
+
+    def _differs(self, path: DocPath, draft: Draft) -> bool:
+        try:
+            image = self._engine.documents.read_file(path, draft.saved)
+        except RedraftError:
+            return False
+        return draft.saved != (None if image is None else image.data)
+
+    # Comparing
+
+    def _record(self, paths: Iterable[DocPath], appeared: Collection[str] | None = None) -> dict[DocPath, LookResult]:
+        """Look at these files and record what became of them; what cannot be told is left out. The lock is held."""
+        with self.pause():
+            self._moves.renames.add(self.hear_renames(), self._engine.clock())
+            found: dict[DocPath, LookResult] = {}
+            changes: list[OutsideChange] = []
+            for path in paths:
+                self.waiting.discard(path)
+                change = self._compare(path)
+                if change is not None:
+                    found[path] = LookResult(change.image, change.place, change.is_news)
+                    changes += [change] * change.is_news
+            while changes:
+                moved, changes = self._moves.resolve(changes, self._documents_at_work() | self.waiting, appeared)
+                self.waiting -= {change.path for change in moved}
+                self._write_down(moved)
+            return found
+
+    def _compare(self, path: DocPath) -> OutsideChange | None:
+        engine = self._engine
+        if is_secret_name(path) or engine.root.is_secret_link(path):
+            return None
+        stored, known = self._draft_of(path), engine.seen.known_content(path)
+        kept = engine.documents.cached_file(path)
+        if known is None and stored is None and kept is None:
+            return None
+        before = self._content_before(known, stored, path)
+        try:
+            now = time.time_ns()
+            image = engine.documents.read_file(path, None if before is None else before.data)
+        except RedraftError:
+            return None  # a link, a folder, or being written: whoever reads it is told
+        after = None if image is None else Content.of(image.data)
+        if any(side is not None and is_secret_content(side.data) for side in (before, after)):
+            return None
+        proven = image is not None and proves_content(image.stamp, now)
+        change = OutsideChange(path, before, after, image, proven, stored)
+        if not change.is_news:
+            self._remember_stamp(change, known)
+        return change
+
+    def _draft_of(self, path: DocPath) -> Draft | None:
+        """The draft of the file that lies here, or of the document that is to be created here."""
+        engine = self._engine
+        key = engine.reviews.working_path(path) or path
+        draft = engine.documents.stored_draft(key)
+        return draft if draft is not None and (draft.base_path or draft.key) == path else None
+
+    def _content_before(self, known: KnownContent | None, stored: Draft | None, path: DocPath) -> Content | None:
+        if known is not None:
+            try:
+                return None if known.snapshot is None else Content.of(self._engine.store.get(known.snapshot))
+            except RedraftError as error:
+                LOG.warning("what %s held is not known any more: %s", path, error.message)
+        if stored is not None:
+            return None if stored.saved is None else Content.of(stored.saved)
+        kept = self._engine.documents.cached_file(path)
+        return None if kept is None else kept.as_content()
+
+    def _remember_stamp(self, change: OutsideChange, known: KnownContent | None) -> None:
+        """The file holds what it held: keep the stamp that says so, where the content is known for longer than this
+        process lives."""
+        engine = self._engine
+        if change.image is None or change.after is None or known is None or not change.proven:
+            return
+        snapshot = change.after.snapshot
+        if known.snapshot == snapshot and engine.seen.stamp(change.path, snapshot) != change.image.stamp:
+            with engine.database.transaction(durable=False):
+                engine.seen.put(change.path, snapshot, change.image.stamp)
+
+    def remember_file(self, path: DocPath) -> None:
+        """Keep what a document holds that is open from now on, so that a change is known after a restart too. Called
+        inside a transaction."""
+        engine = self._engine
+        kept = engine.documents.cached_file(path)
+        if kept is not None and not is_secret_name(path) and engine.seen.known_content(path) is None:
+            engine.seen.put(path, engine.journal.store_content(kept.as_content()), _lasting_stamp(kept))
+
+    def remember_files(self, paths: Iterable[DocPath]) -> None:
+        """Keep which files a turn has written or proposes to change: should another program rename one while nobody
+        looks, it is known again. To lose that is no reason for the turn to fail."""
+        engine = self._engine
+        try:
+            with engine.database.transaction(durable=False):
+                for path in paths:
+                    self.remember_file(path)
+                    kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
+                    stamp = None if kept is None else _lasting_stamp(kept)
+                    if kept is None or known is None or stamp is None or is_secret_name(path):
+                        continue
+                    if known.snapshot == kept.as_content().snapshot:
+                        engine.seen.put(path, known.snapshot, stamp)
+        except RedraftError as error:
+            LOG.warning("which files a turn wrote could not be kept: %s", error.message)
+
+    def last_stamp(self, path: DocPath) -> FileStamp | None:
+        """The stamp that the file had when it was last seen."""
+        engine = self._engine
+        kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
+        if kept is not None and kept.stamp is not None:
+            return kept.stamp
+        return None if known is None else engine.seen.stamp(path, known.snapshot)
+
+    # Recording
+
+    def _write_down(self, changes: list[OutsideChange]) -> None:
+        engine = self._engine
+        grown = {change.path: turn for change in changes if (turn := self._grow(change)) is not None}
+        new = [change for change in changes if change.path not in grown]
+        record = self._add(new) if new else None
+        now = time.monotonic()
+        for change in changes:
+            run = self._runs.get(change.path)
+            began = run.began if run is not None and change.path in grown else now
+            self._runs[change.path] = WriteRun(began, now)
+            engine.documents.cache_file(change.path, change.image, proven=change.proven)
+        if record is not None:
+            engine.tell(record)
+        for turn in {turn.id: turn for turn in grown.values()}.values():
+            engine.events.tell(f"turn.{turn.state}", turn=turn.id, kind=turn.kind, title=turn.title, paths=turn.paths)
+        for change in changes:
+            if record is None or change.place not in record.paths:
+                turn = grown.get(change.path)
+                engine.events.tell("document.changed", path=change.place, turn=turn and turn.id)
+            self._tell_conflict(change)
+
+    def _add(self, changes: list[OutsideChange]) -> TurnRecord | None:
+        """One turn over all of them."""
+        engine = self._engine
+        written = [change for change in changes if change.written or change.came_from is not None]
+        if not written:
+            with engine.database.transaction(durable=False):
+                for step in self._review_steps(changes):
+                    engine.reviews.set(step.path, step.after)
+            return None
+        plans = [
+            FilePlan(
+                change.path,
+                change.before,
+                change.after,
+                None if change.image is None else change.image.mode,
+                change.came_from,
+            )
+            for change in sorted(written, key=lambda change: change.after is None)
+        ]
+        moves: dict[str, str] = {change.came_from: change.path for change in changes if change.came_from is not None}
+        told = [change for change in written if change.path not in moves]
+        words = told[0].words if len(told) == 1 else f"changed {len(told)} documents"
+        turn = TurnRecord(
+            author=OUTSIDE,
+            kind="outside",
+            mode="",
+            title=f"Another program {words}",
+            created=engine.clock(),
+            token=new_token(),
+        )
+        line = AuditLine("outside", {"paths": [plan.path for plan in plans]})
+        followers = self._drafts_that_follow(changes)
+        tabs: dict[str, str] = {
+            change.path: change.went_to
+            for change in changes
+            if change.went_to is not None and (change.stored is None or change.path in followers)
+        }
+        with engine.database.transaction():
+            record = engine.journal.record(turn, plans, lambda: self._review_steps(changes), line)
+            engine.reviews.move_tabs(tabs)
+        return record
+
+    def _review_steps(self, changes: Sequence[OutsideChange]) -> list[ReviewStep]:
+        """The drafts of the documents as they were, and as they follow. Called inside a transaction."""
+        documents = self._engine.documents
+        followers = self._drafts_that_follow(changes)
+        left: dict[str, Draft | None] = {}
+        made: dict[str, Draft | None] = {}
+        for change in changes:
+            draft = self._following(change, moves=change.path in followers)
+            # Whatever stood for the place that it has now goes: itself, or the draft of a file that was written over.
+            standing = self._draft_of(DocPath(draft.base_path)) if draft is not None and draft.base_path else None
+            left |= {old.key: None for old in (change.stored, standing) if old is not None}
+            made |= {} if draft is None else {draft.key: draft}
+        steps: list[ReviewStep] = []
+        for key, draft in (left | made).items():
+            before, after = (each and documents.to_image(each) for each in (documents.stored_draft(key), draft))
+            steps += [ReviewStep(key, before, after)] * (before != after)
+        return steps
+
+    def _following(self, change: OutsideChange, *, moves: bool) -> Draft | None:
+        """The draft after the change; None where nothing is left to decide or to save."""
+        stored, there, content = change.stored, change.went_to, change.after
+        if stored is not None and there is not None and moves:
+            stored, content = _moved_draft(stored, there), change.left_as
+            if is_secret_name(there):
+                return stored
+            origin = stored
+        else:
+            try:
+                origin = self._draft_before_run(change)
+            except RedraftError as error:
+                LOG.warning("what the review of %s was is not known any more: %s", change.place, error.message)
+                origin = stored
+        if origin is None:
+            return None
+        try:
+            draft = origin.with_disk(None if content is None else content.data)
+        except RedraftError:
+            return stored  # no text just now: there is nothing that it could follow
+        return None if not draft.key or draft.settled or draft.worthless else draft
+
+    def _drafts_that_follow(self, changes: Iterable[OutsideChange]) -> set[DocPath]:
+        """The old places of the documents whose drafts can stand at the new ones: nothing stands there, or what does
+        goes elsewhere itself. Where a document became a secret its draft must: left behind, it would show what the
+        secret says."""
+        moves = {
+            change.path: (change.stored, change.went_to)
+            for change in changes
+            if change.stored is not None and change.went_to is not None
+        }
+        while True:
+            leaving = {draft.key for draft, _ in moves.values()}
+            stay = [path for path, (draft, there) in moves.items() if not self._is_free(draft, there, leaving)]
+            if not stay:
+                return {*moves}
+            for path in stay:
+                del moves[path]
+
+    def _is_free(self, draft: Draft, there: DocPath, leaving: Container[str]) -> bool:
+        key, standing = _moved_draft(draft, there).key, self._draft_of(there)
+        free = key in leaving or self._engine.reviews.get(key) is None
+        return is_secret_name(there) or (free and (standing is None or standing.key in leaving))
+
+    def _draft_before_run(self, change: OutsideChange) -> Draft | None:
+        """The draft as it was before other programs began to write the file, with what was typed since: what they wrote
+        before this may be half of a document, or none for a moment. The draft as it is, where anything else was done
+        with it since, or where it took in what they wrote a while ago and has no conflict of it."""
+        stored, documents = change.stored, self._engine.documents
+        hurt = stored is not None and (stored.base_path is None or any(hunk.conflict for hunk in stored.review.hunks))
+        origin = found = stored  # the oldest there is, and what the turn at hand left
+        later = self._engine.clock()
+        typed: list[tuple[str, str]] = []
+        for turn in self._turns_backwards(change.place):
+            recent = 0 <= later - turn.created < SAME_SECONDS
+            if not _is_plain_write(turn, change.path) or not (hurt or recent):
+                break
+            later = turn.created
+            step = next((step for step in turn.reviews if step.path == change.place), None)
+            if step is None:
+                continue  # what it wrote was no text: the draft did not follow
+            old = None if step.before is None else documents.from_image(step.before)
+            if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != change.path):
+                break
+            if step.after is not None and found is not None:
+                left = documents.from_image(step.after).review.working
+                typed += [(left, found.review.working)] * (left != found.review.working)
+            found, origin = old, old or origin
+        if origin is None or origin is stored or not self._is_waiting(origin):
+            return stored
+        for left, now in reversed(typed):
+            review = carry_typing(origin.review, left, now)
+            if review is None:
+                return stored
+            origin = replace(origin, review=review)
+        return origin
+
+    def _turns_backwards(self, path: str) -> Iterator[TurnRecord]:
+        before: int | None = None
+        while turns := self._engine.turns.recent(limit=1, path=path, before=before):
+            yield turns[0]
+            before = turns[0].id
+
+    def _is_waiting(self, draft: Draft) -> bool:
+        """Whether nothing that an agent proposes in a draft was decided since."""
+        turns = self._engine.turns.by_tokens({*draft.review.turns, draft.turn} - {""})
+        return all(turn.state is State.PROPOSED for turn in turns if turn.kind == "propose")
+
+    def _grow(self, change: OutsideChange) -> TurnRecord | None:
+        """The turn of the same program, grown by this change, if it goes on where nobody has built on what it wrote."""
+        engine = self._engine
+        if not change.written or change.before is None or change.after is None:
+            return None
+        if change.came_from is not None or change.went_to is not None:
+            return None
+        stored = change.stored
+        places = {change.path, *(() if stored is None else (stored.key,))}
+        turn = engine.turns.last_on(places)
+        now = engine.clock()
+        if turn is None or turn.author != OUTSIDE or turn.state is not State.APPLIED or turn.pruned:
+            return None
+        step = next((step for step in turn.files if step.path == change.path), None)
+        recent = 0 <= now - turn.created < SAME_SECONDS
+        if step is None or not recent or step.moved_from is not None or step.after != change.before.snapshot:
+            return None
+        review = next((each for each in turn.reviews if each.path in places), None)
+        if not self._stands(stored, review):
+            return None
+        with engine.database.transaction(durable=False):
+            after = engine.journal.store_content(change.after, change.before)
+            steps = self._review_steps([change])
+            if any(review is None or each.path != review.path for each in steps):
+                return None
+            for each in steps:
+                engine.reviews.set(each.path, each.after)
+            engine.turns.extend(turn.id, change.path, after, steps[0] if steps else None, now)
+        return turn
+
+    def _stands(self, stored: Draft | None, review: ReviewStep | None) -> bool:
+        """Whether the draft is still what the turn left of it."""
+        left = None if review is None or review.after is None else self._engine.documents.from_image(review.after)
+        return left == stored
+
+    def _tell_conflict(self, change: OutsideChange) -> None:
+        """Tell where the change met what a person has typed or an agent proposes, at the same words."""
+        engine = self._engine
+        if change.before is not None and self._has_no_file(change.place):
+            self._without_file.add(change.place)
+        old = {hunk.id for hunk in change.stored.review.hunks if hunk.conflict} if change.stored else set[str]()
+        draft = engine.documents.stored_draft(change.place)
+        if draft is None and change.stored is not None and change.went_to is not None:
+            draft = engine.documents.stored_draft(_moved_draft(change.stored, change.went_to).key)
+        new = [hunk.id for hunk in draft.review.hunks if hunk.conflict and hunk.id not in old] if draft else []
+        if draft is not None and new:
+            self._conflicts.add(draft.key)
+            engine.events.tell("document.conflict", path=draft.key, hunk_ids=new)
+
+
+def _is_plain_write(turn: TurnRecord, path: str) -> bool:
+    """Whether a turn is another program's that stands, and wrote this file without moving it."""
+    if turn.author != OUTSIDE or turn.state is not State.APPLIED or turn.pruned:
+        return False
+    moved = {place for step in turn.files if step.moved_from is not None for place in (step.path, step.moved_from)}
+    return path not in moved and any(step.path == path for step in turn.files)
+
+
+def _moved_draft(draft: Draft, there: DocPath) -> Draft:
+    """The draft of a file that lies there by now."""
+    return replace(draft, path=there if draft.path == draft.base_path else draft.path, base_path=there)
+
+
+def _lasting_stamp(kept: DiskFile) -> FileStamp | None:
+    """The stamp to keep: where it is no proof of the content, one that tells which file it was and equals none."""
+    return kept.stamp if kept.proven or kept.stamp is None else kept.stamp._replace(mtime_ns=-1, ctime_ns=-1)

@@ -1,0 +1,207 @@
+"""Following places through the history of a file, by position and never by equal words.
+
+Each file step keeps what it changed where, to the character. So a passage that one turn wrote can be followed through
+everything that came after it, or be found to have been changed. Steps of other programs, of which only both sides are
+known, are compared by words.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.errors import RedraftError, Stale
+from redraft.files.textfile import decode
+from redraft.review.blanks import blanks_to_save, set_blanks_apart
+from redraft.review.operations import is_shared
+from redraft.review.runs import USER, turn_of
+from redraft.text.diff.word_diff import word_edits
+from redraft.text.edits import Change, Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from redraft.history.store import SnapshotId
+    from redraft.history.turns import FileStep
+    from redraft.review.review import Part, Review
+    from redraft.workspace.engine import Engine
+
+
+class EditPosition(NamedTuple):
+    """One edit of a step: where, how much went and came, which agent's edit it was and in which hunk, if it was one."""
+
+    at: int
+    old: int
+    new: int
+    mark: str = ""
+    hunk: str = ""
+
+    @property
+    def turn(self) -> str:
+        return turn_of(self.mark)
+
+
+def dump_positions(places: Iterable[EditPosition]) -> str:
+    return json.dumps([list(place) for place in places], separators=(",", ":"))
+
+
+def load_positions(written: str) -> list[EditPosition]:
+    return [EditPosition(*row) for row in json.loads(written)]
+
+
+def positions_of_change(change: Change) -> str:
+    """A change as places. What was written as a whole is compared: most of it stays."""
+    return dump_positions(
+        EditPosition(part.at, len(part.old), len(part.new)) for edit in change.edits for part in refine(edit)
+    )
+
+
+def dump_edits(change: Change) -> str:
+    """A change as places, each edit as it is: what it puts in are the very characters that were taken out before."""
+    return dump_positions(EditPosition(edit.at, len(edit.old), len(edit.new)) for edit in change.edits)
+
+
+def refine(edit: Edit) -> list[Edit]:
+    """The parts of an edit that change anything, as they are kept of a step."""
+    if not edit.old or not edit.new:
+        return [edit]
+    return [
+        part.shift(edit.at + words.at)
+        for words in word_edits(edit.old, edit.new, tidy=False)
+        for part in Change.between(words.old, words.new).edits
+    ]
+
+
+def positions_of_decision(
+    review: Review, taken: Iterable[str], *, turn: str = "", typing: bool = False
+) -> list[EditPosition]:
+    """What accepting these hunks (of one `turn`, where others share them) changes in the saved text; with `typing`,
+    what saving the person's own edits does."""
+    wanted = set(taken)
+    blanks = set[str]() if typing else blanks_to_save(review, wanted, turn)
+    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    places: list[EditPosition] = []
+    at = 0
+    for part in review.parts:
+        if part.id and part.id in wanted:
+            places += _turn_positions(part, at, turn) if is_shared(part, turn) else _accepted_positions(part, at)
+        elif typing and not part.same:
+            places += _typing_positions(part, at)
+        at += len(part.saved)
+    return places
+
+
+def _accepted_positions(part: Part, at: int) -> list[EditPosition]:
+    places: list[EditPosition] = []
+    for run in part.runs:
+        mark = run.by if run.is_agents else next(iter(run.marks), "")
+        if not run.by and not run.in_working:
+            places.append(EditPosition(at, len(run.text), 0, mark, part.id))
+        elif run.by and run.in_working:
+            places.append(EditPosition(at, 0, len(run.text), mark, part.id))
+        at += 0 if run.by else len(run.text)
+    return _join(places)
+
+
+def _turn_positions(part: Part, at: int, turn: str) -> list[EditPosition]:
+    places: list[EditPosition] = []
+    for run in part.runs:
+        mine = next((mark for mark in run.marks if turn_of(mark) == turn), "")
+        if mine and mine in run.gone and not run.by:
+            places.append(EditPosition(at, len(run.text), 0, mine, part.id))
+        elif mine == run.by and mine and USER not in run.gone:
+            places.append(EditPosition(at, 0, len(run.text), mine, part.id))
+        at += 0 if run.by else len(run.text)
+    return _join(places)
+
+
+def _typing_positions(part: Part, at: int) -> list[EditPosition]:
+    places: list[EditPosition] = []
+    for run in part.runs:
+        if not run.by and not run.in_own:
+            places.append(EditPosition(at, len(run.text), 0, "", part.id))
+        elif run.by and run.in_own:
+            places.append(EditPosition(at, 0, len(run.text), "", part.id))
+        at += 0 if run.by else len(run.text)
+    return _join(places)
+
+
+def _join(places: list[EditPosition]) -> list[EditPosition]:
+    """What is taken out and what is put in by one edit at one place are one."""
+    joined: list[EditPosition] = []
+    for place in places:
+        last = joined[-1] if joined else None
+        if last is not None and last.at + last.old == place.at and last[3:] == place[3:]:
+            joined[-1] = last._replace(old=last.old + place.old, new=last.new + place.new)
+        else:
+            joined.append(place)
+    return joined
+
+
+def positions_of_step(step: FileStep, before: str, after: str) -> list[EditPosition]:
+    if step.edits is not None:
+        return load_positions(step.edits)
+    return [EditPosition(edit.at, len(edit.old), len(edit.new)) for edit in compare(before, after).edits]
+
+
+def change_of(places: Sequence[EditPosition], before: str, after: str) -> Change:
+    """The change of these places; all of them lead from `before` to `after`, so any of them can be read there."""
+    edits: list[Edit] = []
+    growth = 0
+    for place in places:
+        new_at = place.at + growth
+        edits.append(Edit(place.at, before[place.at : place.at + place.old], after[new_at : new_at + place.new]))
+        growth += place.new - place.old
+    return Change(tuple(edits))
+
+
+def step_change(engine: Engine, step: FileStep) -> Change:
+    before, after = text_of(engine, step.before), text_of(engine, step.after)
+    change = change_of(positions_of_step(step, before, after), before, after)
+    try:
+        fits = change.apply(before) == after
+    except Stale:
+        fits = False
+    return change if fits else compare(before, after)
+
+
+def remaining_inverse(engine: Engine, turn: int, step: FileStep) -> Change:
+    """The inverse of a step of a turn, without what a scoped rollback took back already."""
+    inverse = step_change(engine, step).invert()
+    after = text_of(engine, step.after)
+    left = list(range(len(inverse.edits)))
+    for number, taken in engine.turns.rollbacks(turn, step.path):
+        since = change_since(engine, turn, step.path, after, text_of(engine, taken.before), until=number)
+        done = {part for edit in step_change(engine, taken).edits for part in refine(edit)}
+        for index in list(left):
+            there = inverse.only([index]).rebase(since)
+            if there is not None and {part for edit in there.edits for part in refine(edit)} <= done:
+                left.remove(index)
+    return inverse.only(left)
+
+
+def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, until: int | None = None) -> Change:
+    """Everything that has changed a file since a turn left it as `then`, up to another turn; it was `now` by then."""
+    found = Change()
+    text = then
+    for step in engine.turns.file_steps(path, after=turn, before=until):
+        before = text_of(engine, step.before)
+        if before != text:
+            found = found.then(compare(text, before))
+        found = found.then(step_change(engine, step))
+        text = text_of(engine, step.after)
+    return found if text == now else found.then(compare(text, now))
+
+
+def compare(old: str, new: str) -> Change:
+    """The change from one text to another, to the character, found by comparing their words."""
+    return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))
+
+
+def text_of(engine: Engine, snapshot: SnapshotId | None) -> str:
+    """What a snapshot says; nothing where there is none, or where it is no text."""
+    data = None if snapshot is None else engine.store.get(snapshot)
+    try:
+        return "" if data is None else decode(data).text
+    except RedraftError:
+        return ""

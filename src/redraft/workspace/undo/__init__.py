@@ -1,0 +1,1 @@
+"""Undo, rollback and the trash."""

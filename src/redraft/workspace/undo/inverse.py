@@ -1,0 +1,556 @@
+"""The plan that takes a turn back: by merging its inverse into the present, or by setting things as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from redraft.errors import RedraftError, Stale
+from redraft.files.paths import DocPath
+from redraft.files.textfile import decode, encode
+from redraft.history.journal import Content, FilePlan
+from redraft.history.recovery import read_or_none
+from redraft.history.turns import State
+from redraft.review.operations import type_into
+from redraft.review.outside_change import edit_saved_text
+from redraft.review.revert_step import revert_step
+from redraft.review.review import Review
+from redraft.text.diff.word_diff import are_alike
+from redraft.text.edits import Change
+from redraft.text.text import Text
+from redraft.workspace.turns.edit_positions import (
+    change_of,
+    change_since,
+    compare,
+    dump_edits,
+    load_positions,
+    positions_of_change,
+    remaining_inverse,
+    step_change,
+    text_of,
+)
+from redraft.workspace.turns.plan import Plan
+from redraft.workspace.undo.acceptance import Acceptance
+from redraft.workspace.undo.tombstones import collect_tombstones, image_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redraft.history.store import SnapshotId
+    from redraft.history.turns import FileStep, ReviewStep, TurnRecord
+    from redraft.workspace.draft import Draft
+    from redraft.workspace.engine import Engine
+
+MET = "there is typing that is not saved, or a proposal, at the same words"
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Something that could not be taken back, and why."""
+
+    path: str
+    hunk_id: str
+    reason: str
+
+
+class NotClean(Exception):
+    """The inverse meets later changes."""
+
+
+def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
+    """The turn's inverse, merged into the present."""
+    plan, clashes = Plan(), list[Clash]()
+    disk_after: dict[str, bytes | None] = {}
+    moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
+    if (proposal := _proposal_to_withdraw(engine, turn)) is not None:
+        return _take_back_proposal(engine, proposal)
+    for step in turn.files:
+        try:
+            file = _inverse_file(engine, turn.id, step, moved)
+        except NotClean as why:
+            clashes.append(Clash(step.path, "", str(why)))
+            continue
+        if file is not None:
+            plan.files.append(file)
+            disk_after[step.path] = file.after.data if file.after else None
+    sources = _review_moves(engine, turn)
+    for step in turn.reviews:
+        if step in sources.values():
+            continue  # goes with the place that it was moved to
+        try:
+            _inverse_review(engine, plan, turn, step, sources.get(step.path), disk_after)
+        except NotClean as why:
+            clashes.append(Clash(step.path, "", str(why)))
+    clashes += _let_others_follow(engine, plan, disk_after, {place: source for source, place in moved.items()})
+    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    return plan, clashes
+
+
+def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
+    """Drafts that would be left beside one of the plan's for the same file, each with the plan's. A file has one."""
+    found: dict[str, str] = {}
+    for key, draft in plan.drafts.items():
+        other = None if draft is None or draft.base_path is None else engine.reviews.working_path(draft.base_path)
+        if other is not None and other not in plan.drafts:
+            found[other] = key
+    return found
+
+
+def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
+    path = DocPath(step.path)
+    now = read_or_none(engine.root, path)
+    before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
+    if now == before:
+        return None
+    if now == after:
+        edits = None
+        if before is not None and after is not None and _is_text(before, after):
+            edits = positions_of_change(step_change(engine, step).invert())
+        return replace(file_plan(path, now, before, step, moved), edits=edits)
+    if now is None:
+        raise NotClean("the document was deleted or moved since")
+    if before is None:
+        raise NotClean("the document was changed since it was created")
+    if after is None:
+        raise NotClean("another document was put in its place since")
+    try:
+        old, current = (decode(data).text for data in (after, now))
+        decode(before)
+    except RedraftError as error:
+        raise NotClean("the document is no text any more") from error
+    since = change_since(engine, number, path, old, current)
+    back = remaining_inverse(engine, number, step).rebase(since)
+    if back is None:
+        raise NotClean("the same words were changed again since")
+    if not back.edits:
+        return None  # all of it was taken back already
+    plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
+    return replace(plan, edits=positions_of_change(back))
+
+
+def _is_text(*sides: bytes) -> bool:
+    try:
+        for side in sides:
+            decode(side)
+    except RedraftError:
+        return False
+    return True
+
+
+def _review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
+    """For each place to which the turn moved a draft, the step that took it from its old one: they are one change."""
+    gone = [step for step in turn.reviews if step.before is not None and step.after is None]
+    found: dict[str, ReviewStep] = {}
+    for step in turn.reviews:
+        if step.before is not None or step.after is None:
+            continue
+        home = engine.documents.from_image(step.after).base_path
+        homes = {home, *(file.moved_from for file in turn.files if file.path == home and file.moved_from)}
+        for source in gone:
+            if source.before is not None and engine.documents.from_image(source.before).base_path in homes:
+                found[step.path] = source
+                gone.remove(source)
+                break
+    return found
+
+
+def _inverse_review(
+    engine: Engine,
+    plan: Plan,
+    turn: TurnRecord,
+    step: ReviewStep,
+    source: ReviewStep | None,
+    disk_after: dict[str, bytes | None],
+) -> None:
+    current = engine.documents.draft(step.path)
+    was = step.before if source is None else source.before
+    before, after = (engine.documents.from_image(row) if row else None for row in (was, step.after))
+    if source is not None:
+        if engine.documents.draft(source.path) is not None:
+            if current is None:
+                return  # it went back already
+            raise NotClean(f"another document stands at {source.path} by now")
+        plan.drafts[source.path] = None
+    if current is None and after is None:
+        current = _take_standing(engine, plan, before)
+    if current == after:
+        restored = before
+    elif turn.kind == "outside" and source is None:
+        return  # its draft only followed the file, and will again
+    elif current is None and after is not None and after.saved and _disk_then(engine, after, disk_after) is None:
+        raise NotClean("the document was deleted or moved since")
+    elif current is not None and before is None and _loses_file(engine, current, disk_after):
+        restored = current.with_disk(None)
+    else:
+        restored = _merge_review(engine, turn, step.path, current, before, after)
+    plan.drafts[step.path] = None
+    if restored is not None:
+        data = _disk_then(engine, restored, disk_after)
+        plan.put_draft(restored.with_disk(data) if restored is before else replace(restored, saved=data))
+
+
+def _loses_file(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bool:
+    """Whether the file goes away of a draft with nothing but typing in it: all that the person has stays theirs."""
+    return draft.saved is not None and not draft.review.turns and _disk_then(engine, draft, disk_after) is None
+
+
+def _take_standing(engine: Engine, plan: Plan, before: Draft | None) -> Draft | None:
+    """The draft in which the person has typed meanwhile into the file of a draft that comes back to another place: it
+    goes along."""
+    other = None if before is None or before.base_path is None else engine.reviews.working_path(before.base_path)
+    draft = None if other is None or other in plan.drafts else engine.documents.draft(other)
+    if draft is None or draft.kind != "modified":
+        return None
+    plan.drafts[draft.key] = None
+    return draft
+
+
+def _proposal_to_withdraw(engine: Engine, turn: TurnRecord) -> TurnRecord | None:
+    """The proposal that is taken back: the turn itself, or the one that an undone undo brought back."""
+    takes_away = True
+    while turn.kind == "undo" and turn.source is not None:
+        turn, takes_away = engine.turns.get(turn.source), not takes_away
+    return turn if takes_away and turn.kind == "propose" else None
+
+
+def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
+    """Whatever stands of a proposal: what is pending of it, and what a person took into the documents."""
+    plan, clashes = Plan(), list[Clash]()
+    first: dict[str, int] = {}  # per document the first decision that took words of it
+    passed: dict[str, tuple[int, ...]] = {}
+    for decision in engine.turns.acceptances(turn):
+        moved = {step.moved_from: step.path for step in decision.files if step.moved_from is not None}
+        for step in decision.files:
+            try:
+                if _take_back_accepted(engine, plan, turn, decision, step, moved):
+                    first.setdefault(step.path, decision.id)
+            except NotClean as why:
+                clashes.append(Clash(step.path, "", str(why)))
+        clashes += _find_typing_taken(engine, turn, decision, first)
+    for path, decision in first.items():
+        if any(clash.path == path for clash in clashes):
+            continue
+        try:
+            file, passed[path] = _without_words(engine, turn, DocPath(path), decision)
+        except NotClean as why:
+            clashes.append(Clash(path, "", str(why)))
+        else:
+            plan.files += [file] if file else []
+    clashes += _withdraw_pending(engine, plan, turn, passed)
+    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    return plan, clashes
+
+
+def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict[str, tuple[int, ...]]) -> list[Clash]:
+    """What is pending of the turn goes; the drafts of documents whose files the plan changes follow."""
+    clashes: list[Clash] = []
+    files = {file.path: file for file in plan.files}
+    for draft in engine.documents.drafts():
+        file = files.get(DocPath(draft.base_path or draft.key))
+        if not draft.has_hunk_of(turn.token) and draft.turn != turn.token and file is None:
+            continue
+        withdrawn = draft.withdraw_turn(turn.token)
+        if withdrawn is None:
+            clashes.append(Clash(draft.key, "", "another turn that waits has changed the same words since"))
+            continue
+        plan.drafts[draft.key] = None
+        left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
+        if left is None:
+            clashes.append(Clash(draft.key, "", "the same words were changed or decided again since"))
+        else:
+            plan.put_draft(left)
+    return clashes
+
+
+def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
+    """A draft whose file is about to change, by exactly the plan's edits where they are known. `passed` says how much
+    that is not saved stands in front of what each of them puts in."""
+    if file.after is None or file.edits is None:
+        return draft.with_disk(file.after.data if file.after else None)
+    text = decode(file.after.data).text
+    change = change_of(load_positions(file.edits), draft.saved_text, text)
+    review = edit_saved_text(draft.review, change, around_typing=True, passed=passed)
+    return None if review is None or review.saved != text else replace(draft, review=review, saved=file.after.data)
+
+
+def _take_back_accepted(
+    engine: Engine,
+    plan: Plan,
+    turn: TurnRecord,
+    decision: TurnRecord,
+    step: FileStep,
+    moved: dict[str, str],
+) -> bool:
+    """What one decision took of the turn at one path: a document's place or being goes back; whether it took words."""
+    review = next((review for review in decision.reviews if review.path == step.path), None)
+    if step.before is None or step.after is None:
+        drafts = [engine.documents.from_image(each.before) for each in decision.reviews if each.before is not None]
+        mine = [draft for draft in drafts if step.path in (draft.path, draft.base_path)]
+        if not any(draft.turn == turn.token for draft in mine):
+            return False
+        others = {name for draft in mine for name in draft.review.turns} - {turn.token}
+        if others:
+            raise NotClean("another turn has words in it")
+        file = _inverse_file(engine, decision.id, step, moved)
+        if file is not None:
+            plan.files.append(file)
+        return False
+    if review is None or review.before is None or turn.token not in review.before:
+        return False
+    if step.edits is None:
+        raise NotClean(f"you settled it with a text of your own: undo turn {decision.id} instead")
+    _check_standing_alone(engine, turn, decision, review, step)
+    return True
+
+
+def _find_typing_taken(engine: Engine, turn: TurnRecord, decision: TurnRecord, first: dict[str, int]) -> list[Clash]:
+    """Note the documents of which a decision took something of the turn where no file changed by it: the turn took out
+    what the person had typed and not saved."""
+    clashes: list[Clash] = []
+    written = {step.path for step in decision.files}
+    for review in decision.reviews:
+        if review.path in written or review.before is None or turn.token not in review.before:
+            continue
+        if engine.documents.from_image(review.before).kind != "modified":
+            continue
+        try:
+            _check_standing_alone(engine, turn, decision, review)
+        except NotClean as why:
+            clashes.append(Clash(review.path, "", str(why)))
+        else:
+            first.setdefault(review.path, decision.id)
+    return clashes
+
+
+def _check_standing_alone(
+    engine: Engine, turn: TurnRecord, decision: TurnRecord, review: ReviewStep, step: FileStep | None = None
+) -> None:
+    """Refuse where another turn that stands changed the words that a decision took of this one."""
+    before, then = (image_of(engine, row) for row in (review.before, review.after))
+    before = before or Review.of("")
+    acceptance = Acceptance.of(before, then, load_positions((step and step.edits) or "[]"))
+    after = before.saved if step is None else text_of(engine, step.after)
+    if acceptance.text() != after:
+        raise NotClean(f"what was accepted of it cannot be told from the rest: undo turn {decision.id} instead")
+    others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
+    undone = {other.token for other in others if other.state is State.UNDONE}
+    _refuse_later_turns(others, acceptance.later_turns(turn.token) - undone)
+
+
+def _refuse_later_turns(others: Sequence[TurnRecord], later: set[str]) -> None:
+    newest = max((other.id for other in others if other.token in later), default=None)
+    if newest is not None:
+        raise NotClean(f"another turn changed the same words after it: undo turn {newest} first")
+
+
+def _without_words(
+    engine: Engine, turn: TurnRecord, path: DocPath, decision: int
+) -> tuple[FilePlan | None, tuple[int, ...]]:
+    """The file without what decisions took of a turn, the first of which is given; and how much that is not saved
+    stands in front of each of its edits."""
+    now = read_or_none(engine.root, path)
+    if now is None:
+        raise NotClean("the document was deleted or moved since")
+    found = decode(now)
+    draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
+    left = None if draft is None else draft.withdraw_turn(turn.token) or draft
+    tombstones = collect_tombstones(engine, path, decision, found.text)
+    tombstones.see(Review.of(found.text) if left is None else left.review)
+    others = engine.turns.by_tokens(tombstones.turns - {turn.token})
+    undone = {other.token for other in others if other.state is State.UNDONE}
+    around = tombstones.turns_around(turn.token, undone)
+    later = tombstones.later_turns(turn.token, undone) | {
+        other.token for other in others if other.id > turn.id and other.token in around
+    }
+    _refuse_later_turns(others, later)
+    inverse = tombstones.inverse(turn.token, undone)
+    if inverse is None:
+        raise NotClean("the same words were changed again since")
+    change = inverse.change
+    if not change.edits:
+        return None, ()
+    data = encode(change.apply(found.text), found.bom)
+    file = FilePlan(path, content_from_bytes(now), content_from_bytes(data), edits=dump_edits(change))
+    return file, inverse.passed
+
+
+def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bytes | None:
+    """What the disk will hold, once the plan is carried out, where this draft's file lies."""
+    where = draft.base_path or draft.key
+    return disk_after[where] if where in disk_after else read_or_none(engine.root, DocPath(where))
+
+
+def _merge_review(
+    engine: Engine, turn: TurnRecord, path: str, current: Draft | None, before: Draft | None, after: Draft | None
+) -> Draft | None:
+    """All three texts with the step's change taken back; what was typed or decided since stays."""
+    disk = engine.documents.on_disk(DocPath(path))
+    now = current.review if current else Review.of("" if disk is None else str(disk.text))
+    old = before.review if before else Review.of(_text_then(engine, turn, path, after, "before"))
+    new = after.review if after else Review.of(_text_then(engine, turn, path, before, "after"))
+    step = next((file for file in turn.files if file.path == path and None not in (file.before, file.after)), None)
+    change = None if step is None else step_change(engine, step)
+    if change is None or not _leads(change, old.saved, new.saved):
+        change = compare(old.saved, new.saved)
+    home = (current.base_path if current else None) or path
+    since = change_since(engine, turn.id, home, new.saved, now.saved)
+    left = None if step is None else remaining_inverse(engine, turn.id, step)
+    if left is not None and len(left.edits) < len(change.edits):  # some of it was taken back already
+        back = left.rebase(since)
+        review = None if back is None else edit_saved_text(now, back)
+    else:
+        review = revert_step(now, old, new, change, since)
+    if review is None:
+        raise NotClean("the same words were changed or decided again since")
+    like = before or current
+    if like is None:
+        return None
+    if before is None:
+        like = replace(like, path=like.base_path or like.path)
+    return replace(like, review=review)
+
+
+def _leads(change: Change, old: str, new: str) -> bool:
+    """Whether a change makes the one text of the other. What a draft saw may be older than what the turn found."""
+    try:
+        return change.apply(old) == new
+    except Stale:
+        return False
+
+
+def _text_then(
+    engine: Engine, turn: TurnRecord, path: str, other: Draft | None, side: Literal["before", "after"]
+) -> str:
+    """What the file said on a side of the turn that has no draft: the turn's own image, or what the draft then saw."""
+    step = next((step for step in turn.files if step.path == path), None)
+    if step is not None:
+        return text_of(engine, step.before if side == "before" else step.after)
+    return "" if other is None else other.saved_text
+
+
+def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
+    """Every document of the turn as it was before, whatever came since."""
+    plan = Plan()
+    disk_after: dict[str, bytes | None] = {}
+    moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
+    for step in turn.files:
+        path = DocPath(step.path)
+        now, before = read_or_none(engine.root, path), bytes_of(engine, step.before)
+        disk_after[step.path] = before
+        if now != before:
+            plan.files.append(file_plan(path, now, before, step, moved))
+        if engine.documents.draft(path) is not None:
+            plan.drafts[path] = None
+    for path, (before, mode) in _files_under_proposal(engine, turn).items():
+        disk_after[path] = before
+        now = read_or_none(engine.root, DocPath(path))
+        if now != before:
+            old, new = (None if data is None else content_from_bytes(data) for data in (now, before))
+            plan.files.append(FilePlan(DocPath(path), old, new, mode))
+        if engine.documents.draft(path) is not None:
+            plan.drafts[path] = None
+    for step in turn.reviews:
+        plan.drafts[step.path] = None
+        if step.before is not None:
+            draft = engine.documents.from_image(step.before)
+            plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
+    plan.drafts.update(dict.fromkeys(_rivals(engine, plan)))
+    return plan
+
+
+def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[bytes | None, int | None]]:
+    """What the files said for which a proposal was made, whatever a person took of it since, and their modes. Where it
+    proposed another place, nothing was there."""
+    files: dict[str, tuple[bytes | None, int | None]] = {}
+    images = [step.after for step in turn.reviews if step.after is not None] if turn.kind == "propose" else []
+    for draft in map(engine.documents.from_image, images):
+        if draft.path is not None:
+            files.setdefault(draft.path, (None, None))
+        if draft.base_path is not None:
+            files[draft.base_path] = (draft.saved, draft.mode)
+    return files
+
+
+def _let_others_follow(
+    engine: Engine, plan: Plan, disk_after: dict[str, bytes | None], back: dict[str, str]
+) -> list[Clash]:
+    """Drafts of documents that the turn changed only on disk take the change in. Where a document goes `back` to
+    another place its draft goes with it, if none stands there."""
+    clashes: list[Clash] = []
+    for path, data in disk_after.items():
+        draft = None if path in plan.drafts else engine.documents.draft(path)
+        if draft is None:
+            continue
+        plan.drafts[path] = None
+        home = back.get(draft.base_path or "")
+        if home is None or disk_after.get(home) is None:
+            file = next((file for file in plan.files if file.path == path), None)
+            exact = None if file is None or data is None else _follow_file(draft, file)
+            after = _over_returned_file(draft, data) or exact or draft.with_disk(data)
+            if _adds_conflict(draft, after):
+                clashes.append(Clash(path, "", MET))
+            plan.put_draft(after)
+            continue
+        path_then = home if draft.path == draft.base_path else draft.path
+        after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
+        if after.key != draft.key and engine.documents.draft(after.key) is not None:
+            clashes.append(Clash(path, "", f"another document stands at {after.key} by now"))
+        plan.drafts[draft.key] = None
+        there = after.with_disk(disk_after[home])
+        if _adds_conflict(after, there):
+            clashes.append(Clash(path, "", MET))
+        plan.put_draft(there)
+    return clashes
+
+
+def _over_returned_file(draft: Draft, data: bytes | None) -> Draft | None:
+    """A draft whose file was away, with all of it the person's since, as typing over the file that comes back. None
+    where it is another document by now."""
+    if draft.saved is not None or draft.review.turns or data is None:
+        return None
+    try:
+        found = decode(data)
+    except RedraftError:
+        return None
+    own = draft.review.working
+    change = Change.between(found.text, own)
+    untouched = len(found.text) - sum(len(edit.old) for edit in change.edits)
+    if 2 * untouched < len(found.text) and not are_alike(found.text, own):
+        return None
+    return replace(
+        draft, base_path=draft.path, saved=data, bom=found.bom, review=type_into(Review.of(found.text), change)
+    )
+
+
+def _adds_conflict(before: Draft, after: Draft) -> bool:
+    """Whether a draft that followed its file has words in conflict with it that had none before. Nobody could tell any
+    more whose they are: what the turn put in around them would be the person's."""
+    old, new = (sum(hunk.conflict for hunk in draft.review.hunks) for draft in (before, after))
+    return new > old
+
+
+def file_plan(
+    path: DocPath, now: bytes | None, wanted: bytes | None, step: FileStep, moved: dict[str, str]
+) -> FilePlan:
+    """`moved` says where the turn took documents: bringing one back is a move again."""
+    back_from = moved.get(path) if wanted is not None else None
+    old = None if now is None else content_from_bytes(now)
+    new = None if wanted is None else content_from_bytes(wanted)
+    return FilePlan(path, old, new, step.mode, None if back_from in (None, path) else DocPath(back_from))
+
+
+def content_from_bytes(data: bytes) -> Content:
+    """As a text where it is one, so that it is stored block by block; else as it is."""
+    try:
+        found = decode(data)
+    except RedraftError:
+        return Content(data)
+    return Content(data, Text(found.text), found.bom)
+
+
+def content_from(text: str, *, bom: bool) -> Content:
+    return Content(encode(text, bom), Text(text), bom)
+
+
+def bytes_of(engine: Engine, snapshot: SnapshotId | None) -> bytes | None:
+    return None if snapshot is None else engine.store.get(snapshot)

@@ -1,0 +1,521 @@
+"""Every character that a file and its reviews had since some turn, in order; those that are gone stay as tombstones.
+
+The images of the history tell where each character stood among the others: typing that is not saved, words that wait,
+words that a decision took out. So what an undo brings back stands where it stood, whatever was decided, typed or undone
+beside it since, in whichever order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from redraft.review.review import Review
+from redraft.review.runs import USER, Run, turn_of
+from redraft.text.edits import Change, Edit
+from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from redraft.history.turns import FileStep, TurnRecord
+    from redraft.workspace.engine import Engine
+
+# Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
+MAX_GAP = 2_000
+
+
+@dataclass(slots=True)
+class HistoryRun:
+    """Characters that share one fate, in the file or not."""
+
+    text: str
+    here: bool  # whether the file has it
+    by: str = ""  # who put it in, as a run says it
+    gone: tuple[str, ...] = ()  # by whom it was taken out in a review, accepted or not
+    pending: bool = False  # whether the review has it and the file has not
+    accepted: bool = False  # whether it is gone because a decision took what a turn did to it
+    removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
+    changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
+    added: bool = False  # whether nobody knows where it stands among the tombstones beside it
+
+    def split(self, at: int) -> tuple[HistoryRun, HistoryRun]:
+        return replace(self, text=self.text[:at]), replace(self, text=self.text[at:])
+
+
+class FileChange(NamedTuple):
+    """What a turn did to the file. A decision has the mark of each edit, empty for typing; an undo or a rollback names
+    the turns that it took back by their tokens, and the turn that it is about."""
+
+    turn: int
+    change: Change
+    marks: tuple[str, ...] = ()
+    undone: AbstractSet[str] | None = None
+    source: int | None = None
+    scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
+
+    def matcher(self, mark: str) -> Callable[[HistoryRun], bool]:
+        """Tells which tombstones a text may be that an edit puts in."""
+        if mark:
+            return lambda piece: piece.by == mark and piece.pending
+        undone, source = self.undone, self.source
+        if undone is None:
+            return lambda piece: piece.by == USER and piece.pending
+        return lambda piece: (
+            any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
+            or (piece.changed is not None and piece.changed[0] == source)
+        )
+
+
+class InverseChange(NamedTuple):
+    """The change of the file that takes a turn back; for each edit how many characters of the review that are not in
+    the file stand between the character in front of it and what it puts in."""
+
+    change: Change
+    passed: tuple[int, ...]
+
+
+class Tombstones:
+    """See the module. Begins with a review; then `see` the images and `follow` the steps of the turns after it."""
+
+    def __init__(self, review: Review) -> None:
+        self._pieces = [HistoryRun(run.text, not run.by, run.by, run.gone, bool(run.by)) for run in review.runs]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self._pieces if piece.here)
+
+    @property
+    def turns(self) -> set[str]:
+        """The agents' turns that put in or took out any of it."""
+        marks = {mark for piece in self._pieces for mark in (piece.by, *piece.gone)}
+        return {turn_of(mark) for mark in marks if mark not in ("", USER)}
+
+    # What was
+
+    def see(self, review: Review, *, accepts: bool = False) -> None:
+        """Take in the image of a review. What it no longer has is gone for good; with `accepts`, by a decision."""
+        if review.saved != self.text:
+            return
+        gaps = list(self._gaps())
+        runs = list(_gaps_of(review))
+        out: list[HistoryRun] = []
+        for (gap, piece), (between, run) in _side_by_side(gaps, runs):
+            out += _merge(gap, between, accepts=accepts)
+            if piece is not None and run is not None:
+                piece.gone = run.gone
+                out.append(piece)
+        self._pieces = out
+
+    def _gaps(self) -> Iterator[tuple[list[HistoryRun], HistoryRun | None]]:
+        """Each piece that the file has, with the tombstones in front of it; at last those behind all of them."""
+        gap: list[HistoryRun] = []
+        for piece in self._pieces:
+            if piece.here:
+                yield gap, piece
+                gap = []
+            else:
+                gap.append(piece)
+        yield gap, None
+
+    def follow(self, step: FileChange) -> None:
+        """Take in what a turn did to the file."""
+        for token in step.undone or ():
+            self._set_others_apart(token)
+        growth = 0
+        known = (0, 0)
+        for index, edit in enumerate(step.change.edits):
+            mark = step.marks[index] if step.marks else ""
+            at = self._find(edit.at + growth, known)
+            known = (at, edit.at + growth)
+            growth += edit.growth
+            end, taken = self._take_out(at, len(edit.old))
+            for piece in taken:
+                if mark:
+                    piece.accepted, piece.removed = True, piece.gone
+                elif step.undone is None:
+                    piece.changed = (step.turn, index)
+                elif not step.undone.isdisjoint(map(turn_of, piece.removed)):
+                    piece.accepted, piece.gone = True, piece.removed
+            if step.scoped and step.undone is not None:
+                # What one turn put in and another took out is gone with the hunk in which nobody saw it.
+                tokens = step.undone
+                self._forget(at, end, lambda piece, tokens=tokens: turn_of(piece.by) in tokens)
+            if edit.new and not self._revive(at, end, edit.new, step.matcher(mark)):
+                hidden = any(not piece.pending for piece in self._pieces[at:end])
+                if step.undone is not None:
+                    self._forget(at, end, step.matcher(""))
+                self._pieces.insert(end, HistoryRun(edit.new, here=True, by=mark, added=hidden))
+
+    def _forget(self, start: int, end: int, matches: Callable[[HistoryRun], bool]) -> None:
+        """Bring tombstones back no more: they are back already, or gone with what they belonged to."""
+        for piece in self._pieces[start:end]:
+            if piece.accepted and matches(piece):
+                piece.accepted = False
+
+    def _find(self, offset: int, known: tuple[int, int] = (0, 0)) -> int:
+        """Where the tombstones begin in front of the character at an offset of the file; pieces are cut there. `known`
+        is the same of an earlier offset, so that many edits are found in one pass."""
+        index, at = known
+        while index < len(self._pieces) and at < offset:
+            piece = self._pieces[index]
+            length = len(piece.text) if piece.here else 0
+            if at + length > offset:
+                self._pieces[index : index + 1] = piece.split(offset - at)
+                return index + 1
+            index, at = index + 1, at + length
+        return index
+
+    def _take_out(self, index: int, length: int) -> tuple[int, list[HistoryRun]]:
+        """Take characters out from a piece on; where the tombstones end that are there then, and the new ones."""
+        taken: list[HistoryRun] = []
+        while index < len(self._pieces):
+            piece = self._pieces[index]
+            if piece.here:
+                if not length:
+                    return index, taken
+                if len(piece.text) > length:
+                    piece, rest = piece.split(length)
+                    self._pieces[index : index + 1] = [piece, rest]
+                piece.here, length = False, length - len(piece.text)
+                taken.append(piece)
+            index += 1
+        return index, taken
+
+    def _revive(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> bool:
+        """Let the file have tombstones again that say just this; whether there are such."""
+        found = self._match(start, end, text, matches)
+        for piece in (self._pieces[index] for index in found or ()):
+            piece.here, piece.pending, piece.accepted, piece.changed = True, False, False, None
+        return found is not None
+
+    def _match(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> list[int] | None:
+        """Which tombstones say just this; they are cut where it ends."""
+        found: list[int] = []
+        rest = text
+        for index in range(start, end):
+            piece = self._pieces[index]
+            if rest and not piece.here and matches(piece):
+                if rest.startswith(piece.text):
+                    found.append(index)
+                    rest = rest.removeprefix(piece.text)
+                elif piece.text.startswith(rest):
+                    self._pieces[index : index + 1] = piece.split(len(rest))
+                    found.append(index)
+                    rest = ""
+        return None if rest else found
+
+    # What an undo does
+
+    def locate(self, change: Change, undone: AbstractSet[str], source: int) -> InverseChange | None:
+        """A change that takes back something of a turn, with all that it puts in among what waits there; None where
+        that is not what was taken out."""
+        matches = FileChange(0, change, (), undone, source).matcher("")
+        chosen: list[HistoryRun] = []
+        known = (0, 0)
+        for edit in change.edits:
+            at = self._find(edit.at, known)
+            known = (at, edit.at)
+            end = self._find(edit.end, known)
+            while end < len(self._pieces) and not self._pieces[end].here:
+                end += 1
+            found = self._match(at, end, edit.new, matches)
+            if found is None:
+                return None
+            inside = [piece for piece in self._pieces[at : self._find(edit.end, known)] if piece.here]
+            chosen += [*inside, *(self._pieces[index] for index in found)]
+        names = set(map(id, chosen))
+        return self._change({index for index, piece in enumerate(self._pieces) if id(piece) in names})
+
+    def later_turns(self, turn: str, undone: AbstractSet[str]) -> set[str]:
+        """The turns that stand and of which a decision took that they took out words of this one."""
+        return {
+            turn_of(mark)
+            for piece in self._pieces
+            if piece.accepted and piece.by not in ("", USER) and turn_of(piece.by) == turn
+            for mark in piece.gone
+            if mark != USER
+        } - {turn, *undone}
+
+    def turns_around(self, turn: str, undone: AbstractSet[str]) -> set[str]:
+        """The turns of which one edit that stands took out what stood on both sides of words that come back, where
+        these would run into others now."""
+        found: set[str] = set()
+        for index, piece in enumerate(self._pieces):
+            if self._returns(piece, turn, undone) and self._runs_into(index, turn, undone):
+                before, behind = (self._standing_marks(index, step, turn, undone) for step in (-1, 1))
+                found |= {turn_of(mark) for mark in before & behind}
+        return found
+
+    def _runs_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether a word that comes back would go on in another one that it did not meet before."""
+        for step, edge, other in ((-1, 0, -1), (1, -1, 0)):
+            place = index + step
+            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
+                place += step
+            if abs(place - index) == 1 or not 0 <= place < len(self._pieces):
+                continue
+            if self._pieces[index].text[edge].isalnum() and self._pieces[place].text[other].isalnum():
+                return True
+        return False
+
+    def _stays(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether the file has it once a turn is taken back."""
+        return turn_of(piece.by) != turn if piece.here else self._returns(piece, turn, undone)
+
+    def _standing_marks(self, index: int, step: int, turn: str, undone: AbstractSet[str]) -> set[str]:
+        """By which edits of others the nearest character on one side is gone that would be there without them."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            piece = self._pieces[index]
+            if piece.here:
+                return set()
+            marks = {mark for mark in piece.gone if piece.accepted and mark != USER}
+            standing = {mark for mark in marks if turn_of(mark) not in undone | {turn}}
+            if standing and turn_of(piece.by) not in undone | {turn}:
+                return standing
+            index += step
+        return set()
+
+    def inverse(self, turn: str, undone: AbstractSet[str]) -> InverseChange | None:
+        """The change that takes back what was accepted of a turn, while others are undone already; None where somebody
+        changed its words since, or where nobody knows the place of what it took out."""
+        if any(self._is_changed(index, turn) for index in range(len(self._pieces))):
+            return None
+        self._set_others_apart(turn)
+        comes = [index for index, piece in enumerate(self._pieces) if self._returns(piece, turn, undone)]
+        if not all(map(self._has_place, comes)):
+            return None
+        goes = [index for index, piece in enumerate(self._pieces) if piece.here and turn_of(piece.by) == turn]
+        return self._change({*goes, *comes})
+
+    def _change(self, chosen: set[int]) -> InverseChange:
+        """The change of the file that takes out those of these pieces that it has, and puts in the others."""
+        edits: list[Edit] = []
+        passed: list[int] = []
+        at = between = 0
+        near = apart = False  # whether nothing that stays is between the last edit and the piece at hand, or only waits
+        for index, piece in enumerate(self._pieces):
+            if index in chosen:
+                edit = Edit(at, piece.text if piece.here else "", "" if piece.here else piece.text)
+                last = edits[-1] if near else edit
+                if near and last.end == at and (not apart or not (last.new or edit.new)):
+                    edits[-1] = Edit(last.at, last.old + edit.old, last.new + edit.new)
+                else:
+                    edits.append(edit)
+                    passed.append(between)
+                near, apart = True, False
+            elif piece.here:
+                near = False
+            elif piece.pending:
+                apart = True
+            if piece.here:
+                at, between = at + len(piece.text), 0
+            elif piece.pending:
+                between += len(piece.text)
+        return InverseChange(Change(tuple(edits)), tuple(passed))
+
+    def _set_others_apart(self, turn: str) -> None:
+        """Let what others put in behind the blank with which words of a turn begin stand in front of it. It reads the
+        same, and does not run into the word before once the turn's are gone."""
+        here = [index for index, piece in enumerate(self._pieces) if piece.here]
+        mine = [place for place, index in enumerate(here) if turn_of(self._pieces[index].by) == turn]
+        for place, behind in reversed(list(pairwise(mine))):
+            first, last = here[place], here[behind - 1]
+            blank, other = self._pieces[first], self._pieces[last]
+            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text):
+                rest, end = other.split(len(other.text) - len(blank.text))
+                self._pieces[last : last + 1] = [rest, blank] if rest.text else [blank]
+                self._pieces[first] = end
+
+    def _returns(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
+        if piece.here or not piece.accepted or piece.pending or USER in piece.gone:
+            return False
+        removers = {turn_of(mark) for mark in piece.gone}
+        put_in = "" if piece.by in ("", USER) else turn_of(piece.by)
+        return turn in removers and removers - undone == {turn} and put_in not in undone | {turn}
+
+    def _is_changed(self, index: int, turn: str) -> bool:
+        """Whether somebody took out words of a turn, or put something between them, other than by a decision."""
+        piece = self._pieces[index]
+        if piece.by in ("", USER) or turn_of(piece.by) != turn:
+            return False
+        if piece.changed is not None:
+            return True
+        behind = index + 1
+        while behind < len(self._pieces) and (not self._pieces[behind].here or self._pieces[behind].added):
+            behind += 1
+        between = self._pieces[index + 1 : behind]
+        follows = behind < len(self._pieces) and self._pieces[behind].by == piece.by
+        return piece.here and follows and any(each.here for each in between)
+
+    def _has_place(self, index: int) -> bool:
+        """Whether it is known where a tombstone stands: not within what somebody took out or just where they put
+        something in."""
+        sides: list[HistoryRun | None] = []
+        for step in (-1, 1):
+            place = index + step
+            while 0 <= place < len(self._pieces) and not (self._pieces[place].here or self._pieces[place].changed):
+                place += step
+            sides.append(self._pieces[place] if 0 <= place < len(self._pieces) else None)
+        before, behind = sides
+        if any(side is not None and side.here and side.added for side in sides):
+            return False
+        return before is None or behind is None or before.changed is None or before.changed != behind.changed
+
+
+def _gaps_of(review: Review) -> Iterator[tuple[list[Run], Run | None]]:
+    gap: list[Run] = []
+    for run in review.runs:
+        if run.by:
+            gap.append(run)
+        else:
+            yield gap, run
+            gap = []
+    yield gap, None
+
+
+def _side_by_side(
+    pieces: list[tuple[list[HistoryRun], HistoryRun | None]], runs: list[tuple[list[Run], Run | None]]
+) -> Iterator[tuple[tuple[list[HistoryRun], HistoryRun | None], tuple[list[Run], Run | None]]]:
+    """Both, cut to the same lengths."""
+    left, right = iter(pieces), iter(runs)
+    (gap, piece), (between, run) = next(left), next(right)
+    while piece is not None and run is not None:
+        length = min(len(piece.text), len(run.text))
+        head, tail = (piece, None) if len(piece.text) == length else piece.split(length)
+        yield (gap, head), (between, run._replace(text=run.text[:length]))
+        gap, between = [], []
+        if tail is not None and tail.text:
+            piece = tail
+        else:
+            gap, piece = next(left)
+        if len(run.text) > length:
+            run = run._replace(text=run.text[length:])
+        else:
+            between, run = next(right)
+    yield (gap, None), (between, None)
+
+
+def _merge(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[HistoryRun]:
+    """The tombstones at one place with what a review has there that is not in the file."""
+    if not gap:
+        return [HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True) for run in runs]
+    # What a decision took comes back to a review only as it was; typing that is new is not the same.
+    final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
+    known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
+    now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
+    out: list[HistoryRun] = []
+    letters = [run._replace(text=char) for run in runs for char in run.text]
+    for piece, run in _align(_letters(gap), letters, known, now):
+        if run is None and piece is not None:
+            taken = accepts and piece.pending and bool(piece.gone)
+            found = replace(piece, pending=False, accepted=piece.accepted or taken)
+            found.removed = piece.gone if taken else piece.removed
+        elif run is not None:
+            found = HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True)
+        else:
+            continue
+        last = out[-1] if out else None
+        if last is not None and replace(last, text="") == replace(found, text=""):
+            last.text += found.text
+        else:
+            out.append(found)
+    return out
+
+
+def _letters(gap: list[HistoryRun]) -> list[HistoryRun]:
+    return [replace(piece, text=char) for piece in gap for char in piece.text]
+
+
+def _align(
+    pieces: list[HistoryRun], runs: list[Run], known: list[tuple[str, str, bool]], now: list[tuple[str, str, bool]]
+) -> Iterator[tuple[HistoryRun | None, Run | None]]:
+    """Letter by letter, those that are the same side by side. What is new comes first."""
+    done = seen = 0
+    if len(known) + len(now) > MAX_GAP and known != now:
+        start = 0
+        while start < min(len(known), len(now)) and known[start] == now[start]:
+            start += 1
+        blocks = [(0, 0, start), (len(known), len(now), 0)]
+    else:
+        blocks = SequenceMatcher(None, known, now, autojunk=False).get_matching_blocks()
+    for first, second, size in blocks:
+        yield from ((None, run) for run in runs[seen:second])
+        yield from ((piece, None) for piece in pieces[done:first])
+        yield from zip(pieces[first : first + size], runs[second : second + size], strict=True)
+        done, seen = first + size, second + size
+
+
+# From the history
+
+
+def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombstones:
+    """Every character that a file and its reviews had since a turn, and since the decisions on turns that were undone
+    after it: what their undo brought back stands at its own place, too. The file says `now`."""
+    start = since
+    while True:
+        turns = engine.turns.on_file(path, since=start)
+        sources = [_original(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
+        decisions = [each.id for source in sources for each in engine.turns.acceptances(source)]
+        earliest = min([start, *(source.id for source in sources if source.kind == "accept"), *decisions])
+        if earliest == start:
+            break
+        start = earliest
+    tombstones = Tombstones(_first_image(engine, path, turns))
+    for turn in turns:
+        image = next((step for step in turn.reviews if step.path == path), None)
+        if image is not None:
+            tombstones.see(image_of(engine, image.before) or Review.of(tombstones.text))
+        for step in turn.files:
+            if step.path == path:
+                _follow_step(engine, tombstones, turn, step)
+        if image is not None:
+            after = image_of(engine, image.after) or Review.of(tombstones.text)
+            tombstones.see(after, accepts=turn.kind == "accept")
+    if tombstones.text != now:
+        tombstones.follow(FileChange(0, compare(tombstones.text, now)))
+    return tombstones
+
+
+def _first_image(engine: Engine, path: str, turns: Sequence[TurnRecord]) -> Review:
+    for turn in turns[:1]:
+        images = [image_of(engine, step.before) for step in turn.reviews if step.path == path]
+        texts = [text_of(engine, step.before) for step in turn.files if step.path == path]
+        return next((image for image in images if image), None) or Review.of("".join(texts[:1]))
+    return Review.of("")
+
+
+def image_of(engine: Engine, row: str | None) -> Review | None:
+    return None if row is None else engine.documents.from_image(row).review
+
+
+def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep) -> None:
+    before, after = text_of(engine, step.before), text_of(engine, step.after)
+    if tombstones.text != before:
+        tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
+    change = step_change(engine, step)
+    places = positions_of_step(step, before, after)
+    marks = tuple(place.mark for place in places) if len(places) == len(change.edits) else ()
+    if turn.kind not in ("undo", "rollback"):
+        tombstones.follow(FileChange(turn.id, change, marks))
+        return
+    source = _original(engine, turn)
+    tokens = tokens_of(engine, source, step.path)
+    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback"))
+
+
+def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:
+    """The turn that an undo, a rollback, or the undo of one is about in the end."""
+    while turn.kind in ("undo", "rollback") and turn.source is not None:
+        turn = engine.turns.get(turn.source)
+    return turn
+
+
+def tokens_of(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
+    """The turns that have words in what a turn did to a document."""
+    images = [image_of(engine, step.before) for step in turn.reviews if step.path == path and turn.kind == "accept"]
+    return {turn.token, *(token for image in images if image for token in image.turns)}

@@ -1,0 +1,144 @@
+/** What a person does with the agent. Each says what went wrong, where something does. */
+
+import { Failure, type Schemas, server, unwrap } from "@/api/client";
+import { client, refetch, refresh, turnsQuery } from "@/api/queries";
+import { decideTurn } from "@/review/decisions";
+import { attempt } from "@/state/documents";
+import { bringToFront } from "@/state/front";
+import { type Composer, type LooseRow, show, showToast, useStore } from "@/state/store";
+import type { Question } from "./jobView";
+import { jobQuery, sessionQuery } from "./queries";
+
+export const EMPTY_COMPOSER: Composer = { text: "", rows: [] };
+
+export function getComposer(session: string | null): Composer {
+  return useStore.getState().composers[session ?? ""] ?? EMPTY_COMPOSER;
+}
+
+export function updateComposer(session: string | null, part: Partial<Composer>): void {
+  const { composers } = useStore.getState();
+  const changed = { ...getComposer(session), ...part };
+  const { [session ?? ""]: _, ...others } = composers;
+  const empty = !changed.text && !changed.rows.length && !changed.waiting;
+  show({ composers: empty ? others : { ...others, [session ?? ""]: changed } });
+}
+
+/** Put words into the composer, and the cursor behind them. */
+export function fillComposer(text: string): void {
+  updateComposer(useStore.getState().session, { text });
+  requestAnimationFrame(() => {
+    const field = document.getElementById(COMPOSER);
+    if (field instanceof HTMLTextAreaElement) {
+      field.focus();
+      field.setSelectionRange(text.length, text.length);
+    }
+  });
+}
+export const COMPOSER = "agent-composer";
+
+/** The session that is shown; a new one where none is. */
+export async function ensureSession(): Promise<string> {
+  const known = useStore.getState().session;
+  if (known) return known;
+  const made = await unwrap(server.POST("/api/agent/sessions", { body: { title: "" } }));
+  const { "": unsent, ...composers } = useStore.getState().composers;
+  show({ session: made.session_id, composers: unsent ? { ...composers, [made.session_id]: unsent } : composers });
+  return made.session_id;
+}
+
+/** Ask the agent for something; an error is the caller's to show, since the words stay in the composer. */
+export async function sendRequest(text: string, rows: readonly LooseRow[]): Promise<void> {
+  const { agentMode, agentModel } = useStore.getState();
+  const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
+  const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
+  const run = async () => {
+    await bringToFront(); // what is in front of this window is what "this document" means
+    const session_id = await ensureSession();
+    const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
+    updateComposer(session_id, EMPTY_COMPOSER);
+    if (agentMode) void warnIfModeNarrowed(job_id, agentMode);
+    await refetch({ queryKey: sessionQuery(session_id).queryKey });
+  };
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof Failure && error.status === 404)) throw error;
+    startNewChat(); // the session was forgotten by the server: what was written goes into a new one
+    await run();
+  }
+  refresh("job");
+}
+
+/** A folder's settings may allow less than was asked for; who asked is told. */
+async function warnIfModeNarrowed(job: string, wished: string): Promise<void> {
+  const { mode } = await client.fetchQuery(jobQuery(job));
+  if (mode !== wished) showToast(`This folder's settings allow only “${mode}” mode, so the agent uses that.`);
+}
+
+export const startNewChat = (): void => show({ session: null });
+
+export function cancelJob(job: string): Promise<boolean> {
+  return attempt(() => unwrap(server.POST("/api/agent/jobs/{job_id}/cancel", { params: { path: { job_id: job } } })));
+}
+
+/** Answer a question; without an answer the agent decides. */
+export function answerQuestion(job: string, question: Question, answer?: string): Promise<boolean> {
+  const body = { question_id: question.id, answer: answer ?? "no_user_answer" };
+  return attempt(() =>
+    unwrap(server.POST("/api/agent/jobs/{job_id}/clarify", { params: { path: { job_id: job } }, body })),
+  );
+}
+
+export function answerConfirmation(job: string, question: Question, allow: boolean, always = false): Promise<boolean> {
+  const rule = { tool: question.tool || question.action, path: "*", verdict: "allow" as const };
+  const body = { question_id: question.id, allow, remember: allow && always ? rule : null };
+  return attempt(() =>
+    unwrap(server.POST("/api/agent/jobs/{job_id}/confirm", { params: { path: { job_id: job } }, body })),
+  );
+}
+
+export async function archiveSession(id: string, archived: boolean): Promise<void> {
+  const params = { path: { session_id: id } };
+  await attempt(async () => {
+    const put = await unwrap(server.POST("/api/agent/sessions/{session_id}/archive", { params, body: { archived } }));
+    client.setQueryData(sessionQuery(id).queryKey, put);
+  });
+  if (archived && useStore.getState().session === id) startNewChat();
+  refresh("job");
+}
+
+interface JobToDecide {
+  id: string;
+  session: string;
+  turn: number;
+  paths: readonly string[];
+}
+
+/** Take all that is left of a job's hunks, or none. */
+export async function decideJob(job: JobToDecide, accept: boolean): Promise<void> {
+  await decideTurn(job.paths, async () => {
+    const { diff_bundle } = await unwrap(
+      server.GET("/api/agent/jobs/{job_id}", { params: { path: { job_id: job.id } } }),
+    );
+    if (!diff_bundle) {
+      // The job was decided before, and the decision was taken back: what waits is the turn's.
+      const act = accept ? ("accept" as const) : ("reject" as const);
+      const body = { turn: job.turn, all: false, rerun: false, base_file_hashes: {} };
+      return unwrap(server.POST("/api/review/{act}", { params: { path: { act } }, body }));
+    }
+    const hunks = diff_bundle.files.flatMap((file) => file.hunks.map((hunk) => hunk.hunk_id ?? ""));
+    const body = { session_id: job.session, job_id: job.id, accepted_hunk_ids: accept ? hunks : [] };
+    await unwrap(server.POST("/api/agent/apply", { body }));
+    const turns = await client.fetchQuery({ ...turnsQuery, staleTime: 0 });
+    return { decided: {}, left: {}, turn: turns.find(({ source }) => source === job.turn) ?? null };
+  });
+  refresh("job");
+}
+
+/** Say what could not be taken back, or that all was. */
+export function reportClashes(taken: Schemas["TakenBackShape"], done: string): void {
+  const [clash] = taken.conflicts;
+  const more = taken.conflicts.length > 1 ? ` (and ${taken.conflicts.length - 1} more)` : "";
+  if (clash) showToast(`${clash.path}: ${clash.reason}${more}. It was left unchanged.`, { tone: "bad" });
+  else showToast(done);
+}

@@ -1,0 +1,115 @@
+/** The agent's acts and figures in words that people use. */
+
+import { pluralize } from "@/ui/format";
+import type { Call, Change, Question, Spent } from "./jobView";
+
+/** Doing it, having done it. */
+const ACTS: Record<string, readonly [string, string]> = {
+  list_tabs: ["Listing open documents", "Listed open documents"],
+  list_documents: ["Listing documents", "Listed documents"],
+  read_document: ["Reading", "Read"],
+  get_outline: ["Reading the outline of", "Read the outline of"],
+  search_documents: ["Searching", "Searched"],
+  search_document: ["Searching", "Searched"],
+  search_project: ["Searching", "Searched"],
+  create_document: ["Creating", "Created"],
+  create_folder: ["Creating", "Created"],
+  edit_document: ["Editing", "Edited"],
+  edit_text: ["Editing", "Edited"],
+  insert_lines: ["Adding to", "Added to"],
+  replace_lines: ["Editing", "Edited"],
+  delete_lines: ["Deleting lines from", "Deleted lines from"],
+  find_and_replace: ["Replacing in", "Replaced in"],
+  propose_edits: ["Proposing edits", "Proposed edits"],
+  move_document: ["Moving", "Moved"],
+  rename_document: ["Renaming", "Renamed"],
+  delete_document: ["Deleting", "Deleted"],
+  analyze_document: ["Analysing", "Analysed"],
+  transform_document: ["Rewriting", "Rewrote"],
+  clarify_user: ["Asking you", "Asked you"],
+  list_turns: ["Reading the history", "Read the history"],
+  undo_turn: ["Undoing a turn", "Undid a turn"],
+  get_changes_since: ["Checking what changed", "Checked what changed"],
+};
+
+const PLACE = /['"](?:path|file_path|from_path|name|title|query|find)['"]:\s*(?:'([^']*)'|"([^"]*)")/;
+
+/** What a call works on, as far as its arguments tell. */
+function callTarget(call: Pick<Call, "arguments">): string {
+  const found = PLACE.exec(call.arguments);
+  return found?.[1] ?? found?.[2] ?? "";
+}
+
+export function describeCall(call: Pick<Call, "tool" | "arguments" | "ok">): string {
+  const [doing, done] = ACTS[call.tool] ?? [call.tool.replaceAll("_", " "), call.tool.replaceAll("_", " ")];
+  return `${call.ok === undefined ? doing : done} ${callTarget(call)}`.trim();
+}
+
+const FACT = /_count$/;
+
+/** What a call found, in a few words. */
+export function describeFindings(call: Call): string {
+  return Object.entries(call.facts)
+    .filter(([name]) => FACT.test(name))
+    .map(([name, value]) => pluralize(Number(value), name.replace(FACT, "").replace(/^matche$/, "match")))
+    .join(", ");
+}
+
+const CHANGES: Record<string, string> = { created: "Created", modified: "Edited", moved: "Moved", deleted: "Deleted" };
+
+export function describeChange({ path, action, movedFrom }: Change): string {
+  return `${CHANGES[action] ?? action} ${movedFrom ? `${movedFrom} → ` : ""}${path}`;
+}
+
+const folderOf = (path: string): string => path.replace(/\/?[^/]*$/, "");
+
+/** The folders that documents were put into. */
+export function listFolders(changes: readonly Change[]): string[] {
+  const put = changes.filter(({ path, action, movedFrom }) => {
+    return action === "moved" ? folderOf(path) !== folderOf(movedFrom ?? "") : action === "created";
+  });
+  return [...new Set(put.map(({ path }) => folderOf(path)).filter(Boolean))];
+}
+
+const WANTS: Record<string, string> = {
+  destroy: "delete",
+  create: "create",
+  modify: "change",
+  move: "move",
+  change: "change",
+  spend: "spend",
+};
+
+/** "delete 12 documents", "delete and move 3 documents". */
+export function describeWish({ action, paths }: Question): string {
+  const acts = action.split(" and ").map((each) => WANTS[each] ?? each);
+  return `${[...new Set(acts)].join(" and ")} ${pluralize(paths.length, "document")}`;
+}
+
+/** As models count, roughly: four characters are a token. */
+export const estimateTokens = (characters: number): number => Math.ceil(characters / 4);
+
+export function formatTokens(number: number): string {
+  return number < 1000 ? `${number}` : `${(number / 1000).toFixed(number < 10_000 ? 1 : 0)}k`;
+}
+
+export function formatMoney(usd: number): string {
+  if (usd === 0) return "$0";
+  return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
+}
+
+/** "1.2k tokens in, 300 out, $0.01"; nothing for what cost nothing. */
+export function formatSpent({ input, output, usd, unpriced }: Spent): string {
+  if (!input && !output && !usd) return "";
+  const price = unpriced && !usd ? "price unknown" : `${formatMoney(usd)}${unpriced ? " or more" : ""}`;
+  return `${formatTokens(input)} tokens in, ${formatTokens(output)} out, ${price}`;
+}
+
+export function sumSpent(spent: readonly Spent[]): Spent {
+  return spent.reduce((sum, each) => ({
+    input: sum.input + each.input,
+    output: sum.output + each.output,
+    usd: sum.usd + each.usd,
+    unpriced: sum.unpriced + each.unpriced,
+  }));
+}

@@ -1,0 +1,63 @@
+/** Listens to a job until it is over. The browser itself comes back with the last cursor; where it gives up, we ask. */
+
+import { client, refresh, settingsQuery } from "@/api/queries";
+import { addEvents, type JobEvent, lastCursor, markRejoined } from "./jobLog";
+import { EVENT_TYPES, isOver } from "./jobView";
+import { getLog, refetchLog, setLog } from "./queries";
+
+/** How often the server is asked where it cannot be listened to and has not said how often either. */
+const ASK_MS = 2000;
+/** Words come faster than they can be drawn. */
+const GATHER_MS = 40;
+const REFRESHING = new Set(["diff.generated", "job.completed", "job.failed", "job.cancelled", "rerun.started"]);
+
+export function followJob(id: string): () => void {
+  let source: EventSource | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let drawing: ReturnType<typeof setTimeout> | undefined;
+  let waiting: JobEvent[] = [];
+  let ended = false;
+
+  const draw = () => {
+    drawing = undefined;
+    const told = waiting;
+    waiting = [];
+    setLog(id, addEvents(getLog(id), told));
+    if (told.some((event) => REFRESHING.has(event.type))) refresh("job", "turn", "review", "document");
+    if (isOver(getLog(id).view.phase)) source?.close();
+  };
+
+  const begin = () => {
+    let opened = false;
+    source = new EventSource(
+      `/api/agent/jobs/${encodeURIComponent(id)}/events/stream?cursor=${lastCursor(getLog(id))}`,
+    );
+    source.onopen = () => {
+      if (opened) setLog(id, markRejoined(getLog(id)));
+      opened = true;
+    };
+    source.onerror = () => {
+      if (source?.readyState !== EventSource.CLOSED || isOver(getLog(id).view.phase)) return;
+      void askLater();
+    };
+    for (const type of EVENT_TYPES) {
+      source.addEventListener(type, (event) => {
+        waiting.push(JSON.parse((event as MessageEvent<string>).data) as JobEvent);
+        drawing ??= setTimeout(draw, GATHER_MS);
+      });
+    }
+  };
+
+  const askLater = async () => {
+    const settings = await client.ensureQueryData(settingsQuery).catch(() => undefined);
+    if (!ended) again = setTimeout(() => void refetchLog(id).then(begin), settings?.poll_interval_ms ?? ASK_MS);
+  };
+
+  begin();
+  return () => {
+    ended = true;
+    source?.close();
+    clearTimeout(again);
+    clearTimeout(drawing);
+  };
+}

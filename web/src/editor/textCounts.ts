@@ -1,0 +1,55 @@
+/** Words and tokens of a document, counted a little at a time when nothing else is to be done. */
+
+import type { Text } from "@codemirror/state";
+
+export interface Counts {
+  words: number;
+  /** What a model would count, about: as the tools estimate it. */
+  tokens: number;
+}
+
+const SLICE_MS = 4;
+const SAMPLE = 100_000;
+const BYTES_PER_TOKEN = 4;
+
+export function countWords(line: string): number {
+  let words = 0;
+  let inside = false;
+  for (let at = 0; at < line.length; at += 1) {
+    const code = line.charCodeAt(at);
+    // The blanks of Latin texts first: they are all but a handful of what is met.
+    const blank = code <= 32 || (code > 127 && /\s/.test(line.charAt(at)));
+    if (!blank && !inside) words += 1;
+    inside = !blank;
+  }
+  return words;
+}
+
+export function estimateTokens(text: Text): number {
+  const sample = text.sliceString(0, SAMPLE);
+  if (sample === "") return 0;
+  const bytes = new TextEncoder().encode(sample).length;
+  return Math.ceil((bytes * text.length) / (sample.length * BYTES_PER_TOKEN));
+}
+
+/** Count, and tell when it is done; the answer gives it up. */
+export function countText(text: Text, done: (counts: Counts) => void): () => void {
+  const lines = text.iterLines();
+  let words = 0;
+  let given = false;
+  const goOn = () => {
+    if (given) return;
+    const until = performance.now() + SLICE_MS;
+    do {
+      for (let some = 0; some < 50; some += 1) {
+        if (lines.next().done) return done({ words, tokens: estimateTokens(text) });
+        words += countWords(lines.value);
+      }
+    } while (performance.now() < until);
+    setTimeout(goOn, SLICE_MS);
+  };
+  goOn();
+  return () => {
+    given = true;
+  };
+}

@@ -1,0 +1,46 @@
+/** A change in a few words, for the names that a screen reader says. Pure. */
+
+const MOST = 40;
+/** What nobody sees, but what turns or hides the words around it; joiners make Persian words and family emoji. */
+const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+/** `"six" → "seven"`, `add "seven"`, `delete "six"`: what a change takes out and puts in. */
+export function describeChange(before: string, after: string): string {
+  const [old, fresh] = [quote(before), quote(after)];
+  if (old && fresh) return `${old} → ${fresh}`;
+  if (fresh) return `add ${fresh}`;
+  return old ? `delete ${old}` : "whitespace";
+}
+
+/** `"six" or "seven"`: the two texts of a conflict. */
+export function describeChoice(one: string, other: string): string {
+  return `${quote(one) || "nothing"} or ${quote(other) || "nothing"}`;
+}
+
+function quote(text: string): string {
+  const said = Array.from(text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim());
+  if (said.length === 0) return "";
+  return `"${said.length > MOST ? `${said.slice(0, MOST - 1).join("")}…` : said.join("")}"`;
+}
+
+const WORD = /[\p{L}\p{M}\p{N}_'’]/u;
+
+/** What differs between two texts, without what they begin and end with alike; words stay whole. */
+export function findChangedWords(before: string, after: string): { before: string; after: string } {
+  const [old, fresh] = [Array.from(before), Array.from(after)];
+  const least = Math.min(old.length, fresh.length);
+  let start = 0;
+  while (start < least && old[start] === fresh[start]) start += 1;
+  let end = 0;
+  while (end < least - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
+  const isWord = (letter: string | undefined) => letter !== undefined && WORD.test(letter);
+  const touched = (at: (letters: string[]) => string | undefined) => isWord(at(old)) || isWord(at(fresh));
+  while (start > 0 && isWord(old[start - 1]) && touched((letters) => letters.slice(0, letters.length - end)[start])) {
+    start -= 1;
+  }
+  while (end > 0 && isWord(old.at(-end)) && touched((letters) => letters.slice(start, letters.length - end).at(-1))) {
+    end -= 1;
+  }
+  const middle = (letters: string[]) => letters.slice(start, letters.length - end).join("");
+  return { before: middle(old), after: middle(fresh) };
+}

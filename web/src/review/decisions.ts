@@ -1,0 +1,182 @@
+/** Accepting and rejecting. Each decision is a turn, which can be taken back; all of that is sent one after the other. */
+
+import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
+import { client, refetch, refresh } from "@/api/queries";
+import { waitForDelivery } from "@/live/delivery";
+import { dismissToastsOf, showToast } from "@/state/store";
+import { focusText } from "@/state/textFocus";
+import type { Draft, Hunk } from "./hunkPlaces";
+import { noteDecision, takeDecision } from "./lastDecision";
+import { listOpenHunks } from "./reviewText";
+import { isWithAgent } from "./sides";
+import { draftQuery, hideHunk } from "./useReview";
+
+export type Act = "accept" | "reject";
+export type Decided = Schemas["DecidedShape"];
+type Choice = { hunks: Record<string, string[]> } | { turn: number };
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Do what must know how everything before it went; it says itself what went wrong. */
+function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
+  const next = last.then(act);
+  last = next;
+  return next;
+}
+
+/** Ask when it is its turn, and when what was typed has arrived; whether it went well. What went wrong is said. */
+function sendDecision(
+  paths: readonly string[],
+  ask: () => Promise<Decided | null>,
+  done: (decided: Decided) => void,
+  answered: () => void = () => {},
+): Promise<boolean> {
+  let tell: (turn: number | null) => void = () => {};
+  noteDecision(new Promise((resolve) => (tell = resolve)), paths);
+  return enqueue(async () => {
+    let left: Record<string, number> = {};
+    try {
+      if (!(await waitForDelivery(paths))) {
+        showToast("The server cannot be reached. Try again when it is back.", { tone: "bad" });
+        return false;
+      }
+      const decided = await ask();
+      tell(decided?.turn?.turn ?? null);
+      if (decided) done(decided);
+      left = decided?.left ?? {};
+      return true;
+    } catch (error) {
+      const gone = error instanceof Failure && error.code === "hunk_not_found";
+      showToast(gone ? "This change is no longer what you saw. Look again." : errorMessage(error), { tone: "bad" });
+      return false;
+    } finally {
+      tell(null); // unless it went well
+      answered();
+      await Promise.all(paths.map((path) => refetchDraft(path, left[path])));
+      refresh("review", "turn", "document");
+    }
+  });
+}
+
+/** Decide about a document as it is by now: who decides the next change may stop it from being asked for anew. */
+async function fetchDraft(draft: Draft): Promise<Draft> {
+  return (await client.fetchQuery(draftQuery(draft.path))) ?? draft;
+}
+
+/** The next decision must know what this one did to the files. */
+async function refetchDraft(path: string, left: number | undefined): Promise<void> {
+  const { queryKey } = draftQuery(path);
+  if (left !== 0) return refetch({ queryKey });
+  await client.cancelQueries({ queryKey }); // asked before the decision, and answered after it
+  client.setQueryData(queryKey, null);
+}
+
+function postDecision(act: Act, choice: Choice, drafts: readonly Draft[]): Promise<Decided> {
+  const hashes = drafts.flatMap(({ path, base_file_hash: hash }) => (hash ? [[path, hash]] : []));
+  const shown = Object.fromEntries(hashes) as Record<string, string>;
+  // Who looks at the review sees it merged with what the file says now, and decides again: nothing is run anew.
+  const body = { all: false, rerun: false, ...choice, base_file_hashes: shown };
+  return unwrap(server.POST("/api/review/{act}", { params: { path: { act } }, body }));
+}
+
+function offerUndo(text: string, turn: number, paths: readonly string[]): void {
+  const run = () => void enqueue(() => undoDecision(turn, paths));
+  showToast(text, { action: { label: "Undo", run }, turn });
+}
+
+function announce(act: Act, paths: readonly string[]): (decided: Decided) => void {
+  return ({ turn, decided }) => {
+    const count = Object.values(decided).reduce((sum, each) => sum + each, 0);
+    if (!turn || (act === "accept" && count === 1)) return;
+    const what = `${act === "accept" ? "Accepted" : "Rejected"} ${count} ${count === 1 ? "change" : "changes"}.`;
+    offerUndo(what, turn.turn, paths);
+  };
+}
+
+/** Decide one hunk of a document, or with it all that is left of its turn. */
+export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean): Promise<boolean> {
+  const { path } = draft;
+  focusText([path]);
+  // There is nothing of an agent's to refuse: to refuse the hunk would take the person's own words out.
+  if (act === "reject" && hunk.conflict && !isWithAgent(hunk)) return resolveConflict(path, hunk.hunk_id, hunk.working);
+  const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
+  const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
+  return sendDecision([path], ask, announce(act, [path]), "hunks" in choice ? hideHunk(path, hunk.hunk_id) : undefined);
+}
+
+/**
+ * Decide all that is shown of these documents; with their turns, wherever else those are, where turns are decided whole.
+ * What was typed since may have cut it anew; turns that came since are left alone.
+ */
+export function decideAll(act: Act, shown: readonly Draft[], byTurn: boolean): Promise<boolean> {
+  const paths = shown.map(({ path }) => path);
+  focusText(paths);
+  const turns = new Set(shown.flatMap((draft) => listOpenHunks(draft).map(({ turn }) => turn)));
+  const ask = async () => {
+    const { documents } = await unwrap(server.GET("/api/review"));
+    const drafts = documents.filter(({ path, pending }) => pending && (byTurn || paths.includes(path)));
+    const hunks = drafts.map((draft) => [
+      draft.path,
+      // A conflict is settled by itself: nobody has chosen a side yet.
+      listOpenHunks(draft).flatMap((hunk) =>
+        turns.has(hunk.turn) && !(hunk.conflict && (act === "accept" || !isWithAgent(hunk))) ? [hunk.hunk_id] : [],
+      ),
+    ]);
+    if (drafts.length > 0 && hunks.every(([, ids]) => ids?.length === 0)) {
+      showToast("The rest is in conflict: resolve it in the text.");
+      return null;
+    }
+    return drafts.length > 0 ? postDecision(act, { hunks: Object.fromEntries(hunks) }, drafts) : null;
+  };
+  return sendDecision(paths, ask, announce(act, paths));
+}
+
+/** Decide all that is left of an agent's turn in these documents, as `ask` does it. */
+export function decideTurn(paths: readonly string[], ask: () => Promise<Decided>): Promise<boolean> {
+  focusText(paths);
+  return sendDecision(paths, ask, () => {});
+}
+
+/** Settle a hunk with a text, which is accepted at once. */
+export function resolveConflict(path: string, hunkId: string, text: string): Promise<boolean> {
+  const body = { path, hunk_id: hunkId, text };
+  const ask = () => unwrap(server.POST("/api/review/hunk/settle", { body }));
+  return sendDecision([path], ask, ({ turn }) => {
+    if (turn) offerUndo("Conflict resolved.", turn.turn, [path]);
+  });
+}
+
+/** Cut a hunk in two, each to be decided by itself; `at` is a place in what it puts in, in code points. */
+export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<boolean> {
+  const body = { path, hunk_id, at };
+  const ask = () => unwrap(server.POST("/api/review/hunk/split", { body }));
+  return sendDecision([path], ask, ({ turn }) => {
+    if (turn) offerUndo("Change split in two.", turn.turn, [path]);
+  });
+}
+
+/** Take back the last decision, or the last about a document, if nothing was typed there since; whether there was one. */
+export function undoLastDecision(path?: string): boolean {
+  const decision = takeDecision(path);
+  if (decision === null) return false;
+  void enqueue(async () => {
+    const turn = await decision.turn;
+    if (turn !== null) await undoDecision(turn, decision.paths);
+  });
+  return true;
+}
+
+async function undoDecision(turn: number, paths: readonly string[]): Promise<void> {
+  dismissToastsOf(turn);
+  try {
+    await waitForDelivery(paths);
+    const { conflicts } = await unwrap(server.POST("/api/turns/undo", { body: { turn } }));
+    const [clash] = conflicts;
+    if (clash) showToast(`${clash.path}: ${clash.reason}`, { tone: "bad" });
+  } catch (error) {
+    showToast(errorMessage(error), { tone: "bad" });
+  }
+  // A document that is back where it was before the page heard of the decision does not tell of either.
+  await Promise.all(paths.map((path) => refetch({ queryKey: draftQuery(path).queryKey })));
+  refresh("review", "turn", "document");
+}

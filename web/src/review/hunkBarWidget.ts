@@ -1,0 +1,58 @@
+/** The bar above a hunk in the source view, with the text that it takes out where that is better read by itself. */
+
+import { type EditorView, WidgetType } from "@codemirror/view";
+import { createElement, createHunkBar } from "./hunkBar";
+import { stepFromBar } from "./hunkNavigation";
+import { type Hunk, normalizeNewlines } from "./hunkPlaces";
+import css from "./marks.module.css";
+import { reviewActions } from "./reviewState";
+import { diffWords } from "./wordDiff";
+
+const BAR_HEIGHT = 30;
+const LINE_HEIGHT = 24;
+
+export class HunkBarWidget extends WidgetType {
+  constructor(
+    readonly hunk: Hunk,
+    readonly number: number,
+    readonly count: number,
+    readonly crowded: boolean,
+  ) {
+    super();
+  }
+
+  override eq({ hunk, number, count, crowded }: HunkBarWidget): boolean {
+    const { hunk: own } = this;
+    const texts = hunk.base === own.base && hunk.working === own.working && hunk.proposed === own.proposed;
+    const same = hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
+    return texts && same && number === this.number && count === this.count;
+  }
+
+  override get estimatedHeight(): number {
+    const lines = this.hunk.working === "" ? normalizeNewlines(this.hunk.base).split("\n").length - 1 : 0;
+    return BAR_HEIGHT + lines * LINE_HEIGHT;
+  }
+
+  override ignoreEvent(): boolean {
+    return true;
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const actions = view.state.facet(reviewActions);
+    const bar = { ...actions, stepFrom: (id: string, step: number) => stepFromBar(view, id, step) };
+    const root = createHunkBar(this.hunk, this.number, this.count, bar, this.crowded);
+    root.append(...this.#removed());
+    return root;
+  }
+
+  #removed(): HTMLElement[] {
+    const { hunk } = this;
+    const { block } = hunk.conflict
+      ? { block: "" }
+      : diffWords(normalizeNewlines(hunk.base), normalizeNewlines(hunk.working));
+    if (block === "") return [];
+    const removed = createElement("del", css.removedBlock);
+    removed.textContent = block.replace(/\n$/, "");
+    return [removed];
+  }
+}

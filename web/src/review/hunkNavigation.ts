@@ -1,0 +1,70 @@
+/** From hunk to hunk, by keys. */
+
+import { searchPanelOpen } from "@codemirror/search";
+import { EditorView, type KeyBinding } from "@codemirror/view";
+import { isOpen, type PlacedHunk } from "./hunkPlaces";
+import { currentHunk, hunksField, reviewActions } from "./reviewState";
+
+function openHunksIn(view: EditorView): PlacedHunk[] {
+  return view.state.field(hunksField).filter(({ hunk }) => isOpen(hunk));
+}
+
+/** Go to a hunk; with the focus on its bar, where one key is enough to decide, or in the text. */
+export function goToHunk(view: EditorView, { hunk, from }: PlacedHunk, toBar: boolean): void {
+  view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+  if (!toBar) {
+    view.focus();
+    return;
+  }
+  // After drawing: the bar of a hunk that was out of sight is there only then.
+  view.requestMeasure({
+    read: () => null,
+    write: () => requestAnimationFrame(() => findBar(view, hunk.hunk_id)?.focus()),
+  });
+}
+
+/** The button of a hunk that takes it. */
+function findBar(view: EditorView, id: string): HTMLElement | null {
+  return view.contentDOM.querySelector(`[data-hunk="${CSS.escape(id)}"] button[data-first]`);
+}
+
+/** From the bar of one hunk to that of the next or the one before, round and round. */
+export function stepFromBar(view: EditorView, id: string, step: number): void {
+  const all = openHunksIn(view);
+  const at = all.findIndex(({ hunk }) => hunk.hunk_id === id);
+  const next = all[(at + step + all.length) % all.length];
+  if (next && next.hunk.hunk_id !== id) goToHunk(view, next, true);
+}
+
+/** From wherever the cursor is to the nearest hunk in a direction. */
+export function stepToHunk(view: EditorView, step: number): boolean {
+  const all = openHunksIn(view);
+  const { head } = view.state.selection.main;
+  const next =
+    step > 0
+      ? (all.find(({ from }) => from > head) ?? all[0])
+      : (all.findLast(({ from }) => from < head) ?? all.at(-1));
+  if (!next) return false;
+  goToHunk(view, next, false);
+  return true;
+}
+
+function decideCurrent(act: "accept" | "reject") {
+  return (view: EditorView): boolean => {
+    // Escape first closes the search, as everywhere.
+    const hunk = searchPanelOpen(view.state) ? undefined : currentHunk(view);
+    if (!hunk) return false;
+    const actions = view.state.facet(reviewActions);
+    if (act === "accept" && hunk.conflict) actions.settle(hunk);
+    else actions.decide(act, hunk);
+    return true;
+  };
+}
+
+/** The keys of a review, while typing. */
+export const reviewKeys: readonly KeyBinding[] = [
+  { key: "Mod-Enter", run: decideCurrent("accept") },
+  { key: "Escape", run: decideCurrent("reject") },
+  { key: "Alt-j", run: (view) => stepToHunk(view, 1), preventDefault: true },
+  { key: "Alt-k", run: (view) => stepToHunk(view, -1), preventDefault: true },
+];

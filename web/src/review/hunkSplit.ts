@@ -1,0 +1,36 @@
+/** Where a hunk that is too large to be judged at once is cut in two. */
+
+import type { Hunk } from "./hunkPlaces";
+
+const LINE = /\r\n?|\n/g;
+
+/** Whether it makes sense to offer it: what an agent wrote into a document, too much at once, on more than one line. */
+export function canBeSplit(hunk: Hunk): boolean {
+  const { kind, oversized_hunk, author, conflict, working } = hunk;
+  return kind === "modified" && oversized_hunk && author === "agent" && !conflict && lineStarts(working).length > 0;
+}
+
+/**
+ * The place in what the hunk puts in, in code points: where the line begins that lies so many below its first, or, where
+ * none is named or there is no such line, the paragraph nearest to the middle, else the line.
+ */
+export function findSplit(working: string, line?: number): number {
+  const found = lineStarts(working);
+  const named = line === undefined ? undefined : found[line - 1];
+  if (named !== undefined) return countCodePoints(working, named);
+  const middle = working.length / 2;
+  const paragraphs = found.filter((at) => /(\r\n?|\n)[^\S\r\n]*(\r\n?|\n)$/.test(working.slice(0, at)));
+  const [nearest = 0] = (paragraphs.length > 0 ? paragraphs : found).sort(
+    (one, other) => Math.abs(one - middle) - Math.abs(other - middle),
+  );
+  return countCodePoints(working, nearest);
+}
+
+/** Where its lines begin, but for the first. */
+function lineStarts(working: string): number[] {
+  return [...working.matchAll(LINE)].map((match) => match.index + match[0].length).filter((at) => at < working.length);
+}
+
+function countCodePoints(text: string, end: number): number {
+  return [...text.slice(0, end)].length;
+}

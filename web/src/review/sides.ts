@@ -1,0 +1,85 @@
+/** The sides of a conflict: whose each text is, and what a button that chooses it says. Pure. */
+
+import type { BlamedLines } from "@/history/blame";
+import type { Hunk } from "./hunkPlaces";
+
+export interface Side {
+  title: string;
+  text: string;
+  /** What its button says; a side without one is only shown. */
+  use?: string;
+}
+
+/** Whether an agent is one of the two. Else another program wrote over words that the person has typed. */
+export function isWithAgent({ author }: Hunk): boolean {
+  return author === "agent" || author === "mixed";
+}
+
+/** Whether the text that stands there is the person's own typing; if not, it is what the file says. */
+export function isTyped({ base, working }: Hunk): boolean {
+  return base !== working;
+}
+
+/** Whether a text is another with something put in, and nothing taken out. */
+function isInsertionInto(base: string, text: string): boolean {
+  let start = 0;
+  while (start < base.length && base[start] === text[start]) start += 1;
+  return text.length >= base.length && text.endsWith(base.slice(start));
+}
+
+/** What else is known of a conflict, as far as it is. */
+export interface ConflictAbout {
+  /** The name of the agent that proposes. */
+  agent?: string | undefined;
+  /** What stood there before the agent's change. */
+  before?: string | undefined;
+  /** Whose the words are that stand there now. */
+  writer?: "you" | "outside" | undefined;
+}
+
+/** Whose the words of a hunk are: any of its lines may be the one that was changed. A line of no turn is older than the
+ * history, or typed and not saved: where no turn wrote any of them, somebody has typed there. */
+export function findWriter(
+  lines: BlamedLines[],
+  { working, working_start_line: first }: Hunk,
+): ConflictAbout["writer"] {
+  const last = first + working.replace(/(\r\n|\n|\r)$/, "").split(/\r\n|\n|\r/).length - 1;
+  const here = lines.filter(({ start, text }) => start <= last && first < start + text.length);
+  const kinds = here.map(({ turn }) => turn?.author.kind);
+  if (kinds.includes("outside")) return "outside";
+  const typed = kinds.length > 0 && kinds.every((kind) => kind === undefined);
+  return typed || kinds.includes("person") ? "you" : undefined;
+}
+
+const WRITERS = { you: "Yours", outside: "Another program's" };
+
+export function listSides(hunk: Hunk, { agent, before, writer }: ConflictAbout): Side[] {
+  const { base, working, proposed } = hunk;
+  if (!isWithAgent(hunk)) {
+    const mine = isInsertionInto(base, working)
+      ? { title: "Yours and the other program's", use: "Keep both" }
+      : { title: "Yours", use: "Use yours" };
+    return [
+      { title: "Another program's", text: base, use: "Use the other program's" },
+      { ...mine, text: working },
+    ];
+  }
+  const name = agent ? `${agent}'s` : "The agent's";
+  const theirs = { title: name, text: proposed, use: `Use ${agent ? name : "the agent's"}` };
+  const was = isTyped(hunk) ? base : before;
+  const by = isTyped(hunk) ? "you" : writer;
+  const now = { title: by ? WRITERS[by] : "In the document", text: working };
+  return [
+    ...(was === undefined ? [] : [{ title: "Before", text: was }]),
+    { ...now, use: by === "you" ? "Use yours" : "Keep current text" },
+    theirs,
+  ];
+}
+
+/** A text for a hunk, as the document writes its lines: a field in a page knows only one kind of line break. */
+export function toDocumentText(chosen: string, { base, proposed, working }: Hunk): string {
+  const [newline = "\n"] = /\r\n?|\n/.exec(working || base || proposed) ?? [];
+  const ends = [working, base, proposed].some((text) => /[\r\n]$/.test(text));
+  const text = chosen !== "" && ends && !/[\r\n]$/.test(chosen) ? `${chosen}\n` : chosen;
+  return text.replace(/\r\n?|\n/g, newline);
+}

@@ -1,0 +1,26 @@
+import type { Editor } from "@tiptap/core";
+import { Toolbar } from "radix-ui";
+import type { ReactNode } from "react";
+import { formatKeys } from "@/app/commands";
+import { IconButton } from "@/ui/Button";
+import type { EditorAction } from "./actions";
+import { useEditorValue } from "./useEditorValue";
+
+/** A button of a toolbar for one act; pressed where the cursor stands in what it makes. */
+export function ActionButton({ editor, act }: { editor: Editor; act: EditorAction }): ReactNode {
+  const on = useEditorValue(editor, () => act.isOn?.(editor) ?? false);
+  return (
+    <Toolbar.Button asChild>
+      <IconButton
+        label={act.label}
+        {...(act.keys ? { keys: formatKeys(act.keys) } : {})}
+        {...(act.isOn ? { on } : {})}
+        // The selection stays where it is: the act is about it.
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => act.run(editor)}
+      >
+        <act.icon size={16} />
+      </IconButton>
+    </Toolbar.Button>
+  );
+}
