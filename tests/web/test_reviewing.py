@@ -73,8 +73,8 @@ def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window.expect(lambda: window.bars.count() == 2)
     assert "letter twice" not in room.working("mouse.md")
     footer = window.page.get_by_label("Changes in this document")
-    assert footer.get_by_role("button").all_inner_texts() == ["", "View", "Undo all", "Accept all"]
-    footer.get_by_role("button", name="Undo all").click()
+    assert footer.get_by_role("button").all_inner_texts() == ["", "View", "Reject all", "Accept all"]
+    footer.get_by_role("button", name="Reject all").click()
     window.expect(lambda: room.working("mouse.md") == STORY.replace("eleven", "twelve"))
     window.expect(lambda: window.bars.count() == 0)
 
@@ -125,7 +125,7 @@ def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window.type("The end.")  # elsewhere
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
-    window.page.get_by_label("Changes in this document").get_by_role("button", name="Undo all").click()
+    window.page.get_by_label("Changes in this document").get_by_role("button", name="Reject all").click()
     wanted = STORY.replace("The lighthouse", "Now and then: The lighthouse").replace("eleven", "elevenXX") + "The end."
     window.expect(lambda: room.working("theirs.md") == wanted)
     assert room.disk("theirs.md") == STORY
@@ -313,3 +313,52 @@ def test_side_by_side_the_right_side_is_live(room: Room):
     window.page.get_by_label("Changes in this document").get_by_role("button", name="Accept all").click()
     window.expect(lambda: "They were gone." in room.disk("sides.md"))
     assert "Typed here." not in room.disk("sides.md")
+
+
+def propose_deletion(room: Room, path: str) -> None:
+    room.server.post("/api/tools/delete_document", {"path": path}, mode="propose", author="Agent", agree="true")
+
+
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_a_document_that_is_to_be_deleted_stays_open_until_the_person_agrees(room: Room, view: str):
+    path = f"leaving-{view}.md"
+    room.write(path, STORY)
+    window = room.window(path, views={path: view})
+    window.go_to_end()
+    window.type("Typed before. ")
+    window.expect(lambda: "Typed before." in room.working(path))
+    propose_deletion(room, path)
+    bar = window.page.get_by_label("Proposed deletion")
+    bar.get_by_text("AI proposes to move this document to the trash").wait_for()
+    window.type("Typed meanwhile.")
+    window.expect(lambda: "Typed before. Typed meanwhile." in room.working(path))
+    bar.get_by_role("button", name="Reject", exact=True).click()
+    bar.wait_for(state="detached")
+    window.type(" And after.")
+    window.expect(lambda: "Typed meanwhile. And after." in room.working(path))
+    assert room.disk(path) == STORY
+    propose_deletion(room, path)
+    bar.get_by_role("button", name="Accept", exact=True).click()
+    window.page.get_by_text(f"Moved {path} to the trash.", exact=True).wait_for()
+    window.page.get_by_role("tab", name=path).wait_for(state="detached")
+    assert not (room.folder / path).exists()
+    room.server.post("/api/trash/restore", {"path": path})
+    assert "Typed before. Typed meanwhile. And after." in room.working(path)
+    assert room.disk(path) == STORY
+
+
+def test_a_document_that_is_to_be_moved_is_typed_into_meanwhile_and_stays_when_that_is_refused(room: Room):
+    room.write("here.md", STORY)
+    window = room.window("here.md")
+    arguments = {"path": "here.md", "new_path": "there.md"}
+    room.server.post("/api/tools/move_document", arguments, mode="propose", author="Agent")
+    window.path = "there.md"
+    window.go_to_end()
+    window.type("Typed meanwhile.")
+    window.expect(lambda: "Typed meanwhile." in room.working("there.md"))
+    window.page.get_by_label("Changes in this document").get_by_role("button", name="Reject all").click()
+    window.path = "here.md"
+    window.go_to_end()
+    window.type(" And after.")
+    window.expect(lambda: "Typed meanwhile. And after." in room.working("here.md"))
+    assert room.disk("here.md") == STORY

@@ -1,8 +1,9 @@
 /** Accepting and rejecting. Each decision is a turn, which can be taken back; all of that is sent one after the other. */
 
 import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
-import { client, refetch, refresh } from "@/api/queries";
+import { client, refetch, refresh, reviewQuery } from "@/api/queries";
 import { waitForDelivery } from "@/live/delivery";
+import { closeTrashed } from "@/state/documents";
 import { dismissToastsOf, showToast } from "@/state/store";
 import { focusText } from "@/state/textFocus";
 import type { Draft, Hunk } from "./hunkPlaces";
@@ -33,6 +34,7 @@ function sendDecision(
 ): Promise<boolean> {
   let tell: (turn: number | null) => void = () => {};
   noteDecision(new Promise((resolve) => (tell = resolve)), paths);
+  const leaving = paths.filter(isToBeDeleted);
   return enqueue(async () => {
     let left: Record<string, number> = {};
     try {
@@ -42,8 +44,9 @@ function sendDecision(
       }
       const decided = await ask();
       tell(decided?.turn?.turn ?? null);
-      if (decided) done(decided);
       left = decided?.left ?? {};
+      if (decided?.turn?.kind === "accept") for (const path of leaving) if (!left[path]) await closeTrashed(path);
+      if (decided) done(decided);
       return true;
     } catch (error) {
       const gone = error instanceof Failure && error.code === "hunk_not_found";
@@ -56,6 +59,12 @@ function sendDecision(
       refresh("review", "turn", "document");
     }
   });
+}
+
+/** Whether an agent proposes to delete a document, as far as this page knows. */
+function isToBeDeleted(path: string): boolean {
+  const drafts = [client.getQueryData(draftQuery(path).queryKey), ...(client.getQueryData(reviewQuery.queryKey) ?? [])];
+  return drafts.some((draft) => draft?.path === path && draft.kind === "deleted");
 }
 
 /** Decide about a document as it is by now: who decides the next change may stop it from being asked for anew. */
@@ -93,6 +102,10 @@ function announce(act: Act, paths: readonly string[]): (decided: Decided) => voi
   };
 }
 
+function announceTrashed(path: string): (decided: Decided) => void {
+  return ({ turn }) => turn && offerUndo(`Moved ${path} to the trash.`, turn.turn, [path]);
+}
+
 /** Decide one hunk of a document, or with it all that is left of its turn. */
 export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean): Promise<boolean> {
   const { path } = draft;
@@ -101,7 +114,9 @@ export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean):
   if (act === "reject" && hunk.conflict && !isWithAgent(hunk)) return resolveConflict(path, hunk.hunk_id, hunk.working);
   const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
   const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
-  return sendDecision([path], ask, announce(act, [path]), "hunks" in choice ? hideHunk(path, hunk.hunk_id) : undefined);
+  const trashed = act === "accept" && hunk.kind === "deleted";
+  const done = trashed ? announceTrashed(path) : announce(act, [path]);
+  return sendDecision([path], ask, done, "hunks" in choice ? hideHunk(path, hunk.hunk_id) : undefined);
 }
 
 /**

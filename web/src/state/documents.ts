@@ -117,14 +117,19 @@ export function moveDocument(path: string, to: string): Promise<boolean> {
   });
 }
 
+/** A document is in the trash by now: its tab goes with it. */
+export async function closeTrashed(path: string): Promise<void> {
+  const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
+  if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
+  removeFromWindow(path);
+  refresh("turn", "tabs", "tree");
+}
+
 export function trashDocument(path: string): Promise<boolean> {
   return attempt(async () => {
     await waitForDelivery([path]); // what was typed is in the trash with it, and comes back with it
     const done = await unwrap(server.DELETE("/api/documents", { params: { query: { path } } }));
-    const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
-    if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
-    removeFromWindow(path);
-    refresh("turn", "tabs", "tree");
+    await closeTrashed(path);
     offerUndo(`Moved ${path} to the trash.`, done.turn?.turn);
   });
 }
