@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import COMMAND, PATIENCE, Program
 from redraft.agent.memory.permissions import PermissionRule, PermissionRules
 from redraft.workspace.turns.modes import Verdict
+from tests.agent.desk import call, edit, says
+from tests.cli.running import COMMAND, PATIENCE, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from conftest import TORTURE
 from redraft.config import AgentLimits, Limits, Settings
 from redraft.providers.contract import ToolResult, UserMessage
-from workspace.folder import POEM
+from tests.agent.desk import call, edit, says
+from tests.conftest import TORTURE
+from tests.workspace.folder import POEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 READ = says("", call("read_document", path="poem.md"))
 RENAME = says("", edit("poem.md", "Amber", "Agate"))

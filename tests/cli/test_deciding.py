@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.conftest import STORY
 from redraft.history.turns import Author
 from redraft.text.edits import Change, Edit
+from tests.cli.conftest import STORY
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 TAKEN = STORY.replace("eleven years", "twelve long years").replace("went to look", "looked")
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from formats.pictures import png
+from tests.formats.pictures import png
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 needs_pandoc = pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
 

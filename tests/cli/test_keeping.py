@@ -12,7 +12,7 @@ import pytest
 from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 DOCUMENTS = "Check its name; `redraft tool list_documents` lists what is in the folder."
 TURNS = "`redraft turns` lists their numbers."

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import STORY
-from speaking.programs import WAYS, another_program
+from tests.cli.conftest import STORY
+from tests.speaking.programs import WAYS, another_program
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 OTHER = STORY.replace("eleven", "ninety") + "\nOne more line.\n"
 

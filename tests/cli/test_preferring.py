@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 OWN = '# mine\nmode = "read"  # careful\n\n# about jobs\n[agent]\ncents = 5\n\n[models.big]\nkind = "claude"\n'
 

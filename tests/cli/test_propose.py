@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import PATCH
+from tests.cli.conftest import PATCH
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 RENAME = """\
 diff --git a/todo.md b/lists/todo.md

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.desk import call
-from cli.running import Program
 from redraft import runtime
 from redraft.config import MODE_WIDTH, Limits, Settings
 from redraft.errors import RedraftError
+from tests.agent.desk import call
+from tests.cli.running import Program
 
 if TYPE_CHECKING:
     from pathlib import Path

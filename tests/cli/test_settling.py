@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import STORY
-from cli.running import Program
 from redraft.history.turns import Author, State
 from redraft.text.edits import Change, Edit
+from tests.cli.conftest import STORY
+from tests.cli.running import Program
 
 KEYS, LAMP = "- find the keys\n", "- light the lamp\n"
 MINE, THEIRS = "- light the small lamp\n", "- light the big lamp\n"

@@ -10,7 +10,7 @@ import pytest
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 pytestmark = pytest.mark.slow
 

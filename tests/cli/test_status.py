@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.running import Program
 from redraft.text.edits import Change, Edit
+from tests.cli.running import Program
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import STORY
-from cli.running import COMMAND
+from tests.cli.conftest import STORY
+from tests.cli.running import COMMAND
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 WISH = json.dumps({"path": "story.md", "task": "summary"})
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import Program
-from providers.endpoint import Endpoint, answer
-from server.serving import ended
-from server.serving import serving as serving_folder
-from server.test_jobs import run, serving, until
+from tests.agent.desk import call, edit, says
+from tests.cli.running import Program
+from tests.providers.endpoint import Endpoint, answer
+from tests.server.serving import ended
+from tests.server.serving import serving as serving_folder
+from tests.server.test_jobs import run, serving, until
 
 if TYPE_CHECKING:
     from pathlib import Path

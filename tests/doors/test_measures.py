@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import Program
-from server.serving import begun, ended
-from server.test_jobs import until
+from tests.agent.desk import call, edit, says
+from tests.cli.running import Program
+from tests.server.serving import begun, ended
+from tests.server.test_jobs import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from speaking.lines import Lines, answer_of
-from tools.test_registry import PROJECT, TABS, WORKSPACE
+from tests.cli.running import Program
+from tests.speaking.lines import Lines, answer_of
+from tests.tools.test_registry import PROJECT, TABS, WORKSPACE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n"
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import serving
+from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Client, Server
+    from tests.server.serving import Client, Server
 
 WORDS = ("Amber", "Birch", "Cedar", "Delta", "Ember")
 POEM = "".join(f"{word} stands alone in its own paragraph.\n\n" for word in WORDS)

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults.driver import AGENT, STEPS
-from faults.oracle import check_all, check_history
-from faults.scenes import leftovers, read_tree, tree
-from faults.stage import open_scene
 from redraft.errors import Busy, Stale
 from redraft.files.atomic_write import AtomicWrite
 from redraft.files.temp_files import is_unfinished
 from redraft.history.journal import Journal
 from redraft.text.edits import Change, Edit
+from tests.faults.driver import AGENT, STEPS
+from tests.faults.oracle import check_all, check_history
+from tests.faults.scenes import leftovers, read_tree, tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faults.scenes import Scene
-    from faults.stage import Driver
+    from tests.faults.scenes import Scene
+    from tests.faults.stage import Driver
 
 PAGE = 4096
 

@@ -17,12 +17,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.files import syscalls
 from redraft.files.atomic_write import write_file
 from redraft.files.paths import agent_may_write, parse_path
 from redraft.files.root import Root
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
 from redraft.formats import markdown_headings as headings_module
 from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import event_pattern, headings, quoted_headings
+from tests.formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
 
 if TYPE_CHECKING:
     from pathlib import Path

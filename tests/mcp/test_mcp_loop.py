@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
 from redraft.mcp_server import Endpoint
 from redraft.mcp_server.client import READS
 from redraft.mcp_server.connection import McpConnection
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import Mode, Rule, Verdict, WriteTime
 from redraft.workspace.workspace import Workspace
-from speaking.lines import Lines, answer_of, envelope
+from tests.cli.running import Program
+from tests.speaking.lines import Lines, answer_of, envelope
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from providers.shapes import SEARCH
 from redraft.providers.adapters.command import CLAUDE, CommandProvider, CommandSpec, render_prompt, scrub_environ
 from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import (
@@ -26,7 +25,8 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
-from speaking.lines import PATIENCE
+from tests.providers.shapes import SEARCH
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import TORTURE
-from providers.shapes import SEARCH, TOOLS, json_values, messages, words
 from redraft.providers.adapters.prompted_tools import (
     MAX_CALLS,
     PromptedTools,
@@ -33,6 +31,8 @@ from redraft.providers.contract import (
 )
 from redraft.providers.json_output import first_object, parse_json
 from redraft.providers.json_schema import violations
+from tests.conftest import TORTURE
+from tests.providers.shapes import SEARCH, TOOLS, json_values, messages, words
 
 GOOD = {"say": "I look.", "calls": [{"tool": "search", "arguments": {"query": "the harbour", "limit": 3}}]}
 

@@ -26,7 +26,7 @@ from redraft.review.operations import (
 )
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
-from review.drafting import check_invariants
+from tests.review.drafting import check_invariants
 
 ROUNDS = 10_000 if os.environ.get("REDRAFT_TORTURE") else 400
 WORDS = ("ab", "abc", "ab", "de", "f", "abab")

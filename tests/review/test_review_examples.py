@@ -24,7 +24,7 @@ from redraft.review.outside_change import apply_outside_change
 from redraft.review.review import Review
 from redraft.review.runs import Run
 from redraft.text.edits import Change, Edit
-from review.drafting import check_invariants
+from tests.review.drafting import check_invariants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from redraft.errors import Refused
 from redraft.review.operations import accept, apply_agent_turn, reject, reject_all, split_hunk, type_into, withdraw
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
-from review.drafting import Typist, check_invariants, reviews
+from tests.review.drafting import Typist, check_invariants, reviews
 
 OLD = "One.\n"
 NEW = "First\nSecond.\n"

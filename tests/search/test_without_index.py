@@ -15,9 +15,9 @@ from redraft.search.index import Index
 from redraft.search.pattern import compile_query
 from redraft.search.ripgrep import Ripgrep, required_expression, start_in_sandbox
 from redraft.workspace.folder.scan import can_be_searched
-from search.patterns import LITERALS, PATTERNS, TEXTS
-from search.ripgrep import ripgrep
-from workspace.folder import AGENT, Folder
+from tests.search.patterns import LITERALS, PATTERNS, TEXTS
+from tests.search.ripgrep import ripgrep
+from tests.workspace.folder import AGENT, Folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import Server, serving, settled
+from tests.server.serving import Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import PATIENCE, Client, Server, begun, ended
-from tools.calling import STORY
+from tests.server.serving import PATIENCE, Client, Server, begun, ended
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator

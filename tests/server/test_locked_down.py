@@ -17,7 +17,7 @@ from redraft.server.auth.callers import Caller, Users
 from redraft.server.auth.gate import ENTER, Gate, loopback_origins, public_origin
 from redraft.server.auth.keys import Keys
 from redraft.server.replies import GUARDS
-from server.serving import Client, Server, begun, ended
+from tests.server.serving import Client, Server, begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from server.serving import Client, ended
-from server.test_jobs import EDIT, serving, until
-from server.test_team import TEAM, admitted, client, redraft
+from tests.server.serving import Client, ended
+from tests.server.test_jobs import EDIT, serving, until
+from tests.server.test_team import TEAM, admitted, client, redraft
 
 pytestmark = pytest.mark.slow
 STEPS = ({"text": "", "calls": [EDIT]}, {"text": "Done."})

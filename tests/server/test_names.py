@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.serving import Client, Server, serving, settled
+from tests.cli.running import Program
+from tests.server.serving import Client, Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator

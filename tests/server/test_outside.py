@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.live.people import Person, story
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE
-from speaking.programs import WAYS, another_program
-from tools.calling import STORY
+from tests.cli.running import Program
+from tests.server.live.people import Person, story
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE
+from tests.speaking.programs import WAYS, another_program
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from redraft.server import pages
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 
 @pytest.fixture

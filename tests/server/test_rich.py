@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import serving
-from speaking.lines import Lines, answer_of
+from tests.server.serving import serving
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 # Reading this takes a minute or more; nobody waits so long.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.server.discovery import claim_folder, find_server, is_running
-from server.serving import PATIENCE, Client, Server, begun, command, ended
-from speaking.lines import environment
-from tools.calling import STORY
+from tests.server.serving import PATIENCE, Client, Server, begun, command, ended
+from tests.speaking.lines import environment
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path

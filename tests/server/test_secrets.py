@@ -16,11 +16,11 @@ from urllib.parse import quote
 
 import pytest
 
-from server.live.people import Person
-from server.serving import Client, begun, ended
-from server.test_team import admitted, redraft, speak
-from server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
-from speaking.lines import environment
+from tests.server.live.people import Person
+from tests.server.serving import Client, begun, ended
+from tests.server.test_team import admitted, redraft, speak
+from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
+from tests.speaking.lines import environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator

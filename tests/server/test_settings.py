@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import serving
+from tests.server.serving import serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.listening import CALLS, configure, play, prompts, spoken, told_by_tools
-from cli.running import COMMAND, Program
-from providers.endpoint import Endpoint
-from server.serving import Server, serving, settled
-from speaking.lines import PATIENCE
+from tests.agent.listening import CALLS, configure, play, prompts, spoken, told_by_tools
+from tests.cli.running import COMMAND, Program
+from tests.providers.endpoint import Endpoint
+from tests.server.serving import Server, serving, settled
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

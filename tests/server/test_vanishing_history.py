@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.live.people import Person
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE, environment
-from tools.calling import STORY
+from tests.server.live.people import Person
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE, environment
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

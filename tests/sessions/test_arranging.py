@@ -14,7 +14,7 @@ from redraft.sessions.tmux.layout import grid_of, is_arranged
 from redraft.sessions.tmux.panes import Pane, list_panes
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc, Tmux
+    from tests.sessions.conftest import AgentDoc, Tmux
 
 SLEEP = ("sleep", "300")
 

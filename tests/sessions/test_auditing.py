@@ -10,7 +10,7 @@ import pytest
 from redraft.sessions.docs_audit import BUDGET
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 TREE = """\
 # Project

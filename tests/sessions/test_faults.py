@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from redraft.formats.components import component, components
-from sessions.conftest import until
+from tests.sessions.conftest import until
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = """\
 ---

@@ -18,7 +18,7 @@ from redraft.text.edits import Change as Typing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 START = ["first\n", "second\n", "third\n", "fourth\n"]
 

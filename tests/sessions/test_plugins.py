@@ -18,7 +18,7 @@ from redraft.sessions.installation import extension_files, extension_folder, pac
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 # An editor with one document in it, as far as the extension asks for one; it notes what it was told.
 EDITOR = """\

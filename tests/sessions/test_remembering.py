@@ -14,7 +14,7 @@ from redraft.formats.components import components
 from redraft.sessions.compaction import compact_rounds
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = "---\nagent_doc_session: d-1\n---\n\n<!-- agent:status -->\nBegun.\n<!-- /agent:status -->\n"
 

@@ -16,7 +16,7 @@ from redraft.formats.components import component
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = "<!-- agent:exchange mode=append -->\nFirst.\n<!-- /agent:exchange -->\n"
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from sessions.conftest import PATIENCE, PROGRAM, until
+from tests.conftest import TORTURE
+from tests.sessions.conftest import PATIENCE, PROGRAM, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 pytestmark = pytest.mark.slow
 ROUNDS = 50 if TORTURE else 4

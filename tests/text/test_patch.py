@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused, Stale
 from redraft.text.diff.hunks import diff
 from redraft.text.edits import Change, Edit
 from redraft.text.patch.parser import PatchHunk
 from redraft.text.patch.unified_diff import FilePatch, apply_patch, format_edits, format_hunk, format_patch, parse_patch
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from pathlib import Path

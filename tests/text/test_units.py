@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from redraft.text.lines import split_lines
 from redraft.text.units import Within, fences, frontmatter_end, sentences, units
-from text.shapes import documents
+from tests.text.shapes import documents
 
 if TYPE_CHECKING:
     from pathlib import Path

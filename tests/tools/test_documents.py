@@ -8,8 +8,8 @@ import pytest
 
 from redraft.tools.edits.create_document import CreateDocument
 from redraft.tools.schema import input_schema
-from tools.calling import STORY, Caller
-from workspace.folder import Folder, no
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import Folder, no
 
 
 @pytest.mark.covers("ML-create-result")

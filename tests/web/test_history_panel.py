@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.agent_desk import Desk, opened
+from tests.web.agent_desk import Desk, opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator

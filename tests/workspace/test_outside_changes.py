@@ -15,7 +15,7 @@ from redraft.files.stat_cache import file_system
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from redraft.workspace import documents
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,

@@ -8,7 +8,7 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     OTHER_AGENT,
     PERSON,
@@ -21,7 +21,7 @@ from workspace.folder import (
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 LINES = "one two three\n\nmiddle\n\nlast line\n"
 

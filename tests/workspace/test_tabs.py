@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.history.reviews import Reviews
 from redraft.text.edits import Change, Edit
 from redraft.workspace.tabs import FOLD_AFTER
-from workspace.folder import (
+from tests.conftest import TORTURE
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -27,7 +27,7 @@ from workspace.folder import (
 )
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("TK-tab-id-stable")

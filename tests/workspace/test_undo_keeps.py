@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def create(workspace: Workspace) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.offline.conversing import TODAY, Assistant
 from redraft.agent.offline import OfflineProvider
 from redraft.agent.offline.documents import is_everything, is_this, match_choice
 from redraft.agent.offline.provider import INTENTS
+from tests.agent.offline.conversing import TODAY, Assistant
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def changed(folder: Folder, before: dict[str, bytes]) -> set[str]:

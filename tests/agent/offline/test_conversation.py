@@ -8,7 +8,6 @@ import sys
 from datetime import date
 from typing import TYPE_CHECKING
 
-from agent.offline.conversing import TODAY, Assistant
 from redraft.agent.offline import OfflineProvider
 from redraft.agent.offline.provider import conversation_of
 from redraft.agent.run.prompts import compose_messages, document_blocks
@@ -26,6 +25,7 @@ from redraft.providers.contract import (
 )
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import mode_by_name
+from tests.agent.offline.conversing import TODAY, Assistant
 
 if TYPE_CHECKING:
     from redraft.providers.contract import Message, ToolDefinition

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.offline.conversing import Assistant
 from redraft.agent.offline import OfflineProvider
 from redraft.agent.offline.intent_handlers.rename import rename_in_text
-from workspace.folder import Folder
+from tests.agent.offline.conversing import Assistant
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from pathlib import Path
