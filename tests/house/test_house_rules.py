@@ -35,11 +35,7 @@ SMALL_MODULE_LINES = 110
 LONELY_MODULES = {
     "src/redraft/mcp_server/subagents.py",
     "src/redraft/providers/embeddings_minilm.py",
-    "src/redraft/server/pages.py",
-    "src/redraft/server/request_log.py",
     "src/redraft/sessions/links.py",
-    "src/redraft/tools/edits/templates.py",
-    "src/redraft/tools/long_documents/reports.py",
     "src/redraft/workspace/undo/acceptance.py",
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi import Request
 
-from redraft.server import pages
+from redraft.server.routes import pages
 
 if TYPE_CHECKING:
     from pathlib import Path

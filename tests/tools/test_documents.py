@@ -7,7 +7,7 @@ import re
 import pytest
 
 from redraft.tools.edits.create_document import CreateDocument
-from redraft.tools.schema import input_schema
+from redraft.tools.parameters import input_schema
 from tests.tools.calling import STORY, Caller
 from tests.workspace.folder import Folder, no
 

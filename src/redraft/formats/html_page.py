@@ -337,7 +337,7 @@ def _sanitise(html: str, embed: Embed) -> str:
         room -= len(found)
         return found
 
-    def kept(tag: str, attribute: str, value: str) -> str | None:
+    def keep_attribute(tag: str, attribute: str, value: str) -> str | None:
         if (tag, attribute) == ("img", "src"):
             return picture(value)
         if attribute == "class":
@@ -356,7 +356,7 @@ def _sanitise(html: str, embed: Embed) -> str:
         html,
         tags=nh3.ALLOWED_TAGS | {"input", "section"},
         attributes=attributes,
-        attribute_filter=kept,
+        attribute_filter=keep_attribute,
         filter_style_properties={"text-align"},
         # Whatever else an input was meant to be, here it is a box.
         set_tag_attribute_values={"input": {"type": "checkbox"}},

@@ -158,7 +158,7 @@ class IndexDatabase:
         self._connection.close()
 
     @contextlib.contextmanager
-    def _using(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
+    def _use(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
         self._log_index.fill_up()
         try:
             if writing:
@@ -179,12 +179,12 @@ class IndexDatabase:
 
     def version(self) -> int:
         """Changes whenever another process has changed the database."""
-        with self._using() as connection:
+        with self._use() as connection:
             return connection.execute("PRAGMA data_version").fetchone()[0]
 
     def load(self) -> list[IndexRow]:
         """Take in the dictionaries; gives the files."""
-        with self._using() as connection:
+        with self._use() as connection:
             found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
             self._segments = [Segment(*row) for row in found]
             files = connection.execute("SELECT path, number, ino, size, mtime_ns, ctime_ns FROM files").fetchall()
@@ -192,7 +192,7 @@ class IndexDatabase:
 
     def put(self, batch: IndexBatch, gone: Sequence[str] = ()) -> list[IndexRow]:
         """Write down files that were read and forget those that are gone."""
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             connection.executemany(
                 "DELETE FROM texts WHERE number = (SELECT number FROM files WHERE path = ?)",
                 ((path,) for path in (*gone, *(read.path for read in batch.reads))),
@@ -233,13 +233,13 @@ class IndexDatabase:
         return Segment(number, first, words)
 
     def extents(self) -> list[SegmentRange]:
-        with self._using() as connection:
+        with self._use() as connection:
             return [SegmentRange(*row) for row in connection.execute("SELECT number, first, last FROM segments")]
 
     def drop(self, extents: Iterable[SegmentRange]) -> None:
         """Forget segments and all files that are in them."""
         chosen = list(extents)
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             for segment, first, last in chosen:
                 connection.execute("DELETE FROM texts WHERE number BETWEEN ? AND ?", (first, last))
                 connection.execute("DELETE FROM files WHERE number BETWEEN ? AND ?", (first, last))
@@ -251,7 +251,7 @@ class IndexDatabase:
     def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """Of these texts those that are kept, as they were when they were written down."""
         found: dict[int, bytes] = {}
-        with self._using() as connection:
+        with self._use() as connection:
             for start in range(0, len(numbers), _AT_A_TIME):
                 some = numbers[start : start + _AT_A_TIME]
                 marks = ",".join("?" * len(some))
@@ -265,7 +265,7 @@ class IndexDatabase:
     def candidates(self, clauses: Sequence[Clause]) -> set[int] | None:
         """The numbers of all texts that may hold what is required (and of some left behind); None for any text."""
         found: set[int] | None = None
-        with self._using() as connection:
+        with self._use() as connection:
             for clause in sorted(clauses, key=lambda clause: -min(map(len, clause))):
                 if found is not None and (len(found) <= FEW_ENOUGH or min(map(len, clause)) <= SHORT):
                     break

@@ -26,7 +26,6 @@ from redraft.server.auth.callers import OWNER_NAME
 from redraft.server.auth.gate import Gate
 from redraft.server.idempotency import RequestBodies
 from redraft.server.live.connection import serve_live
-from redraft.server.pages import ROUTES, plain_page
 from redraft.server.replies import JSON, failure, refuse, status_of
 from redraft.server.routes import (
     about,
@@ -49,6 +48,7 @@ from redraft.server.routes import (
     tools,
     turns,
 )
+from redraft.server.routes.pages import ROUTES, plain_page
 from redraft.server.routes.responses import ErrorShape, check_allowed, describe_answers
 
 if TYPE_CHECKING:

@@ -208,9 +208,9 @@ class ChangeWatcher:
     def _hear_job(self, event: JobEvent) -> None:
         if event.type.startswith(TURNING):
             self._changes.tell("job", job=event.job_id)
-            self._rooms.show_agent(event.job_id, self._worked_on(event.job_id))
+            self._rooms.show_agent(event.job_id, self._document_of_job(event.job_id))
 
-    def _worked_on(self, job_id: str) -> str:
+    def _document_of_job(self, job_id: str) -> str:
         """The document that a job works on just now, or none."""
         try:
             job = self._agent.store.jobs.get(job_id)

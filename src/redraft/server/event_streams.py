@@ -203,7 +203,7 @@ class EventStreams:
         if self._closed or len(self._all()) >= MAX_LISTENERS:
             raise Busy("Too many listen here already; read the events by their cursor instead.")
         listener = self._enter(job_id, cursor)
-        gone = asyncio.ensure_future(_hung_up(receive))
+        gone = asyncio.ensure_future(_wait_for_hangup(receive))
         gone.add_done_callback(lambda _: listener.end())
         try:
             listener.put(EventBatch(await self._aside(self._log.after, job_id, cursor)))
@@ -236,6 +236,6 @@ class EventStreams:
                 poll.cancel()
 
 
-async def _hung_up(receive: Receive) -> None:
+async def _wait_for_hangup(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

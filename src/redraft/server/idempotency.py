@@ -262,7 +262,7 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
     """The request once more for whoever comes next, and then whatever follows it."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def receiving() -> Message:
+    async def receive_replayed() -> Message:
         return waiting.pop() if waiting else await receive()
 
-    return receiving
+    return receive_replayed

@@ -167,11 +167,15 @@ class RemoteSession:
     def _send_request(
         self, connection: http.client.HTTPConnection, method: str, message: Message | None = None
     ) -> http.client.HTTPResponse:
-        headers = {**self._running.headers, "Accept": "application/json, text/event-stream", **self._routing(message)}
+        headers = {
+            **self._running.headers,
+            "Accept": "application/json, text/event-stream",
+            **self._routing_headers(message),
+        }
         connection.request(method, self._path, None if message is None else encode(message), headers)
         return connection.getresponse()
 
-    def _routing(self, message: Message | None) -> dict[str, str]:
+    def _routing_headers(self, message: Message | None) -> dict[str, str]:
         """What the headers repeat of a message, or of the session that it belongs to."""
         envelope = envelope_of(message)
         if message is None or envelope is None:

@@ -15,7 +15,7 @@ from redraft.formats.outline.outline import Format, outline
 from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.lines import split_lines
-from redraft.text.passage_search import find_passage
+from redraft.text.text import find_passage
 from redraft.tools.edit_turn import match_newlines
 from redraft.tools.versions import shorten
 

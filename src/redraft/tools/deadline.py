@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
-from redraft.formats.interrupt import interrupted_by
+from redraft.formats.interrupt import interrupt_by
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -27,4 +27,4 @@ def editor_deadline(limits: Limits) -> AbstractContextManager[None]:
                 budget="editor_seconds",
             )
 
-    return interrupted_by(check)
+    return interrupt_by(check)

@@ -13,7 +13,7 @@ from redraft.errors import RedraftError, Refused
 from redraft.text.edits import Edit
 from redraft.text.lines import adopt_newlines
 from redraft.tools.context import ToolContext
-from redraft.tools.schema import Field
+from redraft.tools.parameters import Field
 from redraft.tools.target import Target, TargetDocument, resolve_target
 from redraft.tools.versions import CarriedEdits, EditBasis, basis_of
 from redraft.workspace.document import NEWLINE_SAMPLE, Document

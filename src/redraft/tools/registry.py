@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from redraft.config import PROFILES
 from redraft.errors import VERSIONS, ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
 from redraft.history.journal import AuditLine
-from redraft.tools.arguments import check_plain, parse
-from redraft.tools.schema import input_schema, output_schema
+from redraft.tools.parameters import check_plain, input_schema, output_schema, parse
 from redraft.tools.versions import explain_stale
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from redraft.errors import Refused
 from redraft.tools.context import ToolContext
-from redraft.tools.schema import Field
+from redraft.tools.parameters import Field
 
 OF_THE_MACHINE = frozenset({"Users", "etc", "home", "media", "mnt", "opt", "private", "root", "tmp", "usr", "var"})
 

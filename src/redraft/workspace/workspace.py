@@ -225,7 +225,7 @@ class Workspace:
     def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
         return pictures.add_picture(self._engine, document, name, data, author)
 
-    def accepted(self, path: str) -> export.AcceptedDocument:
+    def accepted_document(self, path: str) -> export.AcceptedDocument:
         """What a document says without what agents propose."""
         return export.accepted_document(self._engine, path)
 

@@ -64,7 +64,7 @@ def is_everything(phrase: str) -> bool:
     return _EVERYTHING.fullmatch(phrase.strip()) is not None
 
 
-def listing() -> Steps[Listing]:
+def list_files() -> Steps[Listing]:
     """Everything that there is."""
     found = yield from perform(call("list_documents", recursive=True, limit=MAX_LISTED))
     if not found.ok:
@@ -117,7 +117,7 @@ def find_document(phrase: str, desk: ScriptContext, *, guess: bool = True, liste
     """The path of the document that is meant. With `guess`, one is chosen where the person leaves it to us."""
     if is_this(phrase):
         return (yield from _current_document(desk, guess))
-    listed = listed or (yield from listing())
+    listed = listed or (yield from list_files())
     found = best_matches(phrase, listed.files)
     if len(found) == 1:
         return found[0]
@@ -136,7 +136,7 @@ def _current_document(desk: ScriptContext, guess: bool) -> Steps[str]:
         active = [str(tab["path"]) for tab in entries if tab["is_active"] or len(entries) == 1]
         if len(active) == 1:
             return active[0]
-    choices = desk.here or (yield from listing()).files
+    choices = desk.here or (yield from list_files()).files
     if len(choices) == 1:
         return choices[0]
     if not choices:
@@ -195,7 +195,7 @@ def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool 
     everything = is_everything(phrase) or (default_everything and not phrase and not desk.here)
     if not everything and is_this(phrase):
         return [(yield from find_document(phrase, desk))]
-    listed = yield from listing()
+    listed = yield from list_files()
     if everything:
         return list(listed.files)
     if group := resolve_group(phrase, listed):

@@ -15,8 +15,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, cast
 
 from redraft.errors import RedraftError, Refused
-from redraft.tools.arguments import parse
 from redraft.tools.long_documents.worker import DIRECT_CHARACTERS
+from redraft.tools.parameters import parse
 from redraft.tools.target import Target, resolve_target
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from redraft.errors import RedraftError, Refused, Stale
 from redraft.history.turns import State
 from redraft.providers.contract import ToolResult
 from redraft.text.text import Text
-from redraft.tools.arguments import parse
 from redraft.tools.context import REMEMBERED, Savepoint, SeenDocuments, ToolContext
+from redraft.tools.parameters import parse
 from redraft.tools.versions import MAX_PLACES, line_changes
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Verdict

@@ -23,7 +23,7 @@ def export(call: Invocation) -> int:
 
     given = call.arguments
     with call.workspace() as workspace:
-        found = workspace.accepted(given.file)
+        found = workspace.accepted_document(given.file)
         page = workspace.export(found, proposals=given.proposals)
     out: str = given.out or f"{page.name}.{given.to}"
     _check_output(call, out)
@@ -32,7 +32,7 @@ def export(call: Invocation) -> int:
         call.screen.finish()
         sys.stdout.buffer.write(data)
         if found.proposals:
-            call.screen.remark(f"Wrote {_holding(found.proposals, marked=given.proposals)}.")
+            call.screen.remark(f"Wrote {_describe_proposals(found.proposals, marked=given.proposals)}.")
         return 0
     there = os.path.lexists(out)
     if there and not call.confirm(f"replace {out}", [out]):
@@ -42,12 +42,12 @@ def export(call: Invocation) -> int:
         holds = "proposals" if given.proposals else "accepted"
         call.emit({"path": out, "to": given.to, "bytes": len(data), "holds": holds, "proposals": found.proposals})
     else:
-        holding = f": {_holding(found.proposals, marked=given.proposals)}" if found.proposals else ""
+        holding = f": {_describe_proposals(found.proposals, marked=given.proposals)}" if found.proposals else ""
         call.screen.line(f"Wrote {out} ({len(data):,} bytes){holding}.")
     return 0
 
 
-def _holding(proposals: int, *, marked: bool) -> str:
+def _describe_proposals(proposals: int, *, marked: bool) -> str:
     """What is in the file, where that could be in doubt."""
     if marked:
         return f"the document with {pluralize(proposals, 'proposal')} marked as such"

@@ -125,7 +125,7 @@ class Mirror:
                 self._doc.apply_update(update)
         change = change_of(self.known, heard.deltas[0]) if heard.deltas else Change()
 
-        def typed(document: Document) -> None:
+        def note_typed(document: Document) -> None:
             if document.text != change.apply_to(self.known):  # the file was written just now, and is merged in already
                 raise Stale(f"{self.path} was changed meanwhile.", path=self.path)
             self._stand(document, self._size + growth_of(change))
@@ -135,7 +135,7 @@ class Mirror:
         if change.is_empty:
             also()
         else:
-            workspace.type(self.path, change, version=self.version, also=typed)
+            workspace.type(self.path, change, version=self.version, also=note_typed)
 
     def _stand(self, document: Document, size: int | None = None) -> None:
         """This is where the workspace stands, with so many bytes."""

@@ -163,11 +163,11 @@ async def reorder(desk: Here, session_id: SessionId, given: ReorderRequest) -> R
 async def _change_rows(desk: RequestContext, session_id: str, act: Callable[[], None]) -> Response:
     """Change what is pinned, and tell what is pinned then."""
 
-    def changed() -> dict[str, Any]:
+    def change() -> dict[str, Any]:
         sessions = desk.served.agent.store.sessions
         if sessions.get(session_id).status != "active":
             raise Refused("This session is archived.", code="conflict", session_id=session_id)
         act()
         return {"context_rows": [row.as_dict() for row in sessions.rows(session_id)]}
 
-    return answer(await desk.run_aside(changed))
+    return answer(await desk.run_aside(change))

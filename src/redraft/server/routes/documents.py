@@ -17,7 +17,7 @@ from redraft.server.routes.shapes import (
     entry_shape,
     turn_response,
 )
-from redraft.tools.arguments import parse
+from redraft.tools.parameters import parse
 from redraft.tools.queries.search_document import get_outline, search_document
 from redraft.tools.queries.search_folder import search_documents
 from redraft.tools.registry import Tool

@@ -31,7 +31,7 @@ async def export(
 ) -> Response:
     """What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
     are left out unless they are asked for."""
-    found = await desk.work(lambda workspace: workspace.accepted(path))
+    found = await desk.work(lambda workspace: workspace.accepted_document(path))
     if AT_ONCE.locked():
         raise Busy("Two documents are being exported already; try again in a moment.")
     async with AT_ONCE:

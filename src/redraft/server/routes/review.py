@@ -85,7 +85,7 @@ async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
     """Accept or reject. The decision is a turn, so `POST /api/turns/undo` takes it back."""
     outdated: list[int] = []  # the turn that was decided too late
 
-    def decided(workspace: Workspace) -> DecidedShape:
+    def decide_in(workspace: Workspace) -> DecidedShape:
         choice = _choice(workspace, given)
         if act == "reject":
             desk.served.agent.learn(choice, desk.author)
@@ -99,7 +99,7 @@ async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
         return decided_shape(done)
 
     try:
-        return answer(await desk.work(decided))
+        return answer(await desk.work(decide_in))
     except Refused as error:
         for turn in outdated:
             done = await desk.run_aside(desk.served.agent.withdraw, turn, error, desk.author)

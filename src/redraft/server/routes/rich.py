@@ -93,7 +93,7 @@ def _lines(parsed: "ParsedDocument") -> list[BlockLines]:
 
 
 def _sound(text: str) -> str:
-    from redraft.tools.arguments import check_plain
+    from redraft.tools.parameters import check_plain
 
     check_plain(text)
     return text

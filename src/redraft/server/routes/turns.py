@@ -65,30 +65,30 @@ class UndoRequest(BaseModel):
 async def undo(desk: Here, given: UndoRequest) -> Response:
     """Take a turn back, and keep everything that came after; all of it or, with `conflicts`, nothing."""
 
-    def undone(workspace: Workspace) -> TakenBackShape:
+    def undo_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.undo(given.turn, author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(undone))
+    return answer(await desk.work(undo_in))
 
 
 @router.post("/turns/redo", **gives(TakenBackShape, 404, body=True))
 async def redo(desk: Here) -> Response:
     """Take the last undo back."""
 
-    def redone(workspace: Workspace) -> TakenBackShape:
+    def redo_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.redo(author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(redone))
+    return answer(await desk.work(redo_in))
 
 
 @router.post("/turns/{number}/restore", **gives(TakenBackShape, 404, body=True))
 async def restore(desk: Here, number: TurnNumber) -> Response:
     """Set every document of a turn to what it was before that turn, whatever came after."""
 
-    def restored(workspace: Workspace) -> TakenBackShape:
+    def restore_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.restore(number, author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(restored))
+    return answer(await desk.work(restore_in))
 
 
 class TrashedShape(TypedDict):

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from redraft.errors import RedraftError, Refused
 from redraft.tools.context import Savepoint, ToolContext
 from redraft.tools.edit_turn import MAX_TITLE, ChangeResult, read_after_commit, turn_result
+from redraft.tools.parameters import Field
 from redraft.tools.registry import Registry, tool
-from redraft.tools.schema import Field
 from redraft.workspace.turns.turn import Turn
 
 MAX_CALLS = 50

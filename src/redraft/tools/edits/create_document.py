@@ -1,20 +1,33 @@
-"""New documents and folders."""
+"""New documents and folders, and the templates that a document may begin with: a few built-in ones, and the person's
+own in the folder `templates`. A template is text and nothing else: nothing in it is executed."""
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.errors import RedraftError, Refused
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import ChangeResult, carry_out
-from redraft.tools.edits.templates import fill_template
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import front_document, relative_folder, relative_path
 from redraft.workspace.turns.turn import Turn
 
 if TYPE_CHECKING:
     from redraft.files.paths import DocPath
+
+TEMPLATES = "templates"
+
+BUILT_IN_TEMPLATES: dict[str, str] = {
+    "blank": "",
+    "meeting-notes": (
+        "# {{title}}\n\n**Date:** {{date}}\n**Attendees:**\n\n## Agenda\n\n- \n\n## Notes\n\n\n"
+        "## Decisions\n\n- \n\n## Action items\n\n- [ ] \n"
+    ),
+    "todo-list": "# {{title}}\n\n- [ ] \n- [ ] \n- [ ] \n",
+    "journal": "# {{title}}\n\n*{{date}}*\n\n## Today\n\n\n## Grateful for\n\n- \n\n## Tomorrow\n\n- \n",
+}
 
 _EXTENSION = re.compile(r"\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,10}\Z")
 
@@ -149,3 +162,28 @@ def create_folder(given: CreateFolder, context: ToolContext) -> CreateFolderResu
     note = "It was there already." if before else "" if made else "It will be made with the first document in it."
     answer: Any = {"path": path, "created": bool(made), "made": list(made), "note": note, **done.changed}
     return answer
+
+
+def fill_template(name: str, title: str, context: ToolContext) -> str:
+    """The template's text for a document of that title: `{{title}}`, `{{date}}` and `{{time}}` are filled in."""
+    now = datetime.fromtimestamp(context.workspace.now(), UTC).astimezone()
+    text = _template_text(name.strip(), context)
+    values = {"{{title}}": title, "{{date}}": f"{now:%Y-%m-%d}", "{{time}}": f"{now:%H:%M}"}
+    for mark, value in values.items():
+        text = text.replace(mark, value)
+    return text
+
+
+def _template_text(name: str, context: ToolContext) -> str:
+    own = name if name.endswith(".md") else f"{name}.md"
+    try:
+        return str(context.peek(f"{TEMPLATES}/{own}").text)
+    except Refused as error:
+        if name in BUILT_IN_TEMPLATES and error.code == "not_found":
+            return BUILT_IN_TEMPLATES[name]
+        if error.code not in ("not_found", "invalid_path"):
+            raise
+    known = ", ".join(BUILT_IN_TEMPLATES)
+    raise Refused(
+        f"There is no template {name[:100]!a}: known are {known} and those in {TEMPLATES}/.", field="template"
+    )

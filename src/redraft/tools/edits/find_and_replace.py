@@ -22,8 +22,8 @@ from redraft.tools.edit_turn import (
     match_newlines,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.versions import carry, refresh, shorten
 from redraft.workspace.document import Document
 

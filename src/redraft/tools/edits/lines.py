@@ -18,8 +18,8 @@ from redraft.tools.edit_turn import (
     replacement,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.versions import carry
 
 START = Field("First line of the range, counted from 0.", ("from_line",))

@@ -5,8 +5,8 @@ from typing import Annotated, Any, TypedDict
 
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import ChangeResult, State, carry_out
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_path
 from redraft.workspace.turns.turn import Turn
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Edit
-from redraft.text.passage_search import find_passage
+from redraft.text.text import find_passage
 from redraft.tools.anchors import SectionSpan, find_once, find_section
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import (
@@ -23,8 +23,8 @@ from redraft.tools.edit_turn import (
     target_document,
 )
 from redraft.tools.edits.write_document import is_blank, paragraph_insertion, skip_blank_line
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target
 from redraft.tools.versions import EditBasis, basis_of, carry
 from redraft.workspace.document import Document

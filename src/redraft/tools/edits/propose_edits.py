@@ -15,8 +15,8 @@ from redraft.text.edits import Change, Edit, Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
 from redraft.tools.edit_turn import ChangeResult, carry_out, insertion, match_newlines, read_after_commit, replacement
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_path
 from redraft.tools.versions import EditBasis, basis_of, carry, check_lines_known, stale_error
 from redraft.workspace.document import Document, content_hash

@@ -20,8 +20,8 @@ from redraft.tools.context import ToolContext
 from redraft.tools.deadline import editor_deadline
 from redraft.tools.edit_turn import carry_out
 from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, TargetDocument, resolve_target
 from redraft.tools.versions import EditBasis, basis_of, carry, explain_stale, refresh
 from redraft.workspace.document import Document
@@ -110,8 +110,8 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ReplaceTextResult: 
     try:
         basis = basis_of(context.peek(place.path), given.version, context)
         with context.release_guard(), editor_deadline(context.limits):
-            made = _made(_passages(given), basis.then, context)
-        return _written(made, place, refresh(basis, context), context, editor)
+            made = _apply_passages(_passages(given), basis.then, context)
+        return _write(made, place, refresh(basis, context), context, editor)
     except _NotDone as error:
         return _failure_result(error.reason, context, NOT_DONE)
     except Refused as error:
@@ -144,7 +144,7 @@ class _Made(NamedTuple):
     edits: list[Edit]
 
 
-def _made(passages: list[Replacement], document: Document, context: ToolContext) -> _Made:
+def _apply_passages(passages: list[Replacement], document: Document, context: ToolContext) -> _Made:
     known = _model(document)
     check_replacements(passages, known.text)
     context.tell_progress(1, STEPS)
@@ -157,7 +157,7 @@ def _made(passages: list[Replacement], document: Document, context: ToolContext)
     return made
 
 
-def _written(
+def _write(
     made: _Made, place: TargetDocument, basis: EditBasis, context: ToolContext, editor: OpenEditor | None
 ) -> ReplaceTextResult:
     carried = carry(basis, made.edits, context)

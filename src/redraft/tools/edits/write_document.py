@@ -20,8 +20,8 @@ from redraft.tools.edit_turn import (
     newline_of,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, TargetDocument
 from redraft.tools.versions import CarriedEdits, EditBasis, carry, check_lines_known, require_old_text
 from redraft.workspace.document import Document

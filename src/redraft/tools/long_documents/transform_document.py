@@ -16,8 +16,8 @@ from redraft.tools.long_documents.analyze_document import (
 )
 from redraft.tools.long_documents.character_rename import parse_rename, plan_rename, rename_edits
 from redraft.tools.long_documents.worker import Transformation, TransformationRequest
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, resolve_target
 from redraft.tools.versions import EditBasis, basis_of, carry
 from redraft.workspace.document import Document

@@ -8,8 +8,8 @@ from redraft.history.turns import State, TurnRecord
 from redraft.text.patch.unified_diff import format_patch
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, relative_path, resolve_target
 from redraft.tools.versions import MAX_PLACES, line_changes, require_old_text
 from redraft.workspace.document import version_of

@@ -11,8 +11,8 @@ from typing import Annotated, Literal, TypedDict
 from redraft.errors import Refused
 from redraft.search.globs import path_filter
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_folder
 
 LIMIT = 1000

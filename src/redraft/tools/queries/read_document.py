@@ -8,8 +8,8 @@ from redraft.text.text import Text
 from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import check_range
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, front_document, relative_path, resolve_target
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.tabs import Tab

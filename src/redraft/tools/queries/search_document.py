@@ -9,10 +9,10 @@ from redraft.search.text_search import Match, search_text
 from redraft.text.text import Text
 from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.queries.read_document import count_tokens
 from redraft.tools.queries.semantic_search import embedding_status, search_by_meaning
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, resolve_target
 from redraft.workspace.document import Document
 

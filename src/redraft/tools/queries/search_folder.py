@@ -10,10 +10,10 @@ from redraft.search.globs import path_filter
 from redraft.search.index import Hit, Index
 from redraft.search.stems import terms
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.queries.list_folder import existing_folder, working_files
 from redraft.tools.queries.semantic_search import available_embedder
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.workspace.folder.scan import Drafts
 
 SNIPPETS = 3
@@ -204,7 +204,7 @@ class _Search:
 
         fits = path_filter(self._glob)
 
-        def wanted(path: str) -> bool:
+        def is_wanted(path: str) -> bool:
             return fits(path) and (among is None or path in among)
 
         ranking = self._index.rank(
@@ -213,7 +213,7 @@ class _Search:
             available_embedder(self._context),
             limit=self._limit + MORE_PASSAGES,
             each=SNIPPETS,
-            wanted=wanted if self._glob or among is not None else None,
+            wanted=is_wanted if self._glob or among is not None else None,
             seconds=SECONDS,
             least=0.0 if among is not None else WORTH,
             sentences=True,

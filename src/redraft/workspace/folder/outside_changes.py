@@ -432,7 +432,7 @@ class OutsideRecorder:
         left: dict[str, Draft | None] = {}
         made: dict[str, Draft | None] = {}
         for change in changes:
-            draft = self._following(change, moves=change.path in followers)
+            draft = self._follow(change, moves=change.path in followers)
             # Whatever stood for the place that it has now goes: itself, or the draft of a file that was written over.
             standing = self._draft_of(DocPath(draft.base_path)) if draft is not None and draft.base_path else None
             left |= {old.key: None for old in (change.stored, standing) if old is not None}
@@ -443,7 +443,7 @@ class OutsideRecorder:
             steps += [ReviewStep(key, before, after)] * (before != after)
         return steps
 
-    def _following(self, change: OutsideChange, *, moves: bool) -> Draft | None:
+    def _follow(self, change: OutsideChange, *, moves: bool) -> Draft | None:
         """The draft after the change; None where nothing is left to decide or to save."""
         stored, there, content = change.stored, change.went_to, change.after
         if stored is not None and there is not None and moves:

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import best_matches, listing
+from redraft.agent.offline.documents import best_matches, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.tokens import edit_distance
 
@@ -52,7 +52,7 @@ use template <template> (for|to create|to make) [new] [{_DOC}] [{_NAMED}] <title
 
 
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     day = desk.today + timedelta(days=int(slots["day"] or 0))
     title, folder, template = slots["title"].strip(), slots["folder"], slots["template"]
     if slots["kind"] == "daily":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, listing
+from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.tokens import word_list
 
@@ -136,7 +136,7 @@ def _turns(turns: list[dict[str, Any]]) -> list[str]:
 
 
 def list_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     wanted = slots["folder"]
     inside = "" if not wanted or is_this(wanted) or is_everything(wanted) else _folder(wanted, listed.folders)
     files = [path for path in listed.files if not inside or path.startswith(f"{inside}/")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import best_matches, find_document, listing
+from redraft.agent.offline.documents import best_matches, find_document, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ make {_DOC} <doc> (disappear|vanish|go away)
 
 
 def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     path = yield from find_document(slots["file"] or slots["doc"], desk, guess=False, listed=listed)
     name = path.rpartition("/")[2]
     folder, to = slots["folder"], slots["to"].strip()
@@ -71,7 +71,7 @@ def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def delete_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     several = _split_list(slots["doc"])
     phrases = several if all(best_matches(each, listed.files) for each in several) else [slots["doc"]]
     paths: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import listing
+from redraft.agent.offline.documents import list_files
 from redraft.agent.offline.intents import Intent, call, parse_patterns, quote_query
 from redraft.agent.offline.topics import TopicGroup, find_groups
 
@@ -51,7 +51,7 @@ PATTERNS = parse_patterns(f"""
 
 
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     loose = [path for path in listed.files if _NOTE.fullmatch(path) and not _STAYS.match(path)]
     if len(loose) < 2:
         return "There are not enough loose notes in the top folder to organise; what is in folders I leave there."

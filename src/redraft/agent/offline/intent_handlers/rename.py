@@ -17,7 +17,7 @@ from redraft.agent.offline.documents import (
     find_document,
     is_everything,
     is_this,
-    listing,
+    list_files,
     read_on,
     resolve_folder,
     resolve_group,
@@ -227,7 +227,7 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
     """The documents that may have the name, and whether there may be more."""
     folder, group = "", list[str]()
     if where and not is_everything(where):
-        listed = None if is_this(where) else (yield from listing())
+        listed = None if is_this(where) else (yield from list_files())
         group = resolve_group(where, listed) if listed else []
         folder = resolve_folder(where, listed) if listed and not group else ""
         if not folder and not group:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, listing, resolve_folder
+from redraft.agent.offline.documents import (
+    best_matches,
+    find_document,
+    is_everything,
+    is_this,
+    list_files,
+    resolve_folder,
+)
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform, pluralize, quote_query
 from redraft.agent.offline.topics import closeness
 
@@ -74,7 +81,7 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
         return (yield from _search_everywhere(query, slots["how"], desk))
     if is_this(where):
         return (yield from _search_document((yield from find_document(where, desk)), query, slots["how"], desk))
-    listed = yield from listing()
+    listed = yield from list_files()
     found = best_matches(where, listed.files)
     folder = resolve_folder(where, listed)
     if folder:

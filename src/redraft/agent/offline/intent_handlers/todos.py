@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import NO_ANSWER, ask, find_document, is_this, listing, read_one
+from redraft.agent.offline.documents import NO_ANSWER, ask, find_document, is_this, list_files, read_one
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform, quote_query
 from redraft.search.stems import terms
 from redraft.text.lines import split_lines
@@ -101,7 +101,7 @@ def _list_document(where: str, act: str, item: str, desk: ScriptContext) -> Step
         return (yield from find_document(where, desk, guess=False))
     if desk.here and is_this(where):
         return desk.here[0]
-    listed = yield from listing()
+    listed = yield from list_files()
     found = [path for path in listed.files if _LISTS.search(path.rpartition("/")[2])]
     if len(found) > 1:
         return (yield from find_document("todo", desk, guess=act == "list", listed=listed))
