@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -238,13 +239,17 @@ def test_an_acceptance_that_recovery_completed_closes_its_proposal(
 
 
 def test_the_log_says_of_a_turn_that_was_taken_back_that_it_was(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def theirs(put: AtomicWrite) -> None:
+    flush = os.fsync
+
+    def theirs(fd: int) -> None:
+        """Another program writes just as the new content is made to last."""
         (scene.folder / "note.md").write_bytes(b"theirs")
+        flush(fd)
 
     with open_scene(scene) as workspace:
         turn = workspace.turn(AGENT, "edit", mode="apply")
         turn.write("note.md", "ours\n", turn.read("note.md").version)
-        monkeypatch.setattr(AtomicWrite, "flush", theirs)
+        monkeypatch.setattr(os, "fsync", theirs)
         with pytest.raises(Stale):
             turn.commit()
         assert [line["result"] for line in workspace.audit()] == ["applied", "discarded"]

@@ -276,8 +276,8 @@ def _seconds_ago(moment: str) -> float:
 
 
 @pytest.mark.covers("SB-api-events", "SB-api-events-shape", "SB-api-event-fields", "SB-event-cursor", "SB-limit-poll")
-@pytest.mark.covers("SB-job-cursor", "SB-job-events", "SB-dec-stream-traced")
-def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
+@pytest.mark.covers("SB-job-cursor")
+def test_events_are_read_by_cursor(folder: Path):
     server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
     job = run(server)
     until(server, job, "awaiting_review")
@@ -292,6 +292,15 @@ def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
     assert rest["events"] == page["events"][3:]
     assert server.get(f"/api/agent/jobs/{job}/events", cursor=page["next_cursor"])["events"] == []
     assert server.get("/api/settings")["poll_interval_ms"] == 2000
+    ended(server)
+
+
+@pytest.mark.covers("SB-job-events", "SB-dec-stream-traced")
+def test_a_stream_of_events_begins_after_the_last_one_heard_and_goes_on_after_the_job(folder: Path):
+    server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
+    job = run(server)
+    until(server, job, "awaiting_review")
+    cursors = [event["cursor"] for event in server.get(f"/api/agent/jobs/{job}/events")["events"]]
     stream = events(server, job, {"Last-Event-ID": "2"})
     heard = [next(stream) for _ in cursors[2:]]
     assert [event["cursor"] for event in heard] == cursors[2:]

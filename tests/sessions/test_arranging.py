@@ -112,7 +112,7 @@ def test_sync_says_so_where_the_window_is_too_small_or_the_panes_stand_elsewhere
 
 @pytest.mark.slow
 @pytest.mark.covers("AD-layout-args", "AD-layout-resolve", "AD-layout-target", "AD-layout-break-out", "AD-layout-join",
-                    "AD-layout-focus", "AD-layout-single", "AD-layout-skip", "AD-layout-window-filter")  # fmt: skip
+                    "AD-layout-focus", "AD-layout-skip")  # fmt: skip
 def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(agent_doc: AgentDoc, tmux: Tmux):
     a = tmux.session("work", *SLEEP)
     b, shell, other = (tmux.split(a, *SLEEP) for _ in range(3))
@@ -126,18 +126,53 @@ def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(a
     assert set(tmux.inside(window)) == {a, b, c, shell}, "the pane of another document has left, the shell has not"
     assert tmux.ask(c, "pane_left") == tmux.ask(a, "pane_left"), "stacked"
     assert tmux.ask("work:", "pane_id") == c
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-single", "AD-layout-focus")
+def test_layout_of_a_single_document_only_brings_it_to_the_front(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    b = tmux.split(a, *SLEEP)
+    other = tmux.window("work", *SLEEP)
+    register(agent_doc, a=a, b=b, other=other)
+    window = tmux.ask(a, "window_id")
     agent_doc.ok("layout", "other.md")
-    assert tmux.ask("work:", "pane_id") == other, "a single one is only brought to the front"
+    assert tmux.ask("work:", "pane_id") == other
     agent_doc.ok("layout", "b.md")
     assert tmux.ask("work:", "pane_id") == b
-    assert set(tmux.inside(window)) == {a, b, c, shell}, "and nobody leaves"
+    assert set(tmux.inside(window)) == {a, b}, "and nobody leaves"
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-window-filter", "AD-layout-break-out")
+def test_layout_of_a_window_wants_only_what_is_registered_for_it(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    b, c, shell = (tmux.split(a, *SLEEP) for _ in range(3))
+    other = tmux.window("work", *SLEEP)
+    window = tmux.ask(a, "window_id")
     register(agent_doc, {"a": window, "b": window, "c": "@77", "other": window}, a=a, b=b, c=c, other=other)
     agent_doc.ok("layout", "a.md", "c.md", "other.md", "--window", window)
     assert set(tmux.inside(window)) == {a, other, shell}, "what is registered for another window is not wanted here"
     assert tmux.ask(other, "pane_top") == tmux.ask(a, "pane_top"), "side by side"
     assert int(tmux.ask(other, "pane_left")) > int(tmux.ask(a, "pane_left"))
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-target")
+def test_layout_of_two_windows_with_one_document_each_takes_the_one_with_more_panes(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    tmux.split(a, *SLEEP)
+    c = tmux.window("work", *SLEEP)
+    register(agent_doc, a=a, c=c)
     agent_doc.ok("layout", "c.md", "a.md")
-    assert tmux.ask(c, "window_id") == window, "of two windows with one document each, the one with more panes"
+    assert tmux.ask(c, "window_id") == tmux.ask(a, "window_id")
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-skip")
+def test_layout_fails_where_no_document_has_a_session(agent_doc: AgentDoc, tmux: Tmux):
+    tmux.session("work", *SLEEP)
+    agent_doc.write("plain.md", "No session.\n")
     assert agent_doc.run("layout", "plain.md").status == 4
 
 
