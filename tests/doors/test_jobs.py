@@ -72,6 +72,15 @@ def told(job: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [event["data"] for event in job["events"] if event["type"] == kind]
 
 
+def look_and_rename(folder: Path) -> dict[str, Any]:
+    """A job that searches, lists, reads and edits."""
+    paid = {"usage": {"input_tokens": 90, "output_tokens": 10}, "price_usd": "0.01"}
+    search = says("I look.", call("search_project", query="Cedar"), call("list_files"))
+    read = says("", call("read_file", file_path="poem.md"))
+    program = asking(folder, play=[{**search, **paid}, read, RENAME, says("Done.")])
+    return asked(program, "--profile", "all")
+
+
 @pytest.mark.covers(
     "SB-event-job-started",
     "SB-event-tool-requested",
@@ -81,19 +90,12 @@ def told(job: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     "SB-event-checkpoint-created",
     "SB-event-traced",
     "SB-provider-usage",
-    "SB-job-results",
-    "SB-bundle-patch",
     "SB-scope-multi-step",
     "SB-scope-tools-for-context",
-    "ML-loop-done",
     "TK-turn-begins",
 )
 def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
-    paid = {"usage": {"input_tokens": 90, "output_tokens": 10}, "price_usd": "0.01"}
-    search = says("I look.", call("search_project", query="Cedar"), call("list_files"))
-    read = says("", call("read_file", file_path="poem.md"))
-    program = asking(folder, play=[{**search, **paid}, read, RENAME, says("Done.")])
-    job = asked(program, "--profile", "all")
+    job = look_and_rename(folder)
     step = ["step.started", "step.completed"]
     tool = ["tool.call.requested", "tool.call.completed"]
     assert [each for each in types(job) if each not in ("provider.chosen", "assistant.message")] == [
@@ -125,6 +127,11 @@ def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
     checkpoint = {"checkpoint_id": 1, "session_id": job["session_id"], "job_id": job["id"]}
     assert told(job, "checkpoint.created") == [{**checkpoint, "affected_files": ["poem.md"]}]
     assert told(job, "diff.generated") == [{"files": 1, "hunks": 1}]
+
+
+@pytest.mark.covers("SB-job-results", "SB-bundle-patch", "ML-loop-done")
+def test_a_job_that_is_done_keeps_its_answer_and_what_it_proposes(folder: Path):
+    job = look_and_rename(folder)
     line = POEM.splitlines(keepends=True)[0]
     [edited] = job["proposed_edits"]
     assert (edited["start_line"], edited["end_line"], edited["new_text"]) == (1, 1, line.replace("Amber", "Agate"))

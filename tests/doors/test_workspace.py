@@ -255,42 +255,34 @@ def test_a_turn_sees_its_own_writes_and_stands_whole_or_not_at_all(server: Serve
     assert set(last_turn(server)["paths"]) == {path, "whole-new.md"}
 
 
-@pytest.mark.covers(
-    "TK-turn-many-calls",
-    "TK-checkpoint-every-turn",
-    "TK-checkpoint-per-document",
-    "TK-checkpoint-fields",
-    "ML-cp-all-files",
-    "ML-cp-new-file",
-    "ML-cp-read-none",
-    "ML-optimistic-checkpoint",
-    "ML-optimistic-diff",
-    "ML-optimistic-undo",
-    "ML-adv-batch-undo",
-    "SB-cp-every-run",
-    "SB-cp-fields",
-    "ML-change-content",
-    "ML-diffsys-before",
-    "ML-record-undo-edit",
-    "ML-record-undo-create",
-    "ML-record-undo-move",
-    "ML-record-undo-delete",
-)
-def test_all_calls_of_a_turn_are_one_turn_with_its_checkpoint_and_one_undo(server: Server, shelf: Path):
-    for name in ("t-edit.md", "t-move.md", "t-gone.md"):
-        put(shelf, name)
-    server.tool("read_document", path="t-edit.md")
+def tidy_up(server: Server, shelf: Path, name: str) -> int:
+    """A turn of four calls that edits, creates, moves and deletes documents whose names begin so; gives its number."""
+    for part in ("edit", "move", "gone"):
+        put(shelf, f"{name}-{part}.md")
+    for part in ("edit", "gone"):
+        server.tool("read_document", path=f"{name}-{part}.md")
     calls = [
-        {"tool": "edit_text", "arguments": {"path": "t-edit.md", "old_text": "Amber", "new_text": "Agate"}},
-        {"tool": "create_document", "arguments": {"path": "t-new.md", "content": "New.\n"}},
-        {"tool": "move_document", "arguments": {"from_path": "t-move.md", "to_path": "t/moved.md"}},
-        {"tool": "delete_document", "arguments": {"path": "t-gone.md"}},
+        {"tool": "edit_text", "arguments": {"path": f"{name}-edit.md", "old_text": "Amber", "new_text": "Agate"}},
+        {"tool": "create_document", "arguments": {"path": f"{name}-new.md", "content": "New.\n"}},
+        {"tool": "move_document", "arguments": {"from_path": f"{name}-move.md", "to_path": f"{name}/moved.md"}},
+        {"tool": "delete_document", "arguments": {"path": f"{name}-gone.md"}},
     ]
-    before = last_turn(server)["turn"] if server.get("/api/turns")["turns"] else 0
-    server.tool("read_document", path="t-gone.md")
-    assert (last_turn(server)["turn"] if before else 0) == before, "reading makes no checkpoint"
     agreed(server, "batch", calls=calls, title="Tidy up")
-    number = last_turn(server)["turn"]
+    return last_turn(server)["turn"]
+
+
+@pytest.mark.covers("ML-cp-read-none")
+def test_reading_makes_no_checkpoint(server: Server, shelf: Path):
+    path = put(shelf, "only-read.md")
+    before = server.get("/api/turns")["turns"]
+    server.tool("read_document", path=path)
+    assert server.get("/api/turns")["turns"] == before
+
+
+@pytest.mark.covers("TK-turn-many-calls", "ML-optimistic-diff", "ML-change-content", "ML-diffsys-before")
+def test_all_calls_of_a_turn_are_one_turn_with_a_patch_for_each_document(server: Server, shelf: Path):
+    before = tidy_up(server, shelf, "t-first")
+    number = tidy_up(server, shelf, "t")
     assert number == before + 1
     turn = server.get(f"/api/turns/{number}")
     assert (turn["turn"]["turn"], turn["turn"]["title"]) == (number, "Tidy up")
@@ -303,20 +295,33 @@ def test_all_calls_of_a_turn_are_one_turn_with_its_checkpoint_and_one_undo(serve
     assert "\ndeleted file" in patches["t-gone.md"]
     assert {"t-move.md", "t/moved.md"} <= set(turn["turn"]["paths"])
     assert [each["turn"] for each in server.get("/api/turns", path="t-edit.md")["turns"]] == [number]
+
+
+@pytest.mark.covers("TK-checkpoint-every-turn", "TK-checkpoint-per-document", "TK-checkpoint-fields", "ML-cp-all-files",
+                    "ML-cp-new-file", "ML-optimistic-checkpoint", "SB-cp-every-run", "SB-cp-fields")  # fmt: skip
+def test_a_turns_checkpoint_holds_every_document_as_it_was_before(server: Server, shelf: Path):
+    number = tidy_up(server, shelf, "held")
     checkpoint = server.get(f"/api/agent/checkpoints/{number}")
-    assert (checkpoint["checkpoint_id"], checkpoint["created_at"]) == (number, turn["turn"]["created_at"])
-    state = server.get(f"/api/agent/checkpoints/{number}/diff3", file_path="t-edit.md")
+    created = server.get(f"/api/turns/{number}")["turn"]["created_at"]
+    assert (checkpoint["checkpoint_id"], checkpoint["created_at"]) == (number, created)
+    state = server.get(f"/api/agent/checkpoints/{number}/diff3", file_path="held-edit.md")
     assert (state["checkpoint_base"], state["current_file"]) == (POEM, POEM.replace("Amber", "Agate"))
     hashes = {file["file_path"]: file["base_snapshot_hash"] for file in checkpoint["affected_files"]}
-    before_it = {"t-edit.md": POEM, "t-new.md": "", "t-gone.md": POEM}
-    assert {name: hashes[name] for name in before_it} == {
-        name: f"sha256:{sha256(text.encode()).hexdigest()}" for name, text in before_it.items()
+    before = {"held-edit.md": POEM, "held-new.md": "", "held-gone.md": POEM}
+    assert {name: hashes[name] for name in before} == {
+        name: f"sha256:{sha256(text.encode()).hexdigest()}" for name, text in before.items()
     }
+
+
+@pytest.mark.covers("ML-optimistic-undo", "ML-adv-batch-undo", "ML-record-undo-edit", "ML-record-undo-create",
+                    "ML-record-undo-move", "ML-record-undo-delete")  # fmt: skip
+def test_one_undo_takes_all_calls_of_a_turn_back(server: Server, shelf: Path):
+    number = tidy_up(server, shelf, "back")
     server.post("/api/turns/undo", {"turn": number})
-    for name in ("t-edit.md", "t-move.md", "t-gone.md"):
-        assert on_disk(shelf, name) == POEM
-    assert not (shelf / "t-new.md").exists()
-    assert not (shelf / "t/moved.md").exists()
+    for part in ("edit", "move", "gone"):
+        assert on_disk(shelf, f"back-{part}.md") == POEM
+    assert not (shelf / "back-new.md").exists()
+    assert not (shelf / "back/moved.md").exists()
 
 
 # Modes
