@@ -11,15 +11,14 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.text.lines import count_breaks, split_lines
+from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Kind = Literal["prose", "quote", "item", "heading", "table", "code", "meta", "blank"]
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTE = re.compile(r"\s*>\s?")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s+[\"'“‘«(\[*_]*[^\W_a-zß-öø-ÿ])|[.!?…]+[\"'”’»)\]*_]*\Z")
@@ -55,16 +54,13 @@ def lines_of(text: str, kind: str = "markdown") -> Iterator[ProseLine]:
     if kind in ("json", "yaml"):
         yield from (ProseLine(number, "code", line) for number, line in enumerate(split_lines(text)))
         return
-    meta = count_breaks(text[: frontmatter_end(text)])
-    fence = ""
+    body = frontmatter_end(text)
+    meta = count_breaks(text[:body])
+    code = {number for lines in line_ranges(text, fences(text, body)) for number in lines}
     for number, line in enumerate(each.rstrip("\r\n") for each in split_lines(text)):
         if number < meta:
             yield ProseLine(number, "meta", line)
-            continue
-        mark = _FENCE.match(line)
-        if fence or mark:
-            closes = mark is not None and fence != "" and mark[1].startswith(fence) and not line.strip(" `~")
-            fence = "" if closes else fence or (mark[1] if mark else "")
+        elif number in code:
             yield ProseLine(number, "code", line)
         else:
             yield _plain_line(number, line) if kind == "markdown" else _other_line(number, line)

@@ -32,12 +32,11 @@ from redraft.agent.offline.intents import (
     pluralize,
     quote_query,
 )
-from redraft.formats.frontmatter import frontmatter_end
+from redraft.text.markdown_blocks import fences, frontmatter_end
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptContext, SlotValues, Steps
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<https?://[^>\s]*>|\bhttps?://[^\s)>\]]+")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S+", re.MULTILINE)
@@ -121,8 +120,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
         return []
     body = frontmatter_end(text)
     found = [match.span() for match in _YAML_KEY.finditer(text, 0, body)]
-    fenced = [match.span() for match in _FENCED.finditer(text, body)]
-    found += fenced
+    found += [(block.start, block.end) for block in fences(text, body)]
     for pattern in (_INLINE, _TARGET, _DEFINITION):
         found += [match.span() for match in pattern.finditer(text, body)]
     return found
