@@ -18,7 +18,8 @@ _END = re.compile(
 _LAST_WORD = re.compile(r"[\w.\-’']*\Z")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
 _ABBREVIATION = re.compile(
-    r"mr|mrs|ms|mx|dr|prof|rev|hon|gen|col|sgt|capt|lt|st|sen|rep|gov|vs|cf|viz|approx|e\.g|i\.e|z\.b|d\.h|bzw|ca",
+    r"mr|mrs|ms|mx|dr|prof|rev|hon|gen|col|sgt|capt|lt|st|sr|jr|sen|rep|gov|inc|ltd|co|vs|cf|viz|approx|e\.g|i\.e|z\.b"
+    r"|d\.h|bzw|ca",
     re.IGNORECASE,
 )
 _BEFORE_A_NUMBER = re.compile(

@@ -1,7 +1,7 @@
 """The prose of a document: its sentences and words with the lines they stand on, and what in it is no prose.
 
-Frontmatter, code, tables, HTML comments and headings are told apart by how their lines begin. Sentences are cut by
-rules that know common abbreviations; they are always pieces of the text as it stands, only line breaks become blanks.
+Tables, HTML comments, headings, quotations and list items are told apart by how their lines begin. Sentences are
+always pieces of the text as it stands, only line breaks become blanks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from redraft.text.lines import count_breaks, split_lines
 from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
+from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +22,6 @@ Kind = Literal["prose", "quote", "item", "heading", "table", "code", "meta", "bl
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTE = re.compile(r"\s*>\s?")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s+[\"'“‘«(\[*_]*[^\W_a-zß-öø-ÿ])|[.!?…]+[\"'”’»)\]*_]*\Z")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Rev|Capt|No|Nos|vs|etc|cf|ca|approx|Inc|Ltd|Co|Fig|p|pp|vol|ed)"
-    r"|\b(?:e\.g|i\.e|a\.m|p\.m)|\b[A-Z])\.\Z"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,30 +113,24 @@ def paragraphs(text: str, kind: str = "markdown") -> list[Paragraph]:
     return found
 
 
-def sentences(paragraph: Paragraph) -> list[Sentence]:
-    """The sentences of a paragraph."""
+def _paragraph_sentences(paragraph: Paragraph) -> Iterator[Sentence]:
     text = paragraph.text
     breaks = [at for at, character in enumerate(text) if character == "\n"]
-    found: list[Sentence] = []
     start = 0
-    for end in (*(match.end() for match in _END.finditer(text) if _is_sentence_end(text, match)), len(text)):
-        piece = text[start:end]
+    for piece in sentences(text):
         if piece.strip():
             first = start + len(piece) - len(piece.lstrip())
-            found.append(Sentence(" ".join(piece.split()), paragraph.line + bisect_right(breaks, first)))
-        start = end
-    return found
-
-
-def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
-    """Whether the mark closes a sentence, rather than an abbreviation or an initial."""
-    return (
-        match.group()[:1] != "." or _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start() + 1]) is None
-    )
+            yield Sentence(" ".join(piece.split()), paragraph.line + bisect_right(breaks, first))
+        start += len(piece)
 
 
 def all_sentences(
     text: str, kind: str = "markdown", kinds: tuple[str, ...] = ("prose", "quote", "item")
 ) -> list[Sentence]:
     """The sentences of a document, of paragraphs of these kinds."""
-    return [each for paragraph in paragraphs(text, kind) if paragraph.kind in kinds for each in sentences(paragraph)]
+    return [
+        each
+        for paragraph in paragraphs(text, kind)
+        if paragraph.kind in kinds
+        for each in _paragraph_sentences(paragraph)
+    ]
