@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from redraft.text.lines import count_breaks, split_lines
+from redraft.text.lines import count_lines, split_lines
 from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
 
 if TYPE_CHECKING:
@@ -63,12 +63,13 @@ def units(text: str, *, within: Within = "document", code: Sequence[CodeBlock | 
     if within == "code":
         return [Unit("code_block", 0, len(lines), text)] if lines else []
     front = frontmatter_end(text) if within == "document" else 0
-    body = len(lines) if within == "frontmatter" else count_breaks(text[:front])
+    body = len(lines) if within == "frontmatter" else count_lines(text[:front])
     if code is None:
         code = fences(text, front)
+    blocks = line_ranges(text, code) if code and within != "frontmatter" else []
     found: list[Unit] = []
     at = 0
-    for block in (*line_ranges(text, code if within != "frontmatter" else ()), range(len(lines), len(lines))):
+    for block in (*blocks, range(len(lines), len(lines))):
         while at < block.start:
             kind, end = _key(lines, at, body) if at < body else _block(lines, at, block.start)
             found.append(Unit(kind, at, end, "".join(lines[at:end])))

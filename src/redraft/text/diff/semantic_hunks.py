@@ -92,11 +92,11 @@ class _CodeBlocks:
 
     def within(self, start: int, end: int) -> list[Span]:
         """The code in a part of the text, by offsets in that part."""
-        first = max(0, bisect_right(self._starts, start) - 1)
+        first, last = bisect_right(self._starts, start), bisect_left(self._starts, end)
+        if first and self._blocks[first - 1].end > start:
+            first -= 1
         return [
-            Span(max(block.start, start) - start, min(block.end, end) - start)
-            for block in self._blocks[first : bisect_left(self._starts, end)]
-            if block.end > start
+            Span(max(block.start, start) - start, min(block.end, end) - start) for block in self._blocks[first:last]
         ]
 
 
@@ -124,10 +124,14 @@ def _belong_together(before: Region, after: Region, setting: _Setting) -> bool:
     sides = (before.old_start, after.old_end), (before.new_start, after.new_end)
     if max(count_lines(old[slice(*sides[0])]), count_lines(new[slice(*sides[1])])) > _MOST_LINES:
         return False
-    return not apart or all(
-        [unit.kind in _PROSE for unit in cut] == [True]
-        for cut in (setting.old_units(*sides[0], "body"), setting.new_units(*sides[1], "body"))
-    )
+    if not apart:
+        return True
+    return _is_one_unit(setting.old_units(*sides[0], "body")) and _is_one_unit(setting.new_units(*sides[1], "body"))
+
+
+def _is_one_unit(found: list[Unit]) -> bool:
+    """Whether this is one paragraph, item or quotation."""
+    return len(found) == 1 and found[0].kind in _PROSE
 
 
 def _is_wrapped(old: str, new: str, region: Region) -> bool:
