@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.formats.frontmatter import fields, items, remove_field, set_field
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
-from redraft.text.markdown_blocks import frontmatter_end
 
 OTHERS = (
     "# a comment: not a key\n",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
 from redraft.formats.markdown_headings import headings, quoted_headings
 from redraft.text import markdown_blocks
-from redraft.text.markdown_blocks import frontmatter_end
+from redraft.text.frontmatter_block import frontmatter_end
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,8 @@ from redraft.agent.offline.intent_handlers.rename import rename_in_text
 from redraft.agent.offline.prose import lines_of
 from redraft.formats.components import components
 from redraft.formats.markdown_headings import headings
-from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences, line_ranges
 from redraft.text.units import units
 from redraft.tools.queries.lint import lint
 

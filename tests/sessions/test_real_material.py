@@ -12,7 +12,7 @@ from redraft.formats.components import FillOptions, component, components, escap
 from redraft.formats.frontmatter import fields, remove_field, set_field
 from redraft.sessions.answers.fills import AppliedAnswer, ComponentEdit
 from redraft.sessions.answers.merge import merge_answer
-from redraft.text.markdown_blocks import frontmatter_end
+from redraft.text.frontmatter_block import frontmatter_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end
+from redraft.text.markdown_blocks import fences
 from redraft.text.sentences import sentences
 from redraft.text.units import Within, units
 from text.shapes import documents

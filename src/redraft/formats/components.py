@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from redraft.errors import Refused
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines, count_breaks, split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end
+from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

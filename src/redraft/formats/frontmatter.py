@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines, split_lines
-from redraft.text.markdown_blocks import frontmatter_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

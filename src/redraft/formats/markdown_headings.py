@@ -12,8 +12,9 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from redraft.formats.heading import Heading
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, count_lines, split_lines
-from redraft.text.markdown_blocks import frontmatter_end, scan_headings
+from redraft.text.markdown_blocks import scan_headings
 
 _QUOTE = re.compile(r" {0,3}> ?")
 _ONLY_RULE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")

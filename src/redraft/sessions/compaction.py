@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from redraft.formats.components import component, components
 from redraft.formats.markdown_headings import headings
 from redraft.sessions.answers.fills import ASSISTANT, USER
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
-from redraft.text.markdown_blocks import frontmatter_end
 
 if TYPE_CHECKING:
     from redraft.formats.heading import Heading

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redraft.formats.markdown_headings import headings
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end
+from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""The one scanner of markdown's blocks: where fenced code, headings, quotations and the frontmatter stand.
+"""The one scanner of markdown's blocks: where fenced code, headings and quotations stand.
 
-CommonMark 0.31 with GFM's tables. Whoever asks what is code, a heading or frontmatter asks here: the units of a diff,
+CommonMark 0.31 with GFM's tables. Whoever asks what is code or a heading asks here: the units of a diff,
 components, the outline, lint, search and the offline assistant. It lies in `text` because a diff needs it too.
 
 It jumps from one line that could matter to the next; all other lines are paragraphs, indented code or blank, and are
@@ -21,16 +21,6 @@ from redraft.text.lines import count_breaks, count_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_BREAK = r"(?:\r\n?|\n)"
-_DASHES = r"(?:---|\.\.\.)[ \t]*(?:[\r\n]|\Z)"
-_EMPTY = rf"[ \t]*(?:\#[^\r\n]*)?{_BREAK}"
-_KEY = r"[\w\"'.$@/-][^\r\n:]*:(?:[ \t\r\n]|\Z)"
-# A document may also begin with a rule, so the first line within has to look like YAML: a key, a comment, or nothing.
-_FRONTMATTER = re.compile(
-    rf"\ufeff?---[ \t]*{_BREAK}(?=(?:{_EMPTY})*+(?:{_KEY}|{_DASHES}))"
-    rf"(?:(?!{_DASHES})[^\r\n]*{_BREAK})*+(?:---|\.\.\.)[ \t]*(?:{_BREAK}|\Z)"
-)
 
 _EOL = r"(?=\n|\Z)"
 _ATX = rf"\#{{1,6}}(?=[ \t]|{_EOL})"
@@ -337,12 +327,6 @@ class HeadingPlace(NamedTuple):
     start: int
     level: int
     title: str
-
-
-def frontmatter_end(text: str) -> int:
-    """The offset just after the frontmatter, the YAML between two lines of dashes; 0 where there is none."""
-    match = _FRONTMATTER.match(text)
-    return match.end() if match else 0
 
 
 def has_fence(text: str) -> bool:

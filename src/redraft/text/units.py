@@ -1,8 +1,9 @@
 """The units of a document that a person judges: a paragraph, a list item, a table row, a key of the frontmatter.
 
-Fenced code and frontmatter are what `markdown_blocks` says. All else goes by how a line begins, since a part of a
-document has to be cut too: this never fails, takes any text for markdown, looks at each line once, and knows just
-enough to keep together what belongs together. What a document means is the business of `formats`.
+What is fenced code says `markdown_blocks`, and where the frontmatter ends, `frontmatter_block`. All else goes by how a
+line begins, since a part of a document has to be cut too: this never fails, takes any text for markdown, looks at each
+line once, and knows just enough to keep together what belongs together. What a document means is the business of
+`formats`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_lines, split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
+from redraft.text.markdown_blocks import fences, line_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
+from redraft.text.markdown_blocks import fences, line_ranges
 from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from redraft.text.diff.line_diff import Region, diff_sequences
 from redraft.text.diff.word_diff import vocabulary
 from redraft.text.edits import Span
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_lines, split_lines
-from redraft.text.markdown_blocks import fences, frontmatter_end, has_fence
+from redraft.text.markdown_blocks import fences, has_fence
 from redraft.text.sentences import sentences
 from redraft.text.units import Unit, Within, units
 

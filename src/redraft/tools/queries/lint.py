@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.formats.markdown_headings import headings
 from redraft.formats.outline.outline import Format, outline
-from redraft.text.markdown_blocks import fences, frontmatter_end, line_ranges
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences, line_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

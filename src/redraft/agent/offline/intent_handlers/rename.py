@@ -33,7 +33,8 @@ from redraft.agent.offline.intents import (
     quote_query,
 )
 from redraft.text.edits import Change
-from redraft.text.markdown_blocks import fences, frontmatter_end
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences
 from redraft.tools.long_documents.character_rename import rename_edits
 
 if TYPE_CHECKING:
