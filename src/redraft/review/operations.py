@@ -19,7 +19,7 @@ from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
 from redraft.text.edits import Change, Edit
 from redraft.text.merge.three_way import CleanRegion, merge
-from redraft.text.units import sentences
+from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

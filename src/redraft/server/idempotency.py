@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError, Refused
-from redraft.history.sqlite_file import LogIndex, enable_wal, explain_sqlite_error
+from redraft.files.sqlite import LogIndex, explain_sqlite_error, open_database
 from redraft.mcp_server.transports.http_headers import Headers
 from redraft.server.replies import JSON, refuse, reply
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 FILE = "server.db"
 KEPT_SECONDS = 24 * 3600.0
 KEPT_ROWS = 10_000
-BUSY_SECONDS = 5.0
 SCHEMA = """CREATE TABLE IF NOT EXISTS answers (caller TEXT NOT NULL, key TEXT NOT NULL, request BLOB NOT NULL,
     at REAL NOT NULL, status INTEGER, kind TEXT, body BLOB, PRIMARY KEY (caller, key)) WITHOUT ROWID;"""
 
@@ -65,14 +64,9 @@ class IdempotencyStore:
     @staticmethod
     def _connect(path: str) -> sqlite3.Connection:
         try:
-            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            os.chmod(path, 0o600)
-            enable_wal(connection, BUSY_SECONDS)
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.executescript(SCHEMA)
+            return open_database(path, lambda connection: connection.executescript(SCHEMA), synchronous="FULL")
         except sqlite3.DatabaseError as error:
             raise explain_sqlite_error(error) from error
-        return connection
 
     def close(self) -> None:
         with self._lock:

@@ -12,9 +12,10 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.formats.components import fences
 from redraft.formats.markdown_headings import headings
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
+from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,10 +111,10 @@ def _instruction_files(root: str) -> Iterator[str]:
 
 def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
     """The paths that a drawn tree names, each with its line."""
-    for start, end in fences(text):
-        first = text.count("\n", 0, start) + 1
+    for block in fences(text, frontmatter_end(text)):
+        first = text.count("\n", 0, block.start) + 1
         parents: list[tuple[int, str]] = []
-        for number, line in enumerate(split_lines(text[start:end])):
+        for number, line in enumerate(split_lines(text[block.start : block.end])):
             match = _TREE.match(line.rstrip())
             if match is None:
                 continue

@@ -11,16 +11,16 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import headings
 from redraft.formats.outline.outline import Format, outline
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences, line_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # A line longer than this is data rather than prose.
 MAX_LINE = 20_000
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\n[\w-]+:(?:[ \t\n]|$)")
 _CODE = re.compile(r"``(?!`)(?:[^`]|`(?!`))*+``(?!`)|`[^`]+`")
 _HEADING = re.compile(r" {0,3}#{2,6}[^#\s]")
@@ -70,32 +70,27 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
     found: list[LintFinding] = []
     if not start and _FRONTMATTER.match(flat):
         found.append(LintFinding(0, "frontmatter-open", "The frontmatter is not ended by a line ---."))
+    blocks = fences(flat, frontmatter_end(flat))
+    code = {number for lines in line_ranges(flat, blocks) for number in lines}
     prose: list[_ProseLine] = []
-    fence = comment = ""
+    comment = ""
     opened = 0
     for number, line in enumerate(flat.split("\n")[start:], start):
-        if fence:
-            fence = "" if _closes(line, fence) else fence
-        elif comment:
-            comment = "" if "-->" in line else comment
-        elif len(line) > MAX_LINE:
+        if number in code:
             continue
-        elif mark := _FENCE.match(line):
-            fence, opened = mark["marks"], number
-        else:
+        if comment:
+            comment = "" if "-->" in line else comment
+        elif len(line) <= MAX_LINE:
             prose.append(_ProseLine(number, _CODE.sub("``", line)))
             comment = "<!--" if "<!--" in prose[-1].text.rpartition("-->")[2] else ""
             opened = number if comment else opened
-    if fence:
-        found.append(LintFinding(opened, "fence-open", f"The fence {fence} is never closed: all that follows is code."))
+    if blocks and not blocks[-1].closed and blocks[-1].end == len(flat):
+        line = flat.count("\n", 0, blocks[-1].start)
+        message = f"The fence {blocks[-1].fence} is never closed: all that follows is code."
+        found.append(LintFinding(line, "fence-open", message))
     if comment:
         found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing that follows is shown."))
     return prose, found
-
-
-def _closes(line: str, fence: str) -> bool:
-    bare = line.strip(" \t>")
-    return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
 def _headings(flat: str) -> Iterator[LintFinding]:

@@ -32,12 +32,14 @@ from redraft.agent.offline.intents import (
     pluralize,
     quote_query,
 )
-from redraft.formats.frontmatter import frontmatter_end
+from redraft.text.edits import Change
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences
+from redraft.tools.long_documents.character_rename import rename_edits
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptContext, SlotValues, Steps
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<https?://[^>\s]*>|\bhttps?://[^\s)>\]]+")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S+", re.MULTILINE)
@@ -87,28 +89,20 @@ def plural(name: str) -> str:
     return name + "s"
 
 
-def pattern_of(old: str, new: str) -> re.Pattern[str]:
-    """Finds the forms of the name as whole words, the longest first."""
-    longest = sorted(forms(old, new), key=len, reverse=True)
-    return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest)) + r")(?!\w)")
-
-
 def rename_in_text(text: str, old: str, new: str, format: str = "markdown") -> RenameResult:  # noqa: A002 - the tools' own word
     """The text with the name changed wherever it is prose."""
-    instead = forms(old, new)
     kept = protected_spans(text, format)
-    pieces: list[str] = []
-    at = count = left = 0
-    plain = True
-    for match in pattern_of(old, new).finditer(text):
-        if any(start < match.end() and match.start() < end for start, end in kept):
-            left += 1
-            continue
-        pieces += (text[at : match.start()], instead[match.group()])
-        at = match.end()
-        count += 1
-        plain = plain and match.group() == old
-    return RenameResult("".join((*pieces, text[at:])), count, left, plain and not left)
+    found = rename_edits(text, _tidy_forms(old, new))
+    edits = [
+        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in kept)
+    ]
+    left = len(found) - len(edits)
+    plain = not left and all(edit.old == old for edit in edits)
+    return RenameResult(Change(tuple(edits)).apply(text), len(edits), left, plain)
+
+
+def _tidy_forms(old: str, new: str) -> dict[str, str]:
+    return forms(" ".join(old.split()), new)
 
 
 def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]]:  # noqa: A002
@@ -121,8 +115,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
         return []
     body = frontmatter_end(text)
     found = [match.span() for match in _YAML_KEY.finditer(text, 0, body)]
-    fenced = [match.span() for match in _FENCED.finditer(text, body)]
-    found += fenced
+    found += [(block.start, block.end) for block in fences(text, body)]
     for pattern in (_INLINE, _TARGET, _DEFINITION):
         found += [match.span() for match in pattern.finditer(text, body)]
     return found
@@ -244,7 +237,7 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
 def _can_contain(shown: list[str], old: str, new: str) -> bool:
     """Whether a document of which the search shows these lines may have the name as a whole word."""
     all_shown = len(shown) < SNIPPETS and all(len(each) < SNIPPET for each in shown)
-    return bool(shown) and (not all_shown or any(pattern_of(old, new).search(each) for each in shown))
+    return bool(shown) and (not all_shown or any(rename_edits(each, _tidy_forms(old, new)) for each in shown))
 
 
 def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], desk: ScriptContext) -> None:

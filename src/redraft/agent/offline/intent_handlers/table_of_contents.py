@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from redraft.agent.offline.documents import find_document, read_one
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.prose import lines_of
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import headings
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
