@@ -469,7 +469,7 @@ def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_on
     newest = server.get("/api/turns")["turns"][0]["turn"]
     said = Program(folder).run("reject", "--all")
     assert said.err == f"note: {notice}\n"
-    assert said.out == "Nothing was rejected: what you typed in story.md stays.\n"
+    assert said.out == "Nothing was rejected: your own text in story.md stays.\n"
     assert server.get("/api/turns")["turns"][0]["turn"] == newest
     assert content(server) == typed
     [tab] = server.get("/api/tabs")["tabs"]

@@ -144,7 +144,7 @@ def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(ag
     assert agent_doc.read("plan.archive.md") == cut
     assert agent_doc.read("plan.md") == before.replace(cut, "")
     assert agent_doc.ok("diff", "plan.md") == "", "what was archived is no news"
-    assert "no more rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
+    assert "no older rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
     agent_doc.ok("compact", "plan.md", "--keep", "1")
     assert agent_doc.read("plan.archive.md") == ROUNDS, "the archive grows in order"
     assert agent_doc.ok("search", "plan.md", "ANSWER 0") == "plan.archive.md:3: Answer 0.\n"
@@ -201,7 +201,7 @@ def test_compact_rewrites_nothing(inner: list[str], in_component: bool, keep: in
 
 
 def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
-    assert "All is well." in plan.ok("doctor", "plan.md")
+    assert "No problems found." in plan.ok("doctor", "plan.md")
     entry = {"pane": "%1", "file": "gone.md"}
     plan.write("odd.md", "<!-- agent:status -->\n")
     plan.write(".agent-doc/sessions.json", json.dumps({"a": entry, "b": {**entry, "file": "plan.md"}}))

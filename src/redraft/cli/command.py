@@ -52,8 +52,10 @@ class Command:
             allow_abbrev=False,
         )
         self.configure(parser)
-        parser.add_argument("--folder", metavar="F", default=".", help="the folder to work in (default: this one)")
-        parser.add_argument("--json", action="store_true", help="answer in JSON, failures too")
+        parser.add_argument(
+            "--folder", metavar="F", default=".", help="the folder to work in (default: the current one)"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON, errors included")
         return parser
 
 
@@ -106,11 +108,13 @@ class Invocation:
         if self.arguments.yes:
             return True
         if self.screen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise ConfirmationRequired(f"This would {what}. Repeat it with --yes to agree.", action=what, paths=paths)
+            raise ConfirmationRequired(
+                f"This would {what}. Run it again with --yes to agree.", action=what, paths=paths
+            )
         for path in paths:
             self.screen.remark(f"  {path}")
         sys.stdout.flush()
-        sys.stderr.write(f"This would {escape(what)}. Go on? [y/N] ")
+        sys.stderr.write(f"This would {escape(what)}. Continue? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
@@ -121,14 +125,14 @@ def add_paths(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="agree in advance, instead of being asked")
+    parser.add_argument("--yes", action="store_true", help="agree without being asked")
 
 
 def turn_number(text: str) -> int:
     """A turn as people write it: 12, or #12."""
     digits = text.removeprefix("#")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= MAX_TURN_DIGITS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no turn; `redraft turns` lists their numbers")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a turn number; `redraft turns` lists them")
     return int(digits)
 
 

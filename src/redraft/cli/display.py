@@ -24,7 +24,7 @@ STATE_STYLES = {"proposed": YELLOW, "applied": GREEN, "discarded": DIM, "undone"
 AUTHOR_STYLES = {"agent": CYAN, "user": GREEN, "mixed": YELLOW, "none": DIM}
 AUTHOR_WORDS = {"agent": "agent's", "user": "your own", "mixed": "agent's and yours", "none": "unchanged"}
 # Where the person typed nothing, it is another program, or another agent, that wrote at the agent's words.
-ANOTHERS_WORDS = "agent's and another's"
+ANOTHERS_WORDS = "agent's and another program's"
 
 
 def author_words(hunk: ReviewHunk) -> str:
@@ -158,7 +158,7 @@ def show_change(screen: Screen, whole: str, at: int, old: str, new: str) -> None
         _show_side(screen, "-", removed, (RED, REMOVED_WORD), ends=ends)
         _show_side(screen, "+", added, (GREEN, ADDED_WORD), ends=ends)
     if old and new and old[-1] in "\r\n" and new[-1] not in "\r\n":
-        screen.line("    ", StyledText("(no line break at the end any more)", DIM))
+        screen.line("    ", StyledText("(no newline at end of file)", DIM))
     for line in split_lines(whole[until : until + CONTEXT_REACH])[:CONTEXT_LINES]:
         screen.line("    ", StyledText(line.rstrip("\r\n"), DIM))
 

@@ -147,8 +147,8 @@ def _progress_line(event: JobEvent) -> str:
     if event.type == "tool.call.completed":
         return str(data["summary"])
     words = {
-        "documents.changed": "changed meanwhile: {paths}",
-        "budget.exhausted": "the limit is reached: {what}",
+        "documents.changed": "changed in the meantime: {paths}",
+        "budget.exhausted": "limit reached: {what}",
         "conflict.found": "conflict: {paths}",
         "step.invalid": "{reason}",
     }[event.type]

@@ -136,7 +136,7 @@ def ensure_streams() -> None:
 def _report_os_error(error: OSError, screen: Screen) -> int:
     """A failure that no room explained: of the state's own folder, or of the program's output, which has no name."""
     if isinstance(error, FileNotFoundError) and error.filename is None:
-        failure = RedraftError("The folder that this command was started in is gone.")
+        failure = RedraftError("The current folder no longer exists.")
         screen.report_failure(failure)
         screen.finish()
     elif error.filename is None:
@@ -198,7 +198,7 @@ def _find_command(words: list[str]) -> str | None:
         return name or None
     if words[0] in GROUPS:
         choices = ", ".join(f"`{known}`" for known in MODULES if known.startswith(words[0] + " "))
-        raise Refused(f"Say which: {choices}.")
+        raise Refused(f"Choose one: {choices}.")
     from difflib import get_close_matches
 
     near = get_close_matches(name, MODULES, n=1)
@@ -231,4 +231,4 @@ def _print_overview(screen: Screen) -> None:
     for words in MODULES:
         screen.line("  ", StyledText(f"{words:<15}", BOLD), load_command(words).summary)
     screen.line()
-    screen.line("Every command explains itself: `redraft COMMAND --help`.")
+    screen.line("For help on a command: `redraft COMMAND --help`.")

@@ -30,17 +30,17 @@ _SAYS_ITSELF = ("invalid_argument", "confirmation_required", "nothing_to_undo")
 # What to type next. By what the error is about, where one of its details says so, else by its code.
 _COMMANDS: dict[tuple[str, str], str] = {
     ("not_found", "job_id"): "`redraft jobs` lists them.",
-    ("not_found", "session_id"): "`redraft jobs` names the session of each job; without --session a new one begins.",
-    ("not_found", "trash"): "`redraft trash list` lists what is.",
+    ("not_found", "session_id"): "`redraft jobs` shows the session of each job; without --session a new one starts.",
+    ("not_found", "trash"): "`redraft trash list` shows what is.",
     ("not_found", "name"): "`redraft users list` lists them.",
     ("not_found", "path"): "Check its name; `redraft tool list_documents` lists what is in the folder.",
     ("turn_not_found", ""): "`redraft turns` lists their numbers.",
-    ("hunk_not_found", ""): "`redraft diff` shows what waits for a decision, with its ids.",
+    ("hunk_not_found", ""): "`redraft diff` shows what is pending, with ids.",
     ("unsupported_file_type", "kind"): "Name a text file.",
-    ("unsupported_file_type", ""): "Redraft works on UTF-8 text: convert a copy of it first, for example with iconv.",
-    ("permission_denied", ""): "Change its permissions, or those of the folder that it is in.",
-    ("secret", ""): "To see it, open the folder in the app on this machine: `redraft open`. It asks first.",
-    ("model_unavailable", ""): "`redraft models` lists what is set up; docs/models.md says how.",
+    ("unsupported_file_type", ""): "Redraft works on UTF-8 text: convert a copy first, for example with iconv.",
+    ("permission_denied", ""): "Change its permissions, or those of its folder.",
+    ("secret", ""): "To see it, open the folder in the app on this machine with `redraft open`. It asks first.",
+    ("model_unavailable", ""): "`redraft models` lists the models that are set up; see docs/models.md.",
 }
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
