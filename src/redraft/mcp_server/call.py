@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PROGRESS_SECONDS = 0.1
 STEPS = "calls of the batch done"
 OWN_STEPS = "steps of the call done"
-NO_OBJECT = ProtocolError(BAD_PARAMETERS, "The parameters are a JSON object.")
+NO_OBJECT = ProtocolError(BAD_PARAMETERS, "The parameters must be a JSON object.")
 
 
 class Cancelled(Exception):
@@ -102,7 +102,7 @@ class McpCall:
         except ProtocolError as fault:
             self._end(fault.as_error(self.number))
         except Exception:  # a mistake of ours: the client must not wait for ever, and the log must hear of it
-            self._end(ProtocolError(INTERNAL, "Something went wrong here; the log says what.").as_error(self.number))
+            self._end(ProtocolError(INTERNAL, "Something went wrong; see the server's log.").as_error(self.number))
             raise
         finally:
             self.connection.remove_call(self)

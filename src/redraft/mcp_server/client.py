@@ -61,10 +61,10 @@ class McpClient:
             raise ProtocolError(BAD_PARAMETERS, f"params._meta lacks {', '.join(missing)}.")
         wanted = meta[VERSION_KEY]
         if not isinstance(wanted, str):
-            raise ProtocolError(BAD_PARAMETERS, f"{VERSION_KEY} is a string.")
+            raise ProtocolError(BAD_PARAMETERS, f"{VERSION_KEY} must be a string.")
         if wanted not in ENVELOPE_VERSIONS:
             data = {"supported": list(ENVELOPE_VERSIONS), "requested": wanted}
-            raise ProtocolError(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
+            raise ProtocolError(UNSUPPORTED_VERSION, "This protocol version is not supported.", data)
         return McpClient(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]), user)
 
     @property

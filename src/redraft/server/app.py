@@ -81,9 +81,9 @@ def parse_mcp_options(query: bytes) -> McpOptions:
     given = parse_qs(query.decode("latin-1"), keep_blank_values=True)
     for name, values in given.items():
         if name not in CHOICES:
-            raise Refused(f"{name!a} cannot be asked for here.", field="query")
+            raise Refused(f"{name!a} is not a parameter here.", field="query")
         if len(values) != 1 or values[0] not in CHOICES[name]:
-            raise Refused(f"{name} is one of {', '.join(CHOICES[name])}.", field=name)
+            raise Refused(f"{name} must be one of {', '.join(CHOICES[name])}.", field=name)
     chosen: dict[str, Any] = {name: values[0] for name, values in given.items()}
     return McpOptions(**chosen)
 
@@ -103,7 +103,7 @@ class McpMount:
         caller: Caller = scope["state"]["caller"]
         try:
             if caller.by_cookie or not caller.may("editor"):
-                raise Refused("MCP takes a token of an editor.", code="not_allowed")
+                raise Refused("MCP needs the token of an editor.", code="not_allowed")
             app = self._app(parse_mcp_options(scope["query_string"]), "" if caller.name == OWNER_NAME else caller.name)
         except RedraftError as error:
             await refuse(send, error)
@@ -204,7 +204,7 @@ async def _handle_mistake(request: Request, error: Any) -> Response:
     number: str = request.scope.get("state", {}).get("request", "")
     LOG.error("mistake", exc_info=error, extra={"request": number})
     return Response(
-        failure(RedraftError("Something went wrong here; the log says what.", request=number)), 500, media_type=JSON
+        failure(RedraftError("Something went wrong; see the server's log.", request=number)), 500, media_type=JSON
     )
 
 

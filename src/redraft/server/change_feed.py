@@ -243,7 +243,7 @@ class ChangeWatcher:
             if changed is None:
                 outside.find_conflicts()
         except RedraftError as error:  # it is told all the same, and recorded when it is read
-            LOG.warning("what other programs wrote could not be looked at: %s", error.message)
+            LOG.warning("could not check what other programs wrote: %s", error.message)
 
     def _look(self, changed: set[str] | None) -> None:
         typed, self._waiting = self._waiting, set()

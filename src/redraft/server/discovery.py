@@ -68,7 +68,9 @@ class RunningServer:
             connection.close()
         if response.status >= 400:
             code = found.get("error")  # which a server of another release may know alone
-            raise RedraftError(found.get("message", "The server refused."), code=code if code in CODES else "io_error")
+            raise RedraftError(
+                found.get("message", "The server refused the request."), code=code if code in CODES else "io_error"
+            )
         return found
 
 
@@ -105,7 +107,7 @@ def find_server(state: str) -> RunningServer | None:
         if found is not None:
             return found
         if time.monotonic() > end:
-            raise Busy("The server of this folder is starting, but does not say where.")
+            raise Busy("The server of this folder is starting, but has not published its address.")
         time.sleep(0.05)
     return None
 

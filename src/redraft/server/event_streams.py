@@ -201,7 +201,7 @@ class EventStreams:
         """Send the events behind a cursor until the client goes or the server stops: what a job did can be applied or
         rolled back long after it is over, and that is told, too."""
         if self._closed or len(self._all()) >= MAX_LISTENERS:
-            raise Busy("Too many listen here already; read the events by their cursor instead.")
+            raise Busy("Too many event streams are open; poll the events by cursor instead.")
         listener = self._enter(job_id, cursor)
         gone = asyncio.ensure_future(_hung_up(receive))
         gone.add_done_callback(lambda _: listener.end())

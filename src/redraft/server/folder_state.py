@@ -112,8 +112,8 @@ class FolderState:
         self.guard = Guard()
         self.state = workspace.state
         self._threads = ThreadPoolExecutor(THREADS, "redraft-server")
-        self._long = LongThreads("redraft-long", "Too many searches wait here; try again in a moment.")
-        self._rich = LongThreads("redraft-rich", "Too many pages turn rich text around; try again in a moment.")
+        self._long = LongThreads("redraft-long", "Too many searches are waiting; try again in a moment.")
+        self._rich = LongThreads("redraft-rich", "Too many rich-text conversions are waiting; try again in a moment.")
         self._typing = ThreadPoolExecutor(1, "redraft-live")
         self._waiting = 0
         self._contexts = CallerContexts(workspace, self.guard)
@@ -157,7 +157,7 @@ class FolderState:
     async def run_aside(self, act: Callable[..., T], *arguments: Any) -> T:
         """Do something that takes a while in another thread; `Busy` where too many wait for one already."""
         if self._waiting >= MAX_WAITING:
-            raise Busy("Too many requests wait here; try again in a moment.")
+            raise Busy("Too many requests are waiting; try again in a moment.")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, _finish, act, *arguments)

@@ -60,13 +60,15 @@ def check_team(place: ListenAddress, users: Users) -> None:
         return
     if place.public is None:
         raise Refused(
-            "Others would reach this server: say at which address with --public https://NAME. It speaks plain HTTP, so "
-            "put a server with TLS in front of it; docs/server.md shows how.",
+            "Other machines could reach this server: give its address with --public https://NAME. It speaks "
+            "plain HTTP, so put a TLS proxy in front of it; see docs/server.md.",
             field="public",
         )
     public_origin(place.public)
     if not users.all():
-        raise Refused("Others would reach this server: first let them in with `redraft users add NAME`.", field="host")
+        raise Refused(
+            "Other machines could reach this server: first add users with `redraft users add NAME`.", field="host"
+        )
 
 
 def serve(workspace: Workspace, place: ListenAddress, ready: Callable[[RunningServer, str], None]) -> None:

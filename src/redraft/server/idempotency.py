@@ -99,10 +99,10 @@ class IdempotencyStore:
 
     def _unknown(self, caller: str, key: str) -> Refused:
         if (caller, key) in self._under_way:
-            return Refused("The first request with this Idempotency-Key is still being carried out.", code="conflict")
+            return Refused("The first request with this Idempotency-Key is still in progress.", code="conflict")
         return Refused(
-            "The program was stopped during the first request with this Idempotency-Key: look at the turns to see "
-            "whether it was carried out, and use another key to do it again.",
+            "The program was stopped during the first request with this Idempotency-Key: check the turns to "
+            "see whether it was done, and use another key to do it again.",
             code="conflict",
         )
 
@@ -235,13 +235,13 @@ def _key(headers: Headers) -> str | None:
     if not given:
         return None
     if len(given) > 1 or not KEY_FORM.match(given[0]):
-        raise Refused("An Idempotency-Key has 1 to 200 visible ASCII characters.", field="Idempotency-Key")
+        raise Refused("An Idempotency-Key must have 1 to 200 visible ASCII characters.", field="Idempotency-Key")
     return given[0]
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes:
     declared = headers.one("content-length")
-    too_large = Refused(f"A request may have {MAX_BODY} bytes.", code="too_large", limit=MAX_BODY)
+    too_large = Refused(f"A request may have at most {MAX_BODY} bytes.", code="too_large", limit=MAX_BODY)
     if declared.isdigit() and int(declared[:20]) > MAX_BODY:
         raise too_large
     parts: list[bytes] = []
@@ -249,7 +249,7 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused("The request did not come to its end.", field="body")
+            raise Refused("The request was incomplete.", field="body")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MAX_BODY:

@@ -213,7 +213,7 @@ def _messages(response: http.client.HTTPResponse, number: Number | None) -> Iter
     elif isinstance(told.get("error"), dict):
         yield {**told, "id": number}
     else:
-        yield ProtocolError(INTERNAL, str(told.get("message", "The server refused."))).as_error(number)
+        yield ProtocolError(INTERNAL, str(told.get("message", "The server refused the request."))).as_error(number)
 
 
 def _decode_message(data: bytes) -> Message:
@@ -228,8 +228,8 @@ def _decode_message(data: bytes) -> Message:
 REMEMBERED = ("initialize", "resources/subscribe", "resources/unsubscribe")
 MAX_REMEMBERED = 1000
 GONE = (
-    "The server of this folder ended before it answered. Whether this was carried out is not known. What you ask next "
-    "is done without the server."
+    "The server of this folder stopped before it answered. It is unknown whether the call was done. Further "
+    "calls run without the server."
 )
 
 

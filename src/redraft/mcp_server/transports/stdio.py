@@ -150,7 +150,7 @@ class StdioServer:
 
 def _decode_line(line: bytes) -> object:
     if len(line) > MAX_MESSAGE:
-        raise ProtocolError(INVALID_REQUEST, f"A message may have {MAX_MESSAGE} bytes.")
+        raise ProtocolError(INVALID_REQUEST, f"A message may have at most {MAX_MESSAGE} bytes.")
     return decode(line)
 
 

@@ -54,7 +54,7 @@ class Caller:
         own name alone, which therefore cannot be of that form."""
         author = agent_author(name)
         if FOR in name:
-            raise Refused(f"An agent's name cannot hold {FOR!r}: for whom it works is known here.", field="author")
+            raise Refused(f"An agent's name cannot hold {FOR!r}: the server adds who it works for.", field="author")
         return author if self.name == OWNER_NAME else agent_author(f"{name}{FOR}{self.name}")
 
     def may(self, role: Role) -> bool:
@@ -108,14 +108,14 @@ class Users:
         """Let somebody in; gives their token, which nobody can show again. No two names differ by letter case alone:
         readers would take them for one person."""
         if not NAME_FORM.match(name):
-            raise Refused(f"{name!a} cannot be a name: use letters, digits, and . _ @ - inside.", field="name")
+            raise Refused(f"{name!a} is not a valid name: use letters, digits, and . _ @ - inside.", field="name")
         if name.lower() in RESERVED_NAMES:
-            raise Refused(f"{name} cannot be a user's name: Redraft uses it for somebody else.", field="name")
+            raise Refused(f"{name} cannot be a user's name: the name is reserved.", field="name")
         token = secrets.token_urlsafe(32)
         with folder_lock(self._state, "users"):
             users = dict(self._read())
             if (known := next((each for each in users if each.lower() == name.lower()), None)) is not None:
-                raise Refused(f"{known} is a user already.", code="already_exists", name=known)
+                raise Refused(f"{known} is already a user.", code="already_exists", name=known)
             users[name] = User(name, role, digest_of(token), time.time())
             self._write(users)
         return token
@@ -140,7 +140,7 @@ class Users:
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise Damaged(f"The list of users cannot be read: {error}.") from error
         if any(user.role not in ROLES for user in users):
-            raise Damaged("The list of users names a role that there is not.")
+            raise Damaged("The list of users has an unknown role.")
         return {user.name: user for user in users}
 
     def _write(self, users: Mapping[str, User]) -> None:

@@ -101,7 +101,7 @@ def public_origin(url: str) -> tuple[str, str]:
         wrong = True
         parts = urlsplit("")
     if wrong or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise Refused(f"{url!a} is no address such as https://redraft.example.org.", field="public")
+        raise Refused(f"{url!a} is not an address such as https://redraft.example.org.", field="public")
     host = parts.netloc.lower()
     return host, f"{parts.scheme}://{host}"
 
@@ -127,7 +127,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         if kind not in ("http", "websocket"):
-            raise RuntimeError(f"nothing here speaks {kind}")
+            raise RuntimeError(f"{kind} is not supported here")
         headers = Headers(scope["headers"])
         error = self._stranger(headers)
         if kind == "websocket":
@@ -146,12 +146,16 @@ class Gate:
         """Why a request is none of ours, whoever sent it."""
         host = headers.one("host").lower()
         if host not in self._origins:
-            return Refused("This server does not answer for that host.", code="not_allowed", field="host")
+            return Refused("This server does not serve that host name.", code="not_allowed", field="host")
         origins = headers.all("origin")
         if origins and [origin.lower() for origin in origins] != [self._origins[host]]:
-            return Refused("This server does not answer to pages from elsewhere.", code="not_allowed", field="origin")
+            return Refused(
+                "This server does not accept requests from other origins.", code="not_allowed", field="origin"
+            )
         if headers.all("sec-fetch-site") and headers.one("sec-fetch-site") not in OWN_SITES[1:]:
-            return Refused("This server does not answer to other sites.", code="not_allowed", field="sec-fetch-site")
+            return Refused(
+                "This server does not accept requests from other sites.", code="not_allowed", field="sec-fetch-site"
+            )
         return None
 
     def _caller(self, headers: Headers) -> Caller | None:
@@ -169,12 +173,12 @@ class Gate:
             return error
         if caller is None:
             if not self._failures.allows(_address(scope)):
-                return Refused("There were too many requests without a token.", code="limit_exceeded", retry_after=2)
-            return Refused("This request shows no token that is known here.", code="unauthenticated")
+                return Refused("Too many requests without a token.", code="limit_exceeded", retry_after=2)
+            return Refused("This request has no valid token.", code="unauthenticated")
         if caller.by_cookie and not safe and not headers.all("origin"):
-            return Refused("A browser says where a request comes from.", code="not_allowed", field="origin")
+            return Refused("A request with a cookie must have an Origin header.", code="not_allowed", field="origin")
         if not self._requests.allows(caller.name):
-            return Refused("There were too many requests in a short time.", code="limit_exceeded", retry_after=2)
+            return Refused("Too many requests in a short time.", code="limit_exceeded", retry_after=2)
         return replace(caller, at_home=_is_at_home(caller, scope, headers))
 
     def _passer_by(self, scope: Scope, headers: Headers) -> Caller | None:
@@ -223,9 +227,9 @@ class Gate:
             await refuse(send, error)
             return
         if caller is None:
-            error = Refused("That key was used, is too old, or never was one.", code="unauthenticated")
+            error = Refused("This link has been used, has expired, or was never valid.", code="unauthenticated")
             if not self._failures.allows(_address(scope)):
-                error = Refused("There were too many wrong keys.", code="limit_exceeded", retry_after=2)
+                error = Refused("Too many wrong keys.", code="limit_exceeded", retry_after=2)
             await (
                 reply(send, 401, self._page, HTML, self._page_headers)
                 if error.code == "unauthenticated" and "text/html" in headers.one("accept")

@@ -72,7 +72,7 @@ class LiveConnection:
         self._size += len(data)
         if self._size > MAX_BEHIND:
             self._waiting.clear()
-            self.close(TOO_SLOW, "You do not read what you are sent.")
+            self.close(TOO_SLOW, "This client does not read what it is sent.")
         self._knock.set()
 
     def close(self, code: int, reason: str) -> None:
@@ -111,7 +111,7 @@ class LiveConnection:
             self._looked = now
             caller = self._known(self._caller)
             if caller is None:
-                raise LiveRefusal(REMOVED, "You are not known here any more.")
+                raise LiveRefusal(REMOVED, "Your access was revoked.")
             self.may_write = caller.may("editor")
 
     async def read(self, room: Room) -> None:
@@ -122,12 +122,12 @@ class LiveConnection:
                 return
             data = message.get("bytes")
             if data is None:
-                raise LiveRefusal(NO_TEXT, "This socket speaks in bytes.")
+                raise LiveRefusal(NO_TEXT, "This socket takes binary messages only.")
             self._look()
             try:
                 room.receive(self, data)
             except Garbled as error:
-                raise LiveRefusal(UNACCEPTABLE, f"This was not taken: {error}.") from error
+                raise LiveRefusal(UNACCEPTABLE, f"The update was refused: {error}.") from error
 
 
 async def serve_live(socket: WebSocket) -> None:
@@ -141,7 +141,7 @@ async def serve_live(socket: WebSocket) -> None:
         path = await served.with_workspace(lambda workspace: workspace.read(_path(socket), confirmed=shown).path)
         room = await served.live.room(path)
         if socket.query_params.get("epoch") != room.epoch:
-            raise LiveRefusal(OTHER_EPOCH, "This document has begun anew; ask for its epoch.")
+            raise LiveRefusal(OTHER_EPOCH, "This document has a new epoch; request it.")
         served.live.enter(room, connection)
     except LiveRefusal as error:
         await connection.end(error.code, error.reason)
@@ -174,7 +174,7 @@ async def _serve(connection: LiveConnection, room: Room) -> None:
                 connection.close(error.code, error.reason)
             elif not isinstance(error, WebSocketDisconnect):
                 LOG.error("a live connection failed", exc_info=error)
-                said = error.message if isinstance(error, RedraftError) else "Something went wrong here; come again."
+                said = error.message if isinstance(error, RedraftError) else "Something went wrong; reconnect."
                 room.close(FAILED, said)  # to be taken up again from what is kept
         await connection.send_close()
     finally:

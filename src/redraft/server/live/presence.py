@@ -97,15 +97,15 @@ def _encode_states(states: dict[int, _Seen]) -> bytes:
 def _sign_state(data: bytes, name: str) -> str:
     """The state under the name that the server knows its sender by."""
     if len(data) > MAX_STATE:
-        raise Garbled("it tells too much of itself")
+        raise Garbled("its presence message is too long")
     try:
         state: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Garbled("what it tells of itself cannot be read") from error
+        raise Garbled("its presence message cannot be read") from error
     if state is None:
         return GONE
     if not isinstance(state, dict):
-        raise Garbled("what it tells of itself cannot be read")
+        raise Garbled("its presence message cannot be read")
     found = cast("dict[str, Any]", state)
     user: Any = found.get("user")
     return json.dumps({**found, "user": {**(user if isinstance(user, dict) else {}), "name": name, "kind": "person"}})

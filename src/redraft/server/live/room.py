@@ -142,7 +142,7 @@ class Room:
         self.presence = Presence()
         self.editors = OpenEditors()
         self.paused_clients = PausedClients(
-            locked, lambda client: client.close(AGAIN, "You can type again; come again.")
+            locked, lambda client: client.close(AGAIN, "You can type again; reconnect.")
         )
         self.closed = False
         self._ledger = opened.ledger
@@ -207,13 +207,13 @@ class Room:
         writes = self._ledger.adds(update) or (update.deletes and not first)
         if not client.may_write:
             if writes:
-                raise LiveRefusal(READ_ONLY, "A viewer reads along, and types nothing.")
+                raise LiveRefusal(READ_ONLY, "A viewer can read but not type.")
             return
         if self.paused_clients.refuses(client, writes=writes):
             return
         if self._ledger.is_early(update):
             if client.synced or first:
-                raise Garbled("it builds on something that is not here")
+                raise Garbled("it depends on an update that is missing")
             return  # it comes again, with what it builds on
         client.synced = client.synced or first
         if update.is_empty:
@@ -362,7 +362,7 @@ class Room:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             LOG.error("the room of %s failed", self.path, exc_info=error)
-            self.close(FAILED, "Something went wrong here; come again.")
+            self.close(FAILED, "Something went wrong; reconnect.")
         elif (self._untold or self._woken) and not task.cancelled():
             self._begin_exchange()  # it came in just as the last one ended
 
@@ -374,4 +374,4 @@ class Room:
         if done.made:
             self._tick_soon()
         if self._size > MAX_STATE:
-            self.close(OTHER_EPOCH, "This document begins anew; ask again.")
+            self.close(OTHER_EPOCH, "This document has a new epoch; request it again.")

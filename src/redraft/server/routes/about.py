@@ -17,7 +17,7 @@ from redraft.workspace.workspace import Workspace
 router = APIRouter(prefix="/api", tags=["about"])
 DAY_SECONDS = 86_400
 MAX_LINES = 1000
-LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")]
+LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last N days.")]
 
 
 class HealthResponse(TypedDict):

@@ -40,7 +40,7 @@ class TreeResponse(TypedDict):
 @router.get("/tree", **gives(TreeResponse, 404))
 async def tree(
     desk: Here,
-    prefix: Annotated[str, Query(max_length=4096, description="Only what is beneath this folder.")] = "",
+    prefix: Annotated[str, Query(max_length=4096, description="Only what is in this folder.")] = "",
     start: Number = 0,
     limit: Annotated[int, Query(ge=1, le=MAX_TREE)] = TREE_LIMIT,
 ) -> Response:

@@ -60,20 +60,22 @@ def streams_events(*errors: int) -> dict[str, Any]:
     """How a route is described that answers with a stream."""
     good: dict[str, Any] = {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        "description": "The events, one by one.",
+        "description": "The stream of events.",
     }
     responses = {**gives({"type": "string"}, *errors)["responses"], 200: good}
     return {"responses": responses, "response_model": None}
 
 
 STREAM: dict[str, Any] = streams_events(404)
-LastEventId = Annotated[str | None, Header(max_length=20, description="Where a client was that comes back.")]
+LastEventId = Annotated[
+    str | None, Header(max_length=20, description="The last event that a reconnecting client has seen.")
+]
 
 
 def last_number(last_event_id: str) -> int:
     """The number in a `Last-Event-ID`."""
     if not (last_event_id.isascii() and last_event_id.isdigit() and int(last_event_id) <= MAX_NUMBER):
-        raise Refused("Last-Event-ID is the cursor of an event.", field="Last-Event-ID")
+        raise Refused("Last-Event-ID must be the cursor of an event.", field="Last-Event-ID")
     return int(last_event_id)
 
 

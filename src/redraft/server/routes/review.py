@@ -53,7 +53,7 @@ async def review_of(desk: Here, path: PathQuery) -> Response:
     def encode() -> Response:
         if draft is None or draft.settled:
             nothing = Refused(f"Nothing is pending in {path}.", code="not_found", path=path)
-            nothing.hint = "There is nothing to decide in it; GET /api/documents reads it."
+            nothing.hint = "There is nothing to decide in it; read it with GET /api/documents."
             raise nothing
         return answer(draft_shape(draft, turns))
 
@@ -74,7 +74,7 @@ class DecisionRequest(BaseModel):
     all: bool = False
     unit: Unit | None = Field(
         default=None,
-        description="Decide more than the hunks: all of the suggestion, sentence, paragraph or document of each.",
+        description="Extend the decision to the whole suggestion, sentence, paragraph or document of each hunk.",
     )
     base_file_hashes: dict[str, str] = Field(default_factory=dict)
     rerun: bool = True
@@ -123,7 +123,7 @@ def _choice(workspace: Workspace, given: DecisionRequest) -> dict[str, Any]:
     if given.turn is not None:
         left = dict(workspace.hunks_of_turn(given.turn))
         if not left:
-            raise Refused(f"Nothing of turn {given.turn} waits.", code="hunk_not_found", turn=given.turn)
+            raise Refused(f"Turn {given.turn} has nothing pending.", code="hunk_not_found", turn=given.turn)
         return left
     if given.all:
         return {draft.key: None for draft in workspace.drafts() if draft.pending}

@@ -108,7 +108,7 @@ async def search_meaning(
     from redraft.search.passages.folder_passages import SECONDS, WORTH
 
     if not query.strip():
-        raise Refused("There is nothing to search for.", code="content_required", field="query")
+        raise Refused("The query is empty.", code="content_required", field="query")
     settings = desk.served.workspace.settings
     wanted = path_filter(glob)
     index, drafts = await desk.work(_index_and_drafts)

@@ -21,7 +21,7 @@ from redraft.workspace.undo.rollback import RollbackResult, TurnContent, TurnHun
 
 # How many characters one patch has at most, and all the patches of an answer; how many hunks an answer has.
 MAX_PATCH, MAX_ANSWER, MAX_HUNKS = 200_000, 2_000_000, 1_000
-HunkLimit = Annotated[int, Query(ge=1, le=MAX_HUNKS, description="How many hunks at most.")]
+HunkLimit = Annotated[int, Query(ge=1, le=MAX_HUNKS, description="The maximum number of hunks.")]
 
 
 class TurnResponse(shape_types.TurnShape):

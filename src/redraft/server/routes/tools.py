@@ -24,10 +24,10 @@ Agreed = Annotated[bool, Query(description="The person has agreed to what the ca
 By = Annotated[
     Literal["agent", "person"],
     Query(
-        description="On whose behalf; the person's own acts are done at once, and only their browser speaks for them."
+        description="On whose behalf; a person's own actions are done at once, and only their browser can act for them."
     ),
 ]
-TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
+TabName = Annotated[str | None, Query(max_length=40, description="The tab to use when a call names none.")]
 MAX_CALLS = 100
 
 
@@ -174,7 +174,7 @@ def consent(agree: bool) -> Callable[[str, list[str]], bool]:
 
     def confirm(what: str, paths: list[str]) -> bool:
         if not agree:
-            message = f"This would {what}. Repeat it with agree=true if the person agrees."
+            message = f"This would {what}. Repeat the call with agree=true if the person agrees."
             raise ConfirmationRequired(message, action=what, paths=paths)
         return True
 
@@ -189,7 +189,7 @@ def _author(desk: RequestContext, by: str, name: str) -> Author:
     if by == "agent":
         return desk.caller.agent(name)
     if not desk.caller.by_cookie:
-        raise Refused("Only a person's browser calls tools as that person.", code="not_allowed", field="by")
+        raise Refused("Only a person's own browser can call tools as that person.", code="not_allowed", field="by")
     return desk.author
 
 
