@@ -36,14 +36,14 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
     "ask hi --model zzz": (
         2,
         "There is no model 'zzz'; known are: offline.",
-        "Choose a model that is set up; docs/models.md says how.",
+        "Choose a model that is set up; see docs/models.md.",
     ),
     "export latin.md": (2, "latin.md is not UTF-8 text but text in another encoding, perhaps Latin-1", ENCODING),
     "export binary.md": (2, "binary.md is not UTF-8 text but binary data", ENCODING),
     "export drafts": (2, "drafts is a folder, not a text file.", "Name a text file."),
     "export .env": (
         3,
-        ".env may hold a secret",
+        ".env may contain a secret",
         "To see it, open the folder in the app on this machine with `redraft open`",
     ),
     "export story.md --out none/x.html": (
@@ -54,17 +54,17 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
     "status --folder story.md": (
         4,
         "story.md is a file, not a folder.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "open story.md --no-browser": (
         4,
         "story.md is a file, not a folder.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "open nowhere --no-browser": (
         4,
         "The folder nowhere does not exist.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "serve --port 99999": (2, "'99999' is not a port: use a number from 0 to 65535.", ""),
     "turns --limit 0": (2, "it must be 1 or greater, not '0'.", ""),

@@ -124,7 +124,7 @@ def test_a_folder_that_is_not_there_is_not_found(redraft: Program):
     result = redraft.run("status", "--folder", "nowhere")
     assert (result.status, result.out) == (4, "")
     assert result.err == (
-        "redraft: The folder nowhere does not exist.\n         Name a folder that exists, or make it first.\n"
+        "redraft: The folder nowhere does not exist.\n         Name a folder that exists, or create it first.\n"
     )
 
 

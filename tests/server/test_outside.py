@@ -464,7 +464,7 @@ def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_on
     typed = type_unsaved(server)
     another_program("replace and move", folder / "story.md", f"{folder / 'tale.md'}\0{OTHER}\0{folder / 'copy.md'}")
     [notice] = until(lambda: server.get("/api/workspace")["notices"])
-    assert notice.startswith("Another program deleted or renamed story.md. What you typed there")
+    assert notice.startswith("Another program deleted or renamed story.md. Your unsaved typing is kept")
     assert (content(server), shown_tabs(server), titles(server)) == (typed, ["story.md"], ["deleted story.md"])
     newest = server.get("/api/turns")["turns"][0]["turn"]
     said = Program(folder).run("reject", "--all")

@@ -211,9 +211,9 @@ def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
     done = plan.run("doctor", "odd.md")
     assert done.status == 1
     for said in (
-        "gone.md: It is registered and not there.",
-        "plan.md: It is registered as b, and has another id.",
-        "answers/plan.md-x.md: This answer never came into its document.",
+        "gone.md: It is registered but does not exist.",
+        "plan.md: It is registered as b but has another id.",
+        "answers/plan.md-x.md: This answer never reached its document.",
         "components.toml",
         "odd.md: <!-- agent:status --> in line 1 is never closed.",
     ):

@@ -151,7 +151,7 @@ def test_an_agent_that_changes_the_file_itself_makes_no_endless_loop(
     program.write_text(program.read_text(encoding="utf-8") + grows, encoding="utf-8")
     with watching(agent_doc, "--debounce", "300", *options) as watch:
         ask(agent_doc, "loop", "first", rename=True)
-        held = f"loop.md changed after {cap} cycles in a row; it waits for your change."
+        held = f"loop.md changed after {cap} cycles in a row; it now waits for you to change it."
         said = bytearray()
         until(lambda: held in (said.extend(heard(watch)) or said.decode()), held)
         assert asked() == ["Question first", *(f"Question own-{number}" for number in range(1, cap + 1))]

@@ -1,4 +1,4 @@
-"""How turns and pending documents are told to people, in words. For machines, see `workspace.shapes`."""
+"""How turns and pending documents are shown to people, as text. For machines, see `workspace.shapes`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_TITLE_IN_A_LINE = 72
 
 
 def document_changes(workspace: Workspace, turn: TurnRecord) -> list[dict[str, Any]]:
-    """What became of each document in a turn, or would: created, modified, moved, deleted, or only decided about."""
+    """What a turn did (or would do) to each document: created, modified, moved, deleted, or only decided."""
     left = {step.moved_from for step in turn.files}
     found = [
         {"path": step.path, "action": step.action, "moved_from": step.moved_from}
@@ -134,7 +134,7 @@ def describe_hunks(draft: Draft) -> str:
     return f"{pluralize(authors.total(), 'hunk')}: {by_author}"
 
 
-# A change as lines to read: what goes, what comes, and on a terminal which words of them differ.
+# A change as lines to read: removed and added lines, and on a terminal the words that differ.
 
 
 CONTEXT_LINES = 2

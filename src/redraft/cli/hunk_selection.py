@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HunkSelection:
-    """What was asked for. Several wishes at once narrow each other. Until `separate_paths`, `hunks` may name
+    """What was asked for. Several selectors narrow each other. Until `separate_paths`, `hunks` may name
     documents."""
 
     hunks: tuple[str, ...]

@@ -1,8 +1,8 @@
 """What reaches the terminal. Every text passes through `escape` here, so no command can forget it.
 
-A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds of its own.
-A document or a file name can therefore not move the cursor, retitle the window, or show itself in another order than
-it is written in. Bytes go out as they are only where nobody looks at them: into a file or a pipe.
+A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds. A document
+or a file name can therefore not move the cursor, retitle the window, or reorder text. Raw bytes are written only to a
+file or a pipe.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _escape_character(char: str) -> str:
 
 @dataclass(slots=True)
 class Screen:
-    """Where a command says what it did."""
+    """Where a command prints its output."""
 
     json: bool
     colour: bool
@@ -124,7 +124,7 @@ class Screen:
         sys.stdout.buffer.flush()
 
     def remark(self, text: str) -> None:
-        """Something beside the answer: on the standard error, so that it mixes with no output."""
+        """A remark on standard error, so that it does not mix with the output."""
         sys.stderr.write(escape(text) + "\n")
 
     def report_failure(self, error: RedraftError) -> None:
@@ -137,11 +137,11 @@ class Screen:
             self.remark(f"         {_next_step(error)}")
 
     def finish(self) -> None:
-        """Send what is still waiting; whoever reads has it, or the failure is met here and not at the very end."""
+        """Flush the output, so that a write error is handled here and not at exit."""
         sys.stdout.flush()
 
     def abandon(self) -> None:
-        """Let what is still waiting go nowhere: there is nobody left to read it."""
+        """Discard buffered output: nobody is left to read it."""
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)

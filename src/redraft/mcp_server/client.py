@@ -1,4 +1,4 @@
-"""Who is at the other end, as it says itself; nothing here is proven, and nothing is allowed because of it."""
+"""What the client says about itself. Nothing here is proven, and nothing is allowed because of it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ READS: dict[str, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """A client, before it has said anything or as it was last heard. `user` is whose token it showed, where there are
-    several: that alone is proven."""
+    """A client, before it has said anything or as it was last heard. `user` is the owner of its token, if there are
+    several users: only that is proven."""
 
     name: str = ""
     protocol: str = HANDSHAKE_VERSIONS[0]
@@ -69,7 +69,7 @@ class McpClient:
 
     @property
     def by_request(self) -> bool:
-        """Whether every request speaks for itself."""
+        """Whether every request carries its own metadata."""
         return self.protocol in ENVELOPE_VERSIONS
 
     @property
@@ -79,7 +79,7 @@ class McpClient:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether the client can put a form before the person."""
+        """Whether the client can show the person a form."""
         able = self.capabilities.get("elicitation")
         return isinstance(able, dict) and (not able or "form" in able)
 

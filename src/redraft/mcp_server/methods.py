@@ -247,7 +247,7 @@ def unsubscribe(call: McpCall) -> Message:
 
 
 def listen(call: McpCall) -> None:
-    """Tell of what is asked for until the request is called off; there is no answer before that."""
+    """Tell of what is asked for until the request is cancelled; there is no answer before that."""
     wanted = as_object(call.given.get("notifications"))
     uris: Any = wanted.get("resourceSubscriptions") or []
     if not isinstance(uris, list):

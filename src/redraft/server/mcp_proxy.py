@@ -263,7 +263,7 @@ class McpProxy:
         self._hung_up = False
 
     def receive(self, message: Any) -> RunnableRequest | None:
-        """Take a message; gives the request that is to be run, if it is one."""
+        """Take a message; returns the request that is to be run, if it is one."""
         if self._local is not None:
             return self._local.receive(message)
         found = as_message(message)
@@ -303,7 +303,7 @@ class McpProxy:
             return
         if self._local is not None:
             _run_locally(self._local, call.message)
-        elif call.method == "subscriptions/listen":  # answered when it is called off, and others go on meanwhile
+        elif call.method == "subscriptions/listen":  # answered when it is cancelled, and others go on meanwhile
             self._ask_in_thread(call)
         else:
             self._ask(call)

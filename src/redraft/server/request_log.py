@@ -53,7 +53,7 @@ class PrivateLogFile(RotatingFileHandler):
 
 
 def open_log(state: str) -> logging.Handler:
-    """Write to the folder's log from now on; gives the handler, to be closed in the end."""
+    """Write to the folder's log from now on; returns the handler, to be closed in the end."""
     handler = PrivateLogFile(os.path.join(state, FILE), maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8")
     handler.setFormatter(JsonLines())
     for name, level in (("redraft", logging.INFO), ("uvicorn", logging.CRITICAL)):

@@ -1,4 +1,4 @@
-"""`redraft diff`, `accept` and `reject`: looking at what is pending, and deciding it."""
+"""`redraft diff`, `accept` and `reject`: show what is pending, and decide it."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def _select_drafts(workspace: Workspace, paths: Sequence[str]) -> list[Draft]:
         return drafts
     for path in paths:
         if not any(path in (draft.path, draft.base_path) for draft in drafts):
-            workspace.read(path)  # refuses what is no document; one in which nothing is pending is no failure
+            workspace.read(path)  # refuses what is not a document; a document with nothing pending is fine
     return [draft for draft in drafts if draft.path in paths or draft.base_path in paths]
 
 
 def patch_of(draft: Draft) -> str:
-    """From what the disk holds to the working text, as `git apply` takes it."""
+    """A patch from the file on disk to the working text, for `git apply`."""
     from redraft.text.patch.unified_diff import format_patch
 
     mark = "\ufeff" if draft.bom else ""
@@ -121,7 +121,7 @@ def _has_repeated_ids(drafts: Iterable[Draft]) -> bool:
 
 
 def settle_steps(call: Invocation, drafts: Sequence[Draft]) -> list[tuple[str, str]]:
-    """The commands that settle the first conflict that waits, with what each does; none where none waits."""
+    """The commands that resolve the first pending conflict, with what each does; empty if there is none."""
     found = next(((draft.key, hunk) for draft in drafts for hunk in draft.review.hunks if hunk.conflict), None)
     if found is None:
         return []
@@ -164,7 +164,7 @@ def _settle_hint(call: Invocation, drafts: Sequence[Draft], name: str) -> str:
 
 
 def print_settle_steps(call: Invocation, drafts: Sequence[Draft]) -> None:
-    """How to settle the first conflict that waits in these documents, if one does."""
+    """Print how to resolve the first pending conflict in these documents, if any."""
     for what, command in settle_steps(call, drafts):
         call.screen.line(f"{what}: ", StyledText(command, CYAN))
 
@@ -178,7 +178,7 @@ def reject(call: Invocation) -> int:
 
 
 def report_decision(call: Invocation, decided: DecisionResult, verb: str) -> None:
-    """What was decided, what is left, and how to take the decision back."""
+    """Report what was decided, what is left, and how to undo the decision."""
     screen = call.screen
     if screen.json:
         turn = None if decided.turn is None else turn_shape(decided.turn)

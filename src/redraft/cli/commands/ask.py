@@ -1,4 +1,4 @@
-"""`redraft ask` and `redraft chat`: a request to the agent, its answer, and the judgement of what it made."""
+"""`redraft ask` and `redraft chat`: send a request to the agent, print its answer, and review its changes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _run_job(call: Invocation, agent: Agent, request: str, session: str) -> Job:
 
 
 def _report_job(call: Invocation, agent: Agent, workspace: Workspace, job: Job) -> int:
-    """What became of a job, in words or as JSON; on a terminal its hunks are judged at once."""
+    """Report the outcome of a job, as text or JSON; on a terminal, go on to review its hunks."""
     screen = call.screen
     if screen.json:
         call.emit({**agent.job(job.id), "usage": agent.store.usage.of_job(job.id).as_dict()})
@@ -189,14 +189,14 @@ COMMANDS: dict[str, Any] = {
     ),
 }
 
-# A job's hunks judged on a terminal, one key each: the person sees a hunk, accepts it, rejects it, or leaves it.
+# Reviewing a job's hunks on a terminal, one key each: accept, reject, or leave it pending.
 
 
 KEYS = "a accept, r reject, A accept all the rest, R reject all the rest, q leave the rest pending"
 
 
 def review_hunks(call: Invocation, agent: Agent, workspace: Workspace, turn: int) -> None:
-    """Go through what is left of a turn. What is left undecided stays pending."""
+    """Review what is left of a turn. Undecided hunks stay pending."""
     hunks = [(path, hunk) for path, ids in workspace.hunks_of_turn(turn).items() for hunk in ids]
     call.screen.line(f"{pluralize(len(hunks), 'hunk')} to decide: {KEYS}.")
     verdict = ""
@@ -253,8 +253,8 @@ def _show_hunk(call: Invocation, workspace: Workspace, path: str, name: str, pla
 
 
 def _read_choice(*, fresh: bool) -> str:
-    """One key that means something; the end of the input leaves the rest. What was typed before anything was shown is
-    no judgement: `fresh` lets go of it."""
+    """Read a valid key; end of input leaves the rest pending. Keys typed before anything was shown do not count:
+    `fresh` discards them."""
     sys.stdout.flush()
     while True:
         key = _read_key(fresh=fresh)

@@ -1,4 +1,4 @@
-"""`redraft export`: a document as a file of another kind, wherever the person wants it. No document changes."""
+"""`redraft export`: export a document to a file of another format. No document changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`redraft trash`, `audit` and `gc`: what is kept, whether it is whole, and letting go of what is old."""
+"""`redraft trash`, `audit` and `gc`: deleted documents, the audit log, and dropping old history."""
 
 from __future__ import annotations
 

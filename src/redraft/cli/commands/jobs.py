@@ -1,4 +1,4 @@
-"""`redraft jobs`: what the agent did and does, and an answer to what it asks."""
+"""`redraft jobs`: list the agent's jobs, and answer their questions."""
 
 from __future__ import annotations
 

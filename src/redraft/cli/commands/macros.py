@@ -1,4 +1,4 @@
-"""`redraft macros` and `rules`: what you keep for the agent in a folder, to look at and to forget."""
+"""`redraft macros` and `rules`: list and delete saved macros and permission rules."""
 
 from __future__ import annotations
 

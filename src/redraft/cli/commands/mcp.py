@@ -1,4 +1,4 @@
-"""`redraft mcp`: the toolset for agents outside, over the Model Context Protocol."""
+"""`redraft mcp`: serve the tools to external agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _open_endpoint(call: Invocation, stack: ExitStack, mode: str | None) -> Endp
 
 
 def _serve_stdio(call: Invocation, stack: ExitStack) -> bool:
-    """Serve the standard streams, through the folder's server where one runs."""
+    """Serve on stdin and stdout, through the folder's server if one is running."""
     from redraft.runtime import state_of
     from redraft.server.discovery import find_server
 

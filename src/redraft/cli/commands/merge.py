@@ -29,7 +29,7 @@ def merge_files(call: Invocation) -> int:
 
 
 def _match_newlines(ours: str, text: str) -> str:
-    """A text that only one kind of newline ends, with ours: else every line would differ, and every edit conflict."""
+    """Convert a text with uniform newlines to ours; otherwise every line would differ and every edit conflict."""
     uniform = ("lf", "crlf", "cr")
     return adopt_newlines(text, ours) if newline_style(ours) in uniform and newline_style(text) in uniform else text
 

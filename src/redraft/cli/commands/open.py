@@ -65,7 +65,7 @@ def _print_address(call: Invocation, running: RunningServer, path: str, place: L
 
 
 def _join_running(call: Invocation, workspace: Workspace, *, browser: bool) -> int:
-    """The folder is served already: let the browser in there."""
+    """The folder is already being served: sign the browser in there."""
     from redraft.server.discovery import find_server
 
     running = find_server(workspace.state)

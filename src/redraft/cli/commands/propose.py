@@ -46,7 +46,7 @@ def propose(call: Invocation) -> int:
 
 
 def person_limits(limits: Limits) -> Limits:
-    """The limits without those that keep an agent from doing too much unseen: a person has this patch in hand."""
+    """The limits without those that keep an agent from doing too much unseen: a person has seen this patch."""
     return replace(limits, actions=sys.maxsize, files=sys.maxsize, bytes=sys.maxsize)
 
 

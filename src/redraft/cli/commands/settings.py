@@ -1,4 +1,4 @@
-"""`redraft settings`: what holds in the folder, and changing the person's own."""
+"""`redraft settings`: show the settings in effect, and change the person's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`redraft settle`: one hunk in which two wrote over the same words, decided for one of them or for both."""
+"""`redraft settle`: resolve a conflict for one side or for both."""
 
 from __future__ import annotations
 

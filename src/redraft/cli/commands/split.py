@@ -1,4 +1,4 @@
-"""`redraft split`: a hunk that is too large to be judged at once, cut in two."""
+"""`redraft split`: split a hunk that is too large to decide at once."""
 
 from __future__ import annotations
 

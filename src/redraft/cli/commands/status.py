@@ -1,4 +1,4 @@
-"""`redraft status`: where the folder stands, and what to do next."""
+"""`redraft status`: the state of the folder, and what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`redraft turns` and `redraft show`: what happened, and what exactly one turn did."""
+"""`redraft turns` and `redraft show`: list the history, and show one turn in detail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`redraft undo`, `redo`, `restore` and `rollback`: going back, each time by a new turn that can be undone too."""
+"""`redraft undo`, `redo`, `restore` and `rollback`: go back, each time with a new turn that can itself be undone."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 # What `redraft undo` or `redraft redo` would do, shown before it is done: `--dry-run`. Nothing is written.
 #
-# It is the plan that the command itself would carry out, made from the present and thrown away.
+# It is the plan that the command would carry out, made from the current state and then discarded.
 
 
 def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord | None) -> int:
-    """Tell what taking this turn back would change, or what would stand in its way; `word` is the command's."""
+    """Show what undoing this turn would change, or the conflicts; `word` is the command's name."""
     if turn is None:
         raise Refused(f"There is nothing to {word}.", code="nothing_to_undo")
     check_standing(turn)
@@ -67,7 +67,7 @@ def _changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
 
 
 def _content_text(content: Content | None) -> str | None:
-    """What a file says; a file that is no text says nothing."""
+    """What a file says; a file that is not text says nothing."""
     return None if content is None else "" if content.text is None else str(content.text)
 
 

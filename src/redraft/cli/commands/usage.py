@@ -1,4 +1,4 @@
-"""`redraft models`, `usage` and `figures`: which models there are, what they have cost, and how their work went."""
+"""`redraft models`, `usage` and `figures`: list models, and show usage and figures on their work."""
 
 from __future__ import annotations
 

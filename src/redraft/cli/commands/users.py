@@ -1,4 +1,4 @@
-"""`redraft users`: who may use a folder's server when it is a team's."""
+"""`redraft users`: manage who can use a team's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`init`, `diff` and `reset`: a session document's beginning, what is new in it, and beginning anew."""
+"""`init`, `diff` and `reset`: create a session document, show what is new in it, and reset its conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`log`, `show`, `blame`, `undo` and `read`: a session document's past, on the folder's one history, and its parts."""
+"""`log`, `show`, `blame`, `undo` and `read`: a session document's history, and its parts."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def _find_turn(workspace: Workspace, path: str, call: Invocation) -> TurnRecord:
 
 
 def _restore_state(call: Invocation, workspace: Workspace, turn: TurnRecord, before: str) -> None:
-    """What is known of the document goes back with it: under its old name, or to its old text where nothing in it was
-    news. That an agent's words are gone is news."""
+    """Restore the document's session state with it: under its old name, or to its old text if nothing in it was new to
+    the agent. That an agent's words are gone is new to it."""
     from redraft.sessions.project import AgentDocFiles, Project
     from redraft.sessions.tmux.registry import move_document_state
 
@@ -166,7 +166,7 @@ def _last_undoable(workspace: Workspace, path: str) -> TurnRecord:
 
 
 def _document_turns(workspace: Workspace, path: str) -> Iterator[TurnRecord]:
-    """What happened to the document, the newest first, under whichever name it had."""
+    """What happened to the document, newest first, under whichever name it had."""
     where, before = path, None
     while page := workspace.turns(path=where, before=before):
         for turn in page:

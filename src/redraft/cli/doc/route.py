@@ -89,7 +89,7 @@ def start(call: Invocation) -> int:
 
 
 def _find_agent_program() -> str:
-    """The program of the agent that lives in panes, where it lies."""
+    """The path of the agent program that runs in panes."""
     import shutil
 
     from redraft.providers.errors import ProviderError

@@ -63,7 +63,7 @@ def _ask_agent(call: Invocation, seen: ConversationPrompt) -> int:
 
 
 def _commit(call: Invocation, git: Repository, desk: SessionContext) -> None:
-    """Commit the document; one that git is not to have is told and left, for the answer is in it all the same."""
+    """Commit the document. If git refuses it, report that and continue: the answer is already in the document."""
     from redraft.errors import RedraftError
 
     try:

@@ -1,4 +1,4 @@
-"""`watch`: submit session documents by themselves when somebody changes them; a process in the background."""
+"""`watch`: submit session documents automatically when they change; a background process."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _status(call: Invocation, project: Project) -> int:
 
 
 def _start(call: Invocation, project: Project) -> int:
-    """Start the watch on its own: it has no terminal and no pipe of ours, so it outlives whoever started it."""
+    """Start the watch as a separate process: it shares no terminal or pipe with us, so it outlives its parent."""
     from redraft.sessions.watch.daemon import log_file, running_pid
 
     state = _state(project)
@@ -124,7 +124,7 @@ def _watch(call: Invocation, project: Project) -> int:
 
 
 def _tell(call: Invocation, line: str) -> None:
-    """Say it if somebody listens. A pipe whose reader has gone is no reason to stop watching."""
+    """Print it if somebody is reading. A closed pipe is no reason to stop watching."""
     try:
         call.screen.line(line)
         sys.stdout.flush()

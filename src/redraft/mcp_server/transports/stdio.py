@@ -132,7 +132,7 @@ class StdioServer:
 
     @contextmanager
     def _signals(self) -> Generator[int]:
-        """A signal ends the reading; gives the descriptor that can be read from once one has come."""
+        """A signal ends the reading; returns the descriptor that can be read from once one has come."""
         woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         before = signal.signal(signal.SIGTERM, self._on_signal)
         before_wake = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)

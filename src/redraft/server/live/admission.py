@@ -1,10 +1,10 @@
-"""What a client may send into a room, judged before any replica takes it in.
+"""Checks what a client sends to a room before any replica applies it.
 
-A replica believes an update: it lets it write into any shared type, mark a text, hang an item on one that is not there,
-or cut a character in two (places are counted in UTF-16 units, and `yrs` then puts things where no other replica does).
-So an update is read here first, as Yjs writes it (version 1), and let in only where it does what typing does: put text
-into `text`, and take text out. An update that builds on something not known here is told apart (`is_early`): a client
-that comes back and types before it has told the rest sends such a one, and sends it again with the rest.
+A replica trusts an update: it can write to any shared type, format a text, refer to a missing item, or split a
+character (positions are in UTF-16 units, and `yrs` then puts things where no other replica does). So an update is
+decoded here first (Yjs version 1), and accepted only if it does what typing does: insert text into `text`, and delete
+text. An update that depends on something unknown here is recognised (`is_early`): a client that reconnects and types
+before it has sent the rest sends such an update, and sends it again with the rest.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def read_update(data: bytes, *, trusted: bool = False) -> Update:
 
 
 def _struct(reader: Reader, client: int, clock: int, found: Update, trusted: bool) -> int:
-    """Read one struct; gives its length."""
+    """Read one struct; returns its length."""
     info = reader.byte()
     if info & _CONTENT == _GC:
         return reader.number()

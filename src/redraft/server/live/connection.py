@@ -1,9 +1,8 @@
-"""One connection to a room: what it sends is read one frame at a time, what it is sent waits for it, and not for long.
+"""One connection to a room: incoming frames are read one at a time, outgoing ones are queued for a limited time.
 
-A client is told why it is let go: 4400 for a frame that no client of ours would send, 4403 for a viewer who types, 4404
-where there is no such document (any more), 4409 where the epoch is another one, 4429 where too many are there, 4451
-where it holds a secret that is not shown to them, 1012 where the server stops, 1013 where the client does not read what
-it is sent.
+The close code says why a client is disconnected: 4400 for an invalid frame, 4403 for a viewer who types, 4404 if the
+document does not exist, 4409 for another epoch, 4429 if too many are connected, 4451 for a secret that the caller may
+not see, 1012 if the server is stopping, 1013 if the client does not read what it is sent.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ class LiveConnection:
             await self._socket.close(code, carried)
 
     def _look(self) -> None:
-        """Whether they are still who they were when they came: who is removed is out within a moment."""
+        """Check that the caller is still a user: a removed user is disconnected within a moment."""
         now = time.monotonic()
         if now - self._looked > LOOK_SECONDS:
             self._looked = now

@@ -1,4 +1,4 @@
-"""The rich editors that are open in browsers, and how a tool's call is brought to exactly one of them.
+"""The rich editors that are open in browsers, and how a tool call reaches exactly one of them.
 
 A browser says in a document's room that it shows it in a rich editor, and when the person was last in that one. A call
 that is about the document asks the one used last, and it alone: it hands in what was typed into it and says so, and

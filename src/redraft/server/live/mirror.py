@@ -102,7 +102,7 @@ class Mirror:
         return self._doc.get_update()
 
     def pull(self, workspace: Workspace, origin: str) -> list[bytes]:
-        """Follow the workspace; gives the updates with which it did."""
+        """Follow the workspace; returns the updates with which it did."""
         document = read_for_room(workspace, self.path)
         if document.version == self.version:
             return []

@@ -1,8 +1,8 @@
-"""Who is in a room: names, cursors, the agent among them. Relayed, never kept.
+"""Who is in a room: names and cursors, the agent included. Relayed, never stored.
 
-Each connection speaks for the numbers that it used first, and for few of them; the name it goes by is the caller's, put
-in here, so that nobody can pass for another or for the agent. A client of y-websocket repeats what it is told of
-others: that is passed over, unread. What changed goes out together, as each one's latest state.
+Each connection owns the client numbers that it used first, and only a few of them; the name is the caller's, set here,
+so that nobody can impersonate another person or the agent. A y-websocket client repeats the states of others: those are
+ignored. Changes are sent together, as the latest state of each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A room on the event loop: a replica that takes in what its clients type, tells them all, and the workspace after.
+"""A room on the event loop: a replica that applies what its clients type, and passes it on to them all and then to the
+workspace.
 
 What comes in within a few milliseconds goes out together, and becomes one batch for the workspace; the room does not
 wait for the workspace to tell the clients, since who has typed something holds it, too, until it is kept. What the
@@ -68,10 +69,10 @@ class AckTracker:
         return waiter
 
 
-# Typing that waits in its browser: while a job holds the documents, nothing that a client types is taken in.
+# Paused typing: while a job locks the documents, nothing that a client types is accepted.
 #
-# Such a client is not told that its typing has arrived, so its page keeps it; it sees all that happens meanwhile.
-# Once the documents are free it is asked to come again, and then sends everything that it has.
+# Such a client gets no acknowledgement, so its page keeps the typing; it still receives all changes. Once the lock is
+# released it is asked to reconnect, and then sends everything it has.
 
 
 LOOK_SECONDS = 0.25
@@ -225,7 +226,7 @@ class Room:
         self._tick_soon()
 
     def _apply_update(self, data: bytes) -> list[bytes]:
-        """Take an update into the replica; gives what of it was new, which goes to everybody."""
+        """Take an update into the replica; returns what of it was new, which goes to everybody."""
         heard: list[bytes] = []
         listening = self._doc.observe(lambda event: heard.append(event.update))
         try:

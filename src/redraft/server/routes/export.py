@@ -29,8 +29,8 @@ async def export(
     to: Annotated[Literal["html", "docx"], Query(description="`docx` needs pandoc on the server's machine.")] = "html",
     proposals: Annotated[bool, Query(description="Include pending proposals, marked as such.")] = False,
 ) -> Response:
-    """What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
-    are left out unless they are asked for."""
+    """The accepted text of the document as a file. `Redraft-Proposals` says how many proposals are pending; they are
+    left out unless `proposals` is true."""
     found = await desk.work(lambda workspace: workspace.accepted(path))
     if AT_ONCE.locked():
         raise Busy("Two documents are already being exported; try again in a moment.")

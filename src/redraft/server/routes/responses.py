@@ -41,8 +41,8 @@ REASONS = {
 
 
 class ErrorShape(TypedDict):
-    """Every failure. `error` is a stable code; an edit made for a version that is no more has both versions, and, where
-    the old text is known, `details` has the `changed_lines`."""
+    """Every error. `error` is a stable code; a stale edit gets both versions and, if the old text is known, the
+    `changed_lines` in `details`."""
 
     error: str
     message: str

@@ -57,7 +57,7 @@ def lint(text: str, kind: Format) -> list[LintFinding]:
     prose, found = _prose(flat)
     found += [*_headings(flat), *_links(prose), *_tables(prose)]
     found += [
-        LintFinding(line.number, "heading-space", "A heading needs a blank after its # marks.")
+        LintFinding(line.number, "heading-space", "A heading needs a space after its # marks.")
         for line in prose
         if _HEADING.match(line.text)
     ]
@@ -69,7 +69,7 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
     start = flat.count("\n", 0, frontmatter_end(flat))
     found: list[LintFinding] = []
     if not start and _FRONTMATTER.match(flat):
-        found.append(LintFinding(0, "frontmatter-open", "The frontmatter is not ended by a line ---."))
+        found.append(LintFinding(0, "frontmatter-open", "The frontmatter has no closing --- line."))
     prose: list[_ProseLine] = []
     fence = comment = ""
     opened = 0
@@ -87,9 +87,11 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
             comment = "<!--" if "<!--" in prose[-1].text.rpartition("-->")[2] else ""
             opened = number if comment else opened
     if fence:
-        found.append(LintFinding(opened, "fence-open", f"The fence {fence} is never closed: all that follows is code."))
+        found.append(
+            LintFinding(opened, "fence-open", f"The fence {fence} is never closed: everything after it is code.")
+        )
     if comment:
-        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing that follows is shown."))
+        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing after it is shown."))
     return prose, found
 
 
@@ -102,7 +104,7 @@ def _headings(flat: str) -> Iterator[LintFinding]:
     marks = headings(flat)
     for above, mark in pairwise(marks):
         if mark.level > above.level + 1:
-            message = f"The heading is of level {mark.level}, under one of level {above.level}."
+            message = f"The heading has level {mark.level}, directly under one of level {above.level}."
             yield LintFinding(mark.line, "heading-skips", message)
     open_: list[tuple[int, dict[str, int]]] = [(0, {})]
     for mark in marks:
@@ -113,9 +115,7 @@ def _headings(flat: str) -> Iterator[LintFinding]:
         if not mark.title:
             yield LintFinding(mark.line, "heading-empty", "The heading has no title.")
         elif first != mark.line:
-            yield LintFinding(
-                mark.line, "heading-twice", f"The same heading stands on line {first}, in the same section."
-            )
+            yield LintFinding(mark.line, "heading-twice", f"The same heading is on line {first}, in the same section.")
         open_.append((mark.level, {}))
 
 
@@ -125,7 +125,7 @@ def _links(prose: list[_ProseLine]) -> Iterator[LintFinding]:
         for mark in _EMPTY_LINK.finditer(text):
             yield LintFinding(number, "link-empty", f"The link {mark[0]} leads nowhere.")
         for mark in _REVERSED_LINK.finditer(text):
-            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are interchanged in {mark[0]}.")
+            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are swapped in {mark[0]}.")
         for mark in _REFERENCE.finditer(text):
             name = mark["note"] or mark["name"] or mark["text"]
             if _name(name) not in defined:
