@@ -214,7 +214,7 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(folder: Path):
             "seconds = 1",
             [{**READ, "delay_ms": 1100}, READ, READ],
             "seconds",
-            "I stopped here: the time of this job",
+            "I stopped here: this job has used up its time",
             marks=pytest.mark.covers("ML-limit-timeout"),
         ),
     ],
