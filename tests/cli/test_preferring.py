@@ -20,7 +20,7 @@ def test_what_holds_is_shown_and_what_the_folder_narrows(redraft: Program):
     redraft.settings('mode = "apply"\n')
     redraft.write(".redraft/settings.toml", 'mode = "propose"\n')
     shown = redraft.ok("settings")
-    assert "yours is apply; the folder's settings are narrower" in shown
+    assert "yours is apply; the folder's settings are stricter" in shown
     assert redraft.json("settings")["settings"]["mode"] == "propose"
 
 

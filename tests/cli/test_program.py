@@ -60,7 +60,7 @@ def test_help_is_shown_wherever_it_is_asked_for(redraft: Program):
         (["--colour"], "Unrecognized argument: --colour"),
         (["status", "--colour"], "--colour"),
         (["show"], "TURN"),
-        (["show", "one"], "`redraft turns` lists their numbers"),
+        (["show", "one"], "`redraft turns` lists them"),
         (["status", "--folder"], "--folder"),
     ],
 )

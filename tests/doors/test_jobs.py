@@ -204,7 +204,7 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(folder: Path):
     assert told(job, "budget.exhausted") == [{"what": "tool_calls"}]
     assert types(job).count("tool.call.completed") == 5
     assert "I renamed Amber; more is left." in job["answer"]
-    assert "the tool calls of this job are used up" in job["answer"]
+    assert "this job has used up its tool calls" in job["answer"]
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(folder: Path):
             "iterations = 3",
             [RENAME, *[READ] * 9],
             "iterations",
-            "the steps of this job are used up",
+            "this job has used up its steps",
             marks=pytest.mark.covers("ML-err-agent"),
         ),
         pytest.param(
             "seconds = 1",
             [{**READ, "delay_ms": 1100}, READ, READ],
             "seconds",
-            "I stopped here: the time of this job",
+            "I stopped here: this job has used up its time",
             marks=pytest.mark.covers("ML-limit-timeout"),
         ),
     ],
@@ -231,7 +231,7 @@ def test_steps_and_time_end_a_job(folder: Path, setting: str, steps: list[dict[s
     assert told(job, "budget.exhausted") == [{"what": what}]
     assert types(job).count("step.completed") <= 3
     assert words in job["answer"]
-    done = "- modified poem.md\nWhat I did waits for your decision." if RENAME in steps else "Nothing was changed."
+    done = "- modified poem.md\nMy changes wait for your decision." if RENAME in steps else "Nothing was changed."
     assert job["answer"].endswith(done)
     assert job["status"] == ("awaiting_review" if RENAME in steps else "completed")
 

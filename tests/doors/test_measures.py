@@ -110,7 +110,7 @@ def test_a_model_is_told_how_to_work_its_tools_the_context_and_every_result(fold
         "Read before you change: list, search and read",
         "Make small, focused edits",
         "Take large tasks step by step",
-        "Before anything is deleted, be sure that the person wants it",
+        "Before you delete anything, be sure that the person wants it",
         "When you are done, say in a few sentences what you did",
     ):
         assert words in first

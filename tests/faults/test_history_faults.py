@@ -107,7 +107,7 @@ def test_an_interrupted_turn_whose_images_are_damaged_does_not_close_the_folder(
         connection.commit()
     (scene.folder / "five" / ".redraft-tmp-by-somebody").write_bytes(b"no token of any turn")
     with open_scene(scene) as workspace:
-        assert any("was left as it was found" in notice for notice in workspace.notices)
+        assert any("was left unchanged" in notice for notice in workspace.notices)
         assert read_tree(scene.folder) == tree("apply", 1)
         with workspace.turn(AGENT, "goes on", mode="apply") as turn:
             turn.create("probe.md", "all is well\n")
@@ -163,7 +163,7 @@ def test_a_turn_that_had_not_reached_the_disk_when_the_power_failed_never_was(
     for file in waiting[:lost]:
         lose(file)
     with open_scene(scene) as workspace:
-        assert any("taken back" in notice for notice in workspace.notices)
+        assert any("rolled back" in notice for notice in workspace.notices)
         check_all(scene, workspace, [tree("apply", 0)])
         assert workspace.turns(limit=1)[0].state == "discarded"
 

@@ -156,7 +156,7 @@ def test_a_resource_is_read_by_the_rules_of_the_mode(folder: Path) -> None:
         call.run()
         connection.close()
     (answer,) = said
-    assert "does not allow to read story.md" in answer["error"]["message"]
+    assert "does not let agents read story.md" in answer["error"]["message"]
 
 
 def test_prompts_can_be_listed_and_filled_in(client: Lines) -> None:

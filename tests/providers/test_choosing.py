@@ -78,7 +78,7 @@ def test_what_the_loop_reports_turns_to_the_remote_model(trigger: Trigger):
         "side": "remote",
         "provider": "scripted",
         "model": "large",
-        "reason": f"the local model gave way: {trigger}",
+        "reason": f"switched from the local model: {trigger}",
         "trigger": trigger,
     }
 

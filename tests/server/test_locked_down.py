@@ -306,7 +306,7 @@ def test_no_websocket_is_there_that_the_walk_does_not_know():
     "url", ["redraft.example.org", "ftp://x", "https://", "https://a/b", "https://u@h", "https://[", "https://h?x"]
 )
 def test_an_address_that_is_none_is_refused(url: str):
-    with pytest.raises(Exception, match="no address"):
+    with pytest.raises(Exception, match="not an address"):
         public_origin(url)
 
 

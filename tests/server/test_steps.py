@@ -185,7 +185,7 @@ def test_the_time_of_a_job_ends_it_in_the_middle_of_a_step(folder: Path, model: 
         job = settled(server, begin(server))
         assert time.monotonic() - began < PATIENCE / 2
         assert (job["status"], len(model.asked)) == ("awaiting_review", 2)
-        assert "the time of this job" in job["answer"]
+        assert "this job has used up its time" in job["answer"]
         events = server.get(f"/api/agent/jobs/{job['id']}/events")["events"]
         assert [event["data"] for event in events if event["type"] == "budget.exhausted"] == [{"what": "seconds"}]
 

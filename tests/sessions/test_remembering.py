@@ -149,7 +149,7 @@ def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(ag
     assert agent_doc.read("plan.archive.md") == cut
     assert agent_doc.read("plan.md") == before.replace(cut, "")
     assert agent_doc.ok("diff", "plan.md") == "", "what was archived is no news"
-    assert "no more rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
+    assert "no older rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
     agent_doc.ok("compact", "plan.md", "--keep", "1")
     assert agent_doc.read("plan.archive.md") == ROUNDS, "the archive grows in order"
     for _ in range(2):
@@ -216,7 +216,7 @@ def test_compact_rewrites_nothing(inner: list[str], in_component: bool, keep: in
 
 
 def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
-    assert "All is well." in plan.ok("doctor", "plan.md")
+    assert "No problems found." in plan.ok("doctor", "plan.md")
     entry = {"pane": "%1", "file": "gone.md"}
     plan.write("odd.md", "<!-- agent:status -->\n")
     plan.write(".agent-doc/sessions.json", json.dumps({"a": entry, "b": {**entry, "file": "plan.md"}}))
@@ -226,9 +226,9 @@ def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
     done = plan.run("doctor", "odd.md")
     assert done.status == 1
     for said in (
-        "gone.md: It is registered and not there.",
-        "plan.md: It is registered as b, and has another id.",
-        "answers/plan.md-x.md: This answer never came into its document.",
+        "gone.md: It is registered but does not exist.",
+        "plan.md: It is registered as b but has another id.",
+        "answers/plan.md-x.md: This answer never reached its document.",
         "components.toml",
         "odd.md: <!-- agent:status --> in line 1 is never closed.",
     ):

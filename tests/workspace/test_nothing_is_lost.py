@@ -181,7 +181,7 @@ def test_a_merging_turn_does_not_write_unsaved_typing_as_its_own(folder: Folder)
     folder.put("a.md", "")
     workspace = folder.open()
     type_at_end(workspace, "a.md", "TYPED")
-    with pytest.raises(Refused, match="not saved"):
+    with pytest.raises(Refused, match="unsaved or undecided"):
         agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
     assert folder.text("a.md") == ""
     workspace.save("a.md")

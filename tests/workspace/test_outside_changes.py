@@ -461,7 +461,7 @@ def test_another_programs_turn_is_undone_whatever_became_of_the_conflict(folder:
         workspace.settle("a.md", hunk.id, "Emerald")
     conflicts = workspace.undo(number).conflicts
     if decided == "taken":
-        assert [clash.reason for clash in conflicts] == ["the same words were changed again since"]
+        assert [clash.reason for clash in conflicts] == ["the same words have been changed since"]
         assert folder.text("a.md") == replaced(POEM, Ember="Emerald")
         return
     assert not conflicts

@@ -251,7 +251,7 @@ def _enter_or_make(dir_fd: int, name: str, path: DocPath) -> tuple[int, bool]:
     except FileNotFoundError:
         pass
     except NotADirectoryError as error:
-        raise Refused(f"{path} is a file, so nothing can be put into it.", code="already_exists", path=path) from error
+        raise Refused(f"{path} is a file, not a folder.", code="already_exists", path=path) from error
     try:
         os.mkdir(name, dir_fd=dir_fd)
         new = True

@@ -73,7 +73,7 @@ def components(text: str) -> tuple[Component, ...]:
             found.append(Component(marker.name, marker.start, marker.end, marker.end, marker.end))
             continue
         if not waiting or waiting[-1][1].name != marker.name:
-            raise _unpaired_error(text, marker, "closes nothing that is open there")
+            raise _unpaired_error(text, marker, "closes nothing")
         place, opening = waiting.pop()
         attributes = {key: value.strip("\"'") for key, value in _ATTRIBUTE.findall(opening.attributes)}
         found[place] = Component(marker.name, opening.start, opening.end, marker.start, marker.end, attributes)
@@ -257,7 +257,7 @@ def fill_component(text: str, place: Component, content: str, filling: FillOptio
         if is_undisturbed(text, result, place):
             return result
     raise Refused(
-        f"With this content the markers of the document would no longer pair; {place.name!r} was left alone.",
+        f"With this content the document's markers would no longer match; {place.name!r} was left alone.",
         code="conflict",
         component=place.name,
     )
@@ -356,7 +356,7 @@ def parse_answer(text: str) -> Answer:
     if answer is None:  # a fence that one block leaves open may hide the end of it
         answer = _parse_blocks(text, markers(text, "patch", in_code=True))
     if answer is None:
-        raise Refused("The answer ends within a patch block; nothing of it was used.", code="model_output_cut_off")
+        raise Refused("The answer ends inside a patch block; none of it was used.", code="model_output_cut_off")
     return answer
 
 

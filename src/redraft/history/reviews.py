@@ -1,4 +1,4 @@
-"""Reviews, typing and tabs as they are kept, so that a crash costs nothing that was on the screen.
+"""Stored reviews, typing and tabs, so that a crash loses nothing that was on the screen.
 
 A review is written as an image: by snapshot its characters and the text that the person sees, the cuts between its
 runs, and what the disk held. What the person types after that is appended as it comes, unflushed, and folded into the

@@ -187,7 +187,7 @@ class SqliteFile(ABC):
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with folder_lock(folder, f"{name}.put-back"):
                 if self._log_is_gone:
-                    raise sqlite3.DatabaseError("a part of it is gone")
+                    raise sqlite3.DatabaseError("part of it is gone")
                 generation = _generation(self._connection)
                 copied = _generation_at(self.path) <= generation
                 aside = self._copy_into_place(generation + 1) if copied else ""
@@ -198,15 +198,15 @@ class SqliteFile(ABC):
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             self._trouble = (
                 f"The file of {self.what} was deleted, replaced or emptied while Redraft was running, and cannot be put"
-                f" back: {reason}. Nothing is kept until it can: copy what you typed."
+                f" back: {reason}. Nothing is stored until it is: copy what you typed."
             )
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
         if copied:
-            there = f" What lay in its place is kept as {aside}." if aside else ""
+            there = f" The file found in its place is kept as {aside}." if aside else ""
             self.losses.append(
-                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was put back"
-                f" as it was; nothing is lost.{there}"
+                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was "
+                f"restored; nothing is lost.{there}"
             )
         return copied
 
@@ -219,7 +219,7 @@ class SqliteFile(ABC):
             os.chmod(new, 0o600)
             self._connection.backup(copy)
             if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):  # pages that were cut off read as zeros
-                raise sqlite3.DatabaseError("a part of it is gone")
+                raise sqlite3.DatabaseError("part of it is gone")
             copy.execute(f"PRAGMA user_version={generation}")
         _sync(new, os.O_RDWR)
         there = os.path.exists(self.path)
@@ -248,7 +248,7 @@ class SqliteFile(ABC):
                 yield
                 self._run("COMMIT")
                 if not self._is_in_place() and not self._put_back():
-                    raise Busy("Another process has put this folder's history back; try again.")
+                    raise Busy("Another process has restored this folder's history; try again.")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")

@@ -38,7 +38,7 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     review, wanted = set_blanks_apart(review, blanks), wanted | blanks
     for part in review.parts:
         if part.id in wanted and part.unsettled:
-            standing = "yours" if part.working != part.base else "the one that stands there"
+            standing = "yours" if part.working != part.base else "the current text"
             choice = f"the agent's text or {standing}" if part.marks else "your text or theirs"
             raise Refused(
                 f"Somebody else changed the same words: choose {choice} first.", code="conflict", hunk_id=part.id
@@ -69,7 +69,7 @@ def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
 
 def _entangled_error(part: Part, when: str) -> Refused:
     return Refused(
-        f"Another turn changed the same words {when} this one: decide that one first, or the hunk as a whole.",
+        f"Another turn changed the same words {when} this one: decide that one first, or the whole hunk.",
         code="conflict",
         hunk_id=part.id,
     )
@@ -122,11 +122,11 @@ def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -
             parts.append(part)
             continue
         if part.author != "agent" or part.conflict or any(run.by == USER and run.in_working for run in part.runs):
-            raise Refused("Only a hunk that is all an agent's can be split.", hunk_id=part.id)
+            raise Refused("Only a hunk that is entirely an agent's can be split.", hunk_id=part.id)
         place = len(part.base) if base_at is None else base_at
         for text, cut in ((part.working, at), (part.base, place)):
             if not 0 <= cut <= len(text) or text[cut - 1 : cut + 1] == "\r\n":
-                raise Refused(f"There is no place {cut} to split the hunk at.", hunk_id=part.id, at=cut)
+                raise Refused(f"The hunk cannot be split at {cut}.", hunk_id=part.id, at=cut)
         for half in _halves(part, at, place):
             if not any(run.marks for run in half):
                 raise Refused("One half of the hunk would be empty.", hunk_id=part.id)

@@ -148,7 +148,7 @@ class IndexDatabase:
             return connection.execute("PRAGMA data_version").fetchone()[0]
 
     def load(self) -> list[IndexRow]:
-        """Take in the dictionaries; gives the files."""
+        """Take in the dictionaries; returns the files."""
         with self._use() as connection:
             found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
             self._segments = [Segment(*row) for row in found]

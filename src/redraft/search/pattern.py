@@ -369,7 +369,7 @@ def _check_query(query: str, *, by_line: bool) -> None:
             f"The query has an unpaired surrogate at character {error.start}.", code="invalid_text"
         ) from error
     if by_line and ("\n" in query or "\r" in query):
-        raise Refused("Files are searched line by line, so the query cannot hold a line break.")
+        raise Refused("Files are searched line by line, so the query cannot contain a line break.")
 
 
 def _engine() -> Any:
@@ -414,7 +414,7 @@ def _explain_error(query: str, said: str) -> str:
         return "Back-references are not supported: every pattern must match in linear time."
     if any(mark in query for mark in ("(?>", "(?(", "(?P=", "++", "*+", "?+")):
         return f"Atomic groups, conditions and possessive repeats are not supported ({said})."
-    return f"The pattern cannot be read: {said}."
+    return f"The pattern is not valid: {said}."
 
 
 def _to_unicode(pattern: str) -> str:

@@ -1,8 +1,8 @@
-"""A folder's server from its beginning to its end: a socket, the application, and a stop that loses nothing.
+"""A folder's server from start to stop: a socket, the application, and a shutdown that loses nothing.
 
-On the first signal no new request is taken, streams are ended so that clients come back to whoever is next, requests
-that run are waited for, and the agent's jobs are left as they stand, to be taken up again. Nothing is saved that the
-person has not saved: what they typed is in the history already, and there it stays.
+On the first signal no new request is accepted, streams are ended so that clients reconnect to the next server, running
+requests are awaited, and the agent's jobs are left to be resumed. Nothing is saved that the person has not saved: their
+typing is already in the history and stays there.
 """
 
 from __future__ import annotations
@@ -59,23 +59,25 @@ class ListenAddress:
 
 
 def check_team(place: ListenAddress, users: Users) -> None:
-    """A server that others reach has users, and says under which address."""
+    """A server that others can reach must have users and a public address."""
     if not place.for_team:
         return
     if place.public is None:
         raise Refused(
-            "Others would reach this server: say at which address with --public https://NAME. It speaks plain HTTP, so "
-            "put a server with TLS in front of it; docs/server.md shows how.",
+            "Other machines could reach this server: give its address with --public https://NAME. It speaks "
+            "plain HTTP, so put a TLS proxy in front of it; see docs/server.md.",
             field="public",
         )
     public_origin(place.public)
     if not users.all():
-        raise Refused("Others would reach this server: first let them in with `redraft users add NAME`.", field="host")
+        raise Refused(
+            "Other machines could reach this server: first add users with `redraft users add NAME`.", field="host"
+        )
 
 
 def serve(workspace: Workspace, place: ListenAddress, ready: Callable[[RunningServer, str], None]) -> None:
-    """Serve a folder until a signal says to end; `Busy` where it is served already. `ready` is told where, and the path
-    that lets a browser in."""
+    """Serve a folder until a signal; `Busy` if it is already being served. `ready` gets the address and the sign-in
+    path."""
     state = workspace.state
     users = Users(state)
     check_team(place, users)
@@ -108,7 +110,7 @@ def serve(workspace: Workspace, place: ListenAddress, ready: Callable[[RunningSe
 
 
 def _local_host(host: str) -> str:
-    """How this machine itself reaches the server."""
+    """The address at which this machine reaches the server."""
     return LOOPBACK if host in ("0.0.0.0", "::", "localhost") else host  # noqa: S104 - what somebody asked to listen at
 
 
@@ -182,7 +184,7 @@ class PrivateLogFile(RotatingFileHandler):
 
 
 def open_log(state: str) -> logging.Handler:
-    """Write to the folder's log from now on; gives the handler, to be closed in the end."""
+    """Write to the folder's log from now on; returns the handler, to be closed in the end."""
     handler = PrivateLogFile(
         os.path.join(state, LOG_FILE), maxBytes=MAX_LOG_BYTES, backupCount=KEPT_LOGS, encoding="utf-8"
     )

@@ -87,7 +87,7 @@ def audit(root: str) -> DocsAudit:
         total += len(split_lines(text))
         entries = list(_tree_entries(text))
         issues += [
-            DocsIssue(name, line, f"{path} is in the tree, and not in the project")
+            DocsIssue(name, line, f"{path} is in the tree but not in the project")
             for line, path in entries
             if not os.path.lexists(os.path.join(root, path))
         ]
@@ -95,7 +95,7 @@ def audit(root: str) -> DocsAudit:
         issues += _essay_issues(name, text)
     if total > BUDGET:
         issues.append(
-            DocsIssue(found[0], 0, f"the instruction files have {total} lines together; the budget is {BUDGET}")
+            DocsIssue(found[0], 0, f"the instruction files have {total} lines in total; the budget is {BUDGET}")
         )
     return DocsAudit(root, tuple(found), total, tuple(issues))
 
@@ -163,4 +163,4 @@ def _essay_issues(name: str, text: str) -> Iterator[DocsIssue]:
     for (start, title), end in zip(begins, ends, strict=True):
         written = [line for line in lines[start:end] if line.strip() and not line.startswith("#")]
         if len(written) >= ESSAY_LINES and not any(_ACTIONABLE.search(line) for line in written):
-            yield DocsIssue(name, start + 1, f"{title!r} has {len(written)} lines and nothing to act on")
+            yield DocsIssue(name, start + 1, f"{title!r} has {len(written)} lines but nothing to act on")

@@ -22,7 +22,7 @@ def editor_deadline(limits: Limits) -> AbstractContextManager[None]:
     def check() -> None:
         if time.monotonic() > until:
             raise Refused(
-                f"The document takes longer than {seconds} s as rich text. Nothing was changed.",
+                f"Converting the document to rich text takes longer than {seconds} s. Nothing was changed.",
                 code="limit_exceeded",
                 budget="editor_seconds",
             )

@@ -6,7 +6,7 @@ in a tool and raises `TypeError`.
 
 Models misspell: another name for a field, camel case, a number or a list written as a string. Such things are accepted
 where they can mean only one thing; everything else is refused with the name of the field and what it should be, and an
-unknown field with the nearest known one. Nothing is ever left out silently.
+unknown field with the nearest known one. Nothing is ever dropped silently.
 """
 
 from __future__ import annotations
@@ -197,11 +197,11 @@ def parse(takes: type[T], arguments: dict[str, Any]) -> T:
 def check_plain(value: Any, depth: int = 0) -> None:
     """Refuse what is no JSON value, is nested without need, or holds text that could not be sent on."""
     if depth > MAX_DEPTH:
-        raise Refused(f"Arguments may be nested {MAX_DEPTH} deep.")
+        raise Refused(f"Arguments may be nested at most {MAX_DEPTH} deep.")
     if isinstance(value, dict):
         for key, inner in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                raise Refused(f"The name of an argument is text, not {key!a}.")
+                raise Refused(f"An argument's name must be a string, not {key!a}.")
             check_plain(key, depth + 1)
             check_plain(inner, depth + 1)
     elif isinstance(value, list):
@@ -210,7 +210,7 @@ def check_plain(value: Any, depth: int = 0) -> None:
     elif isinstance(value, str):
         _check_unicode(value)
     elif not (value is None or isinstance(value, bool | int | float)):
-        raise Refused(f"Arguments are JSON values; {type(value).__name__} is none.")
+        raise Refused(f"Arguments must be JSON values, not {type(value).__name__}.")
 
 
 def _check_unicode(value: str) -> None:

@@ -207,7 +207,7 @@ class Documents:
         except Damaged as error:
             if not error.details:
                 raise  # the database itself could not be read
-            self.unreadable[path] = f"The review of {path} cannot be read any more: {error.message}"
+            self.unreadable[path] = f"The review of {path} can no longer be read: {error.message}"
             return None
 
     def _load_draft(self, path: str) -> Draft | None:

@@ -406,7 +406,7 @@ class Workspace:
         """There is nothing to undo but, perhaps, what another program did, which is never taken for the last turn."""
         for turn in self.turns():
             if turn.author.kind == "outside" and turn.state is State.APPLIED:
-                message = f"Only another program has written here: name its turn, {turn.id}, to take that back."
+                message = f"Only another program has written here: to undo that, name its turn, {turn.id}."
                 raise Refused(message, code="nothing_to_undo", turn=turn.id)
 
     def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:

@@ -231,7 +231,7 @@ def test_an_edit_that_cannot_be_placed_is_told_back(writing: Writing):
     model = writing.with_model(says)
     answer = writing.transform("story.md", "custom", custom_prompt="Make it coffee.")
     assert "gave him coffee." in writing.caller.text(answer["path"])
-    assert "does not stand in the passage" in model.asked[1].told_back
+    assert "is not in the passage" in model.asked[1].told_back
     assert "more than once" in model.asked[2].told_back
 
 

@@ -201,7 +201,7 @@ def test_an_editor_that_cannot_hand_in_its_typing_is_an_error_at_once(standing: 
         await until(lambda: anna.kinds == ["ask"])
         await anna.say(type="busy", id=anna.asked[0]["id"])
         answer = await asking
-        assert (answer["success"], "could not hand in" in answer["error"]) == (False, True)
+        assert (answer["success"], "could not send" in answer["error"]) == (False, True)
         await expect_same(anna, on=HELLO)
         await anna.leave()
 

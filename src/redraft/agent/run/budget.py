@@ -115,7 +115,7 @@ class Estimate:
 
     def describe(self, by_subagents: int = 0) -> str:
         money = "" if self.usd is None else f", about ${self.usd:.2f}"
-        read = f", {by_subagents} of them if subagents read the whole of a long document" if by_subagents else ""
+        read = f", {by_subagents} of them if subagents read a whole long document" if by_subagents else ""
         return f"about {self.tokens} tokens{money}{read}"
 
 

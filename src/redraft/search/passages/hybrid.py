@@ -85,7 +85,7 @@ class PassageIndex:
         self.add(chunks)
 
     def add(self, chunks: Sequence[Chunk], name: str = "") -> range:
-        """Take in the passages of a document; gives their numbers. The words of its name count as a heading's."""
+        """Take in the passages of a document; returns their numbers. The words of its name count as a heading's."""
         self._chunks += chunks
         if self._meaning is not None:
             self._meaning.add(chunks)

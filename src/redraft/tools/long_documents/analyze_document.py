@@ -49,22 +49,22 @@ class AnalyzeDocumentResult(ChangeResult):
     """The answer of `analyze_document`."""
 
     status: Literal["complete"]
-    result_tab_id: Annotated[str | None, Field("The tab with the result; null while it is only staged.")]
+    result_tab_id: Annotated[str | None, Field("The tab with the result; null while only staged.")]
     path: Annotated[str, Field("The document with the result.")]
     summary: str
     details: Annotated[
         dict[str, Any],
         Field("By task: characters (name, mentions, first_appearance: a line from 0), events, figures, findings."),
     ]
-    effort: Annotated[dict[str, int], Field("How many chunks were read, and how many answers a model was asked for.")]
+    effort: Annotated[dict[str, int], Field("How many chunks were read, and how many model calls were made.")]
     note: NotRequired[str]
 
 
 @tool("create", "tabs", serves="TK-analyze TK-sub", needs="model")
 def analyze_document(given: AnalyzeDocument, context: ToolContext) -> AnalyzeDocumentResult:
     """Analyse a whole document of any length: its characters, plot, style, a summary, or a question of your own. Long
-    documents are read in chunks, by several readers at once; what was read before is not read again. The full result is
-    written to a new document, or to output_tab. Numbers are counted, not guessed."""
+    documents are read in chunks, in parallel; unchanged chunks are not read again. The full result is written to a new
+    document, or to output_tab. Numbers are counted, not guessed."""
     prompt = _prompt(given)
     place, document = target_document(given, context)
     output = None if given.output_tab is None else resolve_target(Target(tab_id=given.output_tab), context)
@@ -90,16 +90,16 @@ def analyze_document(given: AnalyzeDocument, context: ToolContext) -> AnalyzeDoc
 def _prompt(given: AnalyzeDocument) -> str:
     prompt = (given.custom_prompt or "").strip()
     if given.task == "custom" and not prompt:
-        raise Refused("A custom analysis needs its question.", code="content_required", field="custom_prompt")
+        raise Refused("A custom analysis needs a question.", code="content_required", field="custom_prompt")
     if len(prompt) > MAX_PROMPT:
-        raise Refused(f"A question has at most {MAX_PROMPT} characters.", field="custom_prompt")
+        raise Refused(f"A question may have at most {MAX_PROMPT} characters.", field="custom_prompt")
     return prompt if given.task == "custom" else ""
 
 
 def check_allowed(context: ToolContext, action: Action, path: str) -> None:
     """Refuse at once what the turn would refuse in the end, before any money is spent on it."""
     if context.author.is_agent and context.rules.verdict(action, path) is Verdict.DENY:
-        message = f"The mode {context.rules.name!r} does not allow to {action} {path}."
+        message = f"The mode {context.rules.name!r} does not let agents {action} {path}."
         raise Forbidden(message, code="mode_refuses", path=path)
 
 
@@ -113,10 +113,10 @@ def _analysis(source: Source, task: Task, prompt: str, context: ToolContext) -> 
     if task == "style":
         figures = style_figures(source.text)
         told = f"{figures['words']} words in {figures['sentences']} sentences."
-        return Analysis(told, {"figures": figures, "note": "Counted; no model was asked."})
+        return Analysis(told, {"figures": figures, "note": "Counted without a model."})
     if task == "characters":
         return _names(source)
-    raise no_model_error(f'The task "{task}" needs a model, and none is set up here; "characters" and "style" do not.')
+    raise no_model_error(f'The task "{task}" needs a model, and none is set up; "characters" and "style" do not.')
 
 
 def _names(source: Source) -> Analysis:
@@ -125,7 +125,7 @@ def _names(source: Source) -> Analysis:
         {"name": each.name, "mentions": each.count, "first_appearance": each.first_line}
         for each in likely_names(source.text, MOST_NAMES)
     ]
-    note = "Found by capital letters; no model was asked, so places may be among them and nicknames stand apart."
+    note = "Found by capital letters, without a model: places may be among them, and nicknames are listed separately."
     names = ", ".join(each.name for each in likely_names(source.text, 5))
     told = f"Found {len(listed)} names; most often mentioned: {names}." if listed else "Found no names."
     return Analysis(told, {"characters": listed, "note": note})

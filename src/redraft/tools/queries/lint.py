@@ -57,7 +57,7 @@ def lint(text: str, kind: Format) -> list[LintFinding]:
     prose, found = _prose(flat)
     found += [*_headings(flat), *_links(prose), *_tables(prose)]
     found += [
-        LintFinding(line.number, "heading-space", "A heading needs a blank after its # marks.")
+        LintFinding(line.number, "heading-space", "A heading needs a space after its # marks.")
         for line in prose
         if _HEADING.match(line.text)
     ]
@@ -69,7 +69,7 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
     start = flat.count("\n", 0, frontmatter_end(flat))
     found: list[LintFinding] = []
     if not start and _FRONTMATTER.match(flat):
-        found.append(LintFinding(0, "frontmatter-open", "The frontmatter is not ended by a line ---."))
+        found.append(LintFinding(0, "frontmatter-open", "The frontmatter has no closing --- line."))
     blocks = fences(flat, frontmatter_end(flat))
     code = {number for lines in line_ranges(flat, blocks) for number in lines}
     prose: list[_ProseLine] = []
@@ -86,10 +86,10 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
             opened = number if comment else opened
     if blocks and not blocks[-1].closed and blocks[-1].end == len(flat):
         line = flat.count("\n", 0, blocks[-1].start)
-        message = f"The fence {blocks[-1].fence} is never closed: all that follows is code."
+        message = f"The fence {blocks[-1].fence} is never closed: everything after it is code."
         found.append(LintFinding(line, "fence-open", message))
     if comment:
-        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing that follows is shown."))
+        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing after it is shown."))
     return prose, found
 
 
@@ -97,7 +97,7 @@ def _headings(flat: str) -> Iterator[LintFinding]:
     marks = headings(flat)
     for above, mark in pairwise(marks):
         if mark.level > above.level + 1:
-            message = f"The heading is of level {mark.level}, under one of level {above.level}."
+            message = f"The heading has level {mark.level}, directly under one of level {above.level}."
             yield LintFinding(mark.line, "heading-skips", message)
     open_: list[tuple[int, dict[str, int]]] = [(0, {})]
     for mark in marks:
@@ -108,9 +108,7 @@ def _headings(flat: str) -> Iterator[LintFinding]:
         if not mark.title:
             yield LintFinding(mark.line, "heading-empty", "The heading has no title.")
         elif first != mark.line:
-            yield LintFinding(
-                mark.line, "heading-twice", f"The same heading stands on line {first}, in the same section."
-            )
+            yield LintFinding(mark.line, "heading-twice", f"The same heading is on line {first}, in the same section.")
         open_.append((mark.level, {}))
 
 
@@ -120,7 +118,7 @@ def _links(prose: list[_ProseLine]) -> Iterator[LintFinding]:
         for mark in _EMPTY_LINK.finditer(text):
             yield LintFinding(number, "link-empty", f"The link {mark[0]} leads nowhere.")
         for mark in _REVERSED_LINK.finditer(text):
-            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are interchanged in {mark[0]}.")
+            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are swapped in {mark[0]}.")
         for mark in _REFERENCE.finditer(text):
             name = mark["note"] or mark["name"] or mark["text"]
             if _name(name) not in defined:

@@ -75,7 +75,7 @@ def _create(title: str, folder: str, template: str, text: str, listed: Listing) 
         known = best_matches(folder.replace("folder", ""), listed.folders)
         path = f"{known[0] if len(known) == 1 else folder.strip('/ ')}/{path}"
     if path in listed.files:
-        return f"{path} is there already; I left it as it is."
+        return f"{path} already exists; I did not change it."
     content = f"{text.strip()}\n" if text.strip() else None
     if not content and not template and path.endswith(".md"):
         content = f"# {title.removesuffix('.md').rpartition('/')[2]}\n"
@@ -83,7 +83,7 @@ def _create(title: str, folder: str, template: str, text: str, listed: Listing) 
     if not outcome.ok:
         raise ScriptEnd(f"I could not create {path}: {outcome.message}")
     source = f" from the template {template}" if template else ""
-    return f"{outcome.data['path']} is prepared{source}."
+    return f"{outcome.data['path']} is ready for review{source}."
 
 
 def _file_name(title: str) -> str:

@@ -125,7 +125,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
 
 
 MAX_DOCUMENTS = 200
-NOT_DONE, GO_ON = "Not done yet, since one job has only so many calls: ", ". Ask again and I go on."
+NOT_DONE, GO_ON = "Not done yet, because a job has a limited number of calls: ", ". Ask again to continue."
 SNIPPETS, SNIPPET = 3, 100
 
 _EACH = (
@@ -161,10 +161,10 @@ give [(character|person|place)] <old> [new] name <new> [(in|throughout|across) <
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
     old, new = slots["old"].strip(), slots["new"].strip()
     if old == new:
-        return f"“{old}” is already what you want it to be called."
+        return f"“{old}” is already the name you want."
     paths, more = yield from _candidates(old, new, slots["doc"], desk)
     if not paths:
-        return f"I find “{old}” as a whole word in no document; nothing was changed."
+        return f"“{old}” does not occur as a whole word in any document; nothing was changed."
     waiting = _remaining_paths(desk.earlier, old, new)
     paths = [path for path in paths if path in waiting] or paths
     readings = yield from _read_documents(paths, desk)
@@ -183,8 +183,8 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     done += [f"- {each.path}: not read. {each.failed}" for each in readings if each.failed]
     unread = [path for path in paths if path not in plans]
     rest = f"\n\n{NOT_DONE}{', '.join(unread)}{GO_ON}" if unread else ""
-    head = f"{_head(old, new)}{pluralize(total, 'place')}, prepared as one turn."
-    return "\n".join([head, *done]) + rest + ("\nThere may be more documents than the search shows." if more else "")
+    head = f"{_head(old, new)}{pluralize(total, 'place')}, as one turn for review."
+    return "\n".join([head, *done]) + rest + ("\nThere may be more documents than the search found." if more else "")
 
 
 def _head(old: str, new: str) -> str:
@@ -242,7 +242,7 @@ def _can_contain(shown: list[str], old: str, new: str) -> bool:
 
 def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], desk: ScriptContext) -> None:
     counts = ", ".join(f"{each.path} ({plans[each.path].count})" for each in due)
-    desk.notes.append(f"“{old}” stands in: {counts}.")
+    desk.notes.append(f"“{old}” occurs in: {counts}.")
 
 
 def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptCall:
@@ -265,7 +265,10 @@ def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> st
         return f"- {reading.path}: not changed. {failed}"
     said = f"- {reading.path}: {count}"
     if not reading.whole:
-        said += " (too long to read whole: changed as you wrote it, in code too; other forms of the word stay)"
+        said += (
+            " (too long to read in full: replaced exactly as you wrote it, in code too; other forms of the word "
+            "were left)"
+        )
     elif plan.left:
         said += f" ({plan.left} more in code, keys or link targets left as they are)"
     return said
@@ -273,9 +276,9 @@ def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> st
 
 def _explain_no_match(old: str, readings: list[ReadLines], plans: dict[str, RenameResult]) -> str:
     left = sum(plan.left for plan in plans.values())
-    where = f" It stands {left} times in code, keys or link targets, which I leave alone." if left else ""
+    where = f" It occurs {left} times in code, keys or link targets, which I leave alone." if left else ""
     failed = "".join(f" {each.path}: {each.failed}" for each in readings if each.failed)
-    return f"I find “{old}” as a whole word nowhere in the text; nothing was changed.{where}{failed}"
+    return f"“{old}” does not occur as a whole word in the text; nothing was changed.{where}{failed}"
 
 
 INTENT = Intent(
