@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.review.blanks import blanks_to_save, set_blanks_apart
+from redraft.review.blanks import Around, blank_at_end, blanks_to_save, keep_words_apart, save_blanks
 from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
@@ -34,8 +34,7 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     """Take the chosen hunks, as they stand in working, into base. A conflict has to be settled first. Where a `turn` is
     named, the words of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
-    blanks = blanks_to_save(review, wanted, turn)
-    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    review = save_blanks(review, [blank.name for blank in blanks_to_save(review, wanted, turn)])
     for part in review.parts:
         if part.id in wanted and part.unsettled:
             standing = "yours" if part.working != part.base else "the one that stands there"
@@ -485,17 +484,37 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
         at += sum(len(part.working) for part in before[done:first])
         after += before[done:first]
         runs = [run for part in before[first:last] for run in part.runs]
-        after += group_runs(set_insertions_apart(_restore_retyped(rewrite(runs, some, at))))
+        runs = rewrite(runs, some, at)
+        # Only who types can type something again: a blank that an agent leaves stays the one that it is.
+        runs = _restore_retyped(runs) if some[0].mark == USER else runs
+        around = _around(after, before, last)
+        runs = keep_words_apart(set_insertions_apart(runs, *around.seen), around)
+        after += group_runs(runs)
         at += sum(len(part.working) for part in before[first:last])
         done = last
     return Review(join_parts([*after, *before[done:]], review.parts))
 
 
-def set_insertions_apart(runs: list[Run]) -> list[Run]:
+def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
+    """The characters behind the parts that are `done` and before those from `last` on."""
+    behind = range(last, len(parts))
+    return Around(
+        (
+            next((part.own[-1] for part in reversed(done) if part.own), ""),
+            next((parts[index].own[0] for index in behind if parts[index].own), ""),
+        ),
+        (
+            next((part.working[-1] for part in reversed(done) if part.working), ""),
+            next((parts[index].working[0] for index in behind if parts[index].working), ""),
+        ),
+    )
+
+
+def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
     """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
     with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out."""
-    out = [run for run in _set_removals_apart(list(join_runs(runs))) if run.text]
+    that are taken out. They stand between these two characters that the person sees."""
+    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
     out = list(join_runs(out))
     for index in range(1, len(out) - 1):
         before, inside, behind = out[index - 1 : index + 2]
@@ -510,23 +529,38 @@ def set_insertions_apart(runs: list[Run]) -> list[Run]:
     return out
 
 
-def _set_removals_apart(runs: list[Run]) -> list[Run]:
-    """The runs, where an edit took out the blank in front of words that another had taken out with the blank behind
-    them, and goes on behind those: each as well took out the other blank, and then none stands around the other."""
+def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
+    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
+    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
+    instead, if they would run into the word before once it is taken back, and into none behind."""
     out = list(runs)
-    for index, blank in enumerate(runs):
-        if not blank.gone or blank.clash or not blank.text.isspace():
+    for index in range(len(runs) - 1, -1, -1):
+        first = out[index]
+        blank = blank_at_end(first.text)
+        if not first.gone or first.clash or not blank:
             continue
-        behind = index + 1
-        while behind < len(out) and out[behind].gone == out[index + 1].gone != blank.gone and out[behind].gone:
-            behind += 1
-        if behind - index < 2 or behind == len(out) or out[behind].gone != blank.gone:
+        last = index + 1
+        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
+            last += 1
+        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
             continue
-        last, follower = out[behind - 1], out[behind]
-        if blank.by == last.by == follower.by and not last.clash and last.text.endswith(blank.text):
-            out[index] = blank._replace(gone=last.gone)
-            out[behind - 1] = last._replace(text=last.text.removesuffix(blank.text))
-            out[behind] = follower._replace(text=blank.text + follower.text)
+        inner, follower = out[last - 1], out[last]
+        if inner.clash or inner.is_agents != first.is_agents or blank_at_end(inner.text) != blank:
+            continue
+        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
+        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
+        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
+        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
+            continue
+        out[last - 1 : last + 1] = [
+            inner._replace(text=inner.text.removesuffix(blank)),
+            inner._replace(text=blank, gone=follower.gone),
+            follower,
+        ]
+        out[index : index + 1] = [
+            first._replace(text=first.text.removesuffix(blank)),
+            first._replace(text=blank, gone=inner.gone),
+        ]
     return out
 
 
