@@ -358,3 +358,17 @@ def test_a_rollback_takes_the_words_of_its_own_hunk_back_and_not_a_blank_of_anot
     done, answer = folder.undo(second)
     assert done, answer
     assert folder.text(name)[0] == "one mine two three\n"
+
+
+@pytest.mark.covers("P6")
+def test_a_rollback_of_a_hunk_whose_turn_was_undone_brings_nothing_back_twice(folder: Folder, name: str):
+    folder.put(name, "one two three four\n")
+    turn = propose(folder, name, "one three four\n")
+    where = f"/api/agent/checkpoints/{accept_all(folder, name)}"
+    hunks = [hunk["hunk_id"] for file in folder.server.get(where)["affected_files"] for hunk in file["hunks"]]
+    propose(folder, name, "one NEW WORDS four\n")
+    accept_all(folder, name)
+    done, answer = folder.undo(turn)
+    assert done, answer
+    folder.server.post(f"{where}/rollback", {"mode": "scoped_selected", "hunk_ids": hunks})
+    assert folder.bytes_of(name) == b"one two NEW WORDS four\n"
