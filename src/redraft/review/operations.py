@@ -278,7 +278,12 @@ def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
     parts: list[Part] = []
     for part in review.parts:
         after = act(part)
-        parts += [part] if after is part else group_runs(after.runs)
+        if after is part:
+            parts.append(part)
+        elif all(run.plain for run in after.runs):  # most are, of many that are decided at once
+            parts.append(_plain_part("".join([run.text for run in after.runs])))
+        else:
+            parts += group_runs(after.runs)
     return Review(join_parts(parts, review.parts))
 
 
