@@ -94,6 +94,16 @@ def test_typing_that_comes_back_amid_what_another_proposal_takes_out_runs_into_n
     assert set(after.working.split()) == {"one", "NEW", "two", "mine"}
 
 
+def test_edits_of_two_turns_within_one_word_are_decided_together() -> None:
+    review = propose(Review.of("one dt2a three\n"), "one Aa12a three\n", "t1")
+    review = propose(review, "one Aa13a three\n", "t2")
+    assert [(hunk.base, hunk.working) for hunk in review.hunks] == [("dt2a", "Aa13a")]
+    assert withdraw(review, "t1") is None  # nothing is left of the word that the second turn changed
+    after = withdraw(review, "t2")
+    assert after is not None
+    assert after.working == "one Aa12a three\n"
+
+
 class Words:
     """A review in which no two words are the same, and random acts on it."""
 

@@ -372,3 +372,19 @@ def test_a_rollback_of_a_hunk_whose_turn_was_undone_brings_nothing_back_twice(fo
     assert done, answer
     folder.server.post(f"{where}/rollback", {"mode": "scoped_selected", "hunk_ids": hunks})
     assert folder.bytes_of(name) == b"one two NEW WORDS four\n"
+
+
+@pytest.mark.covers("P6")
+def test_an_undo_brings_nothing_back_twice_that_a_rollback_put_before_what_was_typed_there(folder: Folder, name: str):
+    folder.put(name, "one two three\n")
+    turn = propose(folder, name, "two three\n")
+    where = f"/api/agent/checkpoints/{accept_all(folder, name)}"
+    hunks = [hunk["hunk_id"] for file in folder.server.get(where)["affected_files"] for hunk in file["hunks"]]
+    type_before(folder, name, "two", "mine ")
+    folder.save(name)
+    propose(folder, name, "mine NEW WORDS\n")
+    accept_all(folder, name)
+    folder.server.post(f"{where}/rollback", {"mode": "scoped_selected", "hunk_ids": hunks})
+    assert folder.bytes_of(name) == b"one mine NEW WORDS\n"
+    folder.undo(turn)
+    assert folder.bytes_of(name) == b"one mine NEW WORDS\n"

@@ -374,7 +374,29 @@ def group_runs(runs: Iterable[Run]) -> list[Part]:
             while index < len(listed) and not listed[index].plain and not listed[index].marks:
                 index += 1
         parts.append(Part(tuple(listed[start:index])))
-    return _with_words([_settle(part) for part in _with_conflicts(parts)])
+    return _with_words([_settle(part) for part in _with_same_words(_with_conflicts(parts))])
+
+
+def _with_same_words(parts: list[Part]) -> list[Part]:
+    """The parts, edits of several turns that meet within a word as one: half of a word is of no use."""
+    joined: list[Part] = []
+    for part in parts:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and before.turns
+            and part.turns
+            and before.turns != part.turns
+            and _is_one_word(before, part)
+        ):
+            joined[-1] = Part((*before.runs, *part.runs))
+        else:
+            joined.append(part)
+    return joined
+
+
+def _is_one_word(part: Part, behind: Part) -> bool:
+    return part.runs[-1].text[-1].isalnum() and behind.runs[0].text[0].isalnum()
 
 
 def _with_conflicts(parts: list[Part]) -> list[Part]:

@@ -164,7 +164,14 @@ class Tombstones:
         """Let the file have what no tombstone says behind those from `start` on."""
         piece.added = any(not each.pending for each in self._pieces[start:end])
         if step.undone is not None:
-            self._forget(start, end, step.matcher(""))
+            matches = step.matcher("")
+            here = any(each.accepted and matches(each) for each in self._pieces[start:end])
+            # What was typed beside its place may have put it on the other side of that.
+            same = [at for at, each in enumerate(self._pieces) if each.accepted and each.text == piece.text]
+            if not here and same:
+                nearest = min(same, key=lambda at: abs(at - start))
+                self._forget(nearest, nearest + 1, matches)
+            self._forget(start, end, matches)
         self._pieces.insert(end, piece)
 
     def _takes_only(self, change: Change, tokens: AbstractSet[str]) -> bool:
