@@ -7,13 +7,14 @@ away.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
 from redraft.review.blanks import Around, blank_at_end, blanks_to_save, keep_words_apart, save_blanks
-from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.review import Part, Review, group_runs, join_parts, join_runs, lost_words
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
@@ -259,13 +260,11 @@ def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
 
 
 def _is_inside(part: Part) -> bool:
-    """Whether the person typed within or right behind what the agent put in, so perhaps about it."""
-    before: Run | None = None
-    for run in part.runs:
-        if run.by == USER and before is not None and before.is_agents:
-            return True
-        before = run
-    return False
+    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it."""
+    return any(
+        (behind.by == USER and before.is_agents) or (before.by == USER and behind.is_agents and USER in behind.gone)
+        for before, behind in pairwise(run for run in part.runs if run.by)
+    )
 
 
 def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Review:
@@ -491,7 +490,7 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
         runs = [run for part in before[first:last] for run in part.runs]
         runs = rewrite(runs, some, at)
         # Only who types can type something again: a blank that an agent leaves stays the one that it is.
-        runs = _restore_retyped(runs) if some[0].mark == USER else runs
+        runs = _restore_retyped(_return_kept_characters(runs)) if some[0].mark == USER else runs
         around = _around(after, before, last)
         runs = keep_words_apart(set_insertions_apart(runs, *around.seen), around)
         after += group_runs(runs)
@@ -569,6 +568,45 @@ def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
     return out
 
 
+def _return_kept_characters(runs: list[Run]) -> list[Run]:
+    """The runs, where the person took out an agent's words: with them go the characters that the agent kept of the old
+    words, and the blanks between. They are no words of their own, so the agent's edit is taken to have replaced them
+    too: a reject brings the old words back whole. Saved words that the person took out beside them stay out."""
+    out: list[Run] = []
+    for removed, stretch in groupby(runs, lambda run: not run.in_working):
+        some = list(stretch)
+        if removed and any(run.is_agents and run.gone == (USER,) for run in some):
+            some = list(_give_to_agent(some))
+        out += some
+    return out
+
+
+def _give_to_agent(runs: list[Run]) -> Iterator[Run]:
+    """See `_return_kept_characters`: these runs are a stretch of which the person sees nothing any more."""
+    pieces = [run._replace(text=piece) for run in runs for piece in re.findall(r"\s+|\S+", run.text)]
+    seen = [index for index, run in enumerate(pieces) if run.gone == (USER,) and run.by != USER and not run.clash]
+    marks: dict[int, str] = {}
+    for word in _words(pieces, seen):
+        mark = next((pieces[index].by for index in word if pieces[index].is_agents), "")
+        marks.update(dict.fromkeys(word, mark))
+    for place, index in enumerate(seen):
+        if pieces[index].text.isspace() and not marks[index]:
+            beside = (marks[seen[other]] for other in (place - 1, place + 1) if 0 <= other < len(seen))
+            marks[index] = next(filter(None, beside), "")
+    for index, run in enumerate(pieces):
+        if not run.by and marks.get(index):
+            yield run._replace(gone=(marks[index],))
+            yield run._replace(by=marks[index])
+        else:
+            yield run
+
+
+def _words(pieces: list[Run], seen: list[int]) -> Iterator[list[int]]:
+    """The places of pieces that stood together as a word, or as the blanks between two."""
+    for _, word in groupby(seen, lambda index: pieces[index].text.isspace()):
+        yield list(word)
+
+
 def _restore_retyped(runs: list[Run]) -> list[Run]:
     """Where the person typed again what they, or an agent, had just taken out there, it is as it was: an agent's edit
     of it is refused by that, if nothing else of the edit is left to see."""
@@ -629,9 +667,13 @@ def _range(parts: Sequence[Part], starts: list[int], touch: RunEdit) -> tuple[in
         first = max(bisect_left(starts, touch.start) - 1, 0)
         last = first + 1
     if touch.mark == USER:
-        # What the person typed beside it is one with it.
-        while first > 0 and starts[first] == touch.start and not parts[first - 1].marks and not parts[first - 1].same:
+        # What the person typed beside it is one with it, and so are an agent's words that they took out there.
+        while first > 0 and starts[first] == touch.start and _joins(parts[first - 1], parts[first - 1].runs[::-1]):
             first -= 1
-        while last < len(parts) and starts[last] == touch.end and not parts[last].marks and not parts[last].same:
+        while last < len(parts) and starts[last] == touch.end and _joins(parts[last], parts[last].runs):
             last += 1
     return first, last
+
+
+def _joins(part: Part, runs: Iterable[Run]) -> bool:
+    return (not part.marks and not part.same) or lost_words(runs)
