@@ -19,6 +19,7 @@ from redraft.review.operations import (
     resolve,
     take_theirs,
     type_into,
+    withdraw,
 )
 from redraft.review.outside_change import apply_outside_change
 from redraft.review.review import Review
@@ -446,3 +447,36 @@ def test_what_is_typed_in_place_of_an_agents_word_is_one_hunk_with_it():
     review = typed(proposed(Review.of("The cat sat.\n"), "cat", "dog"), "dog", "hound")
     (hunk,) = review.hunks
     assert (hunk.author, hunk.base, hunk.working) == ("mixed", "cat", "hound")
+
+
+TYPED_EVERYWHERE = (
+    *(("wbbz", "wbb1z"), ("wadz", "w2adz"), ("wccz", "wcc3z"), ("waaz", "4waaz"), ("wacz", "wa5cz")),
+    *(("wcaz", "wca6z"), ("wbb1z", "wb7b1z"), ("wbaz", "8wbaz")),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"), [("AGFZ", "AGBD", True), ("AGF AGFZ", "AGH", True), ("AGFZ\n4waaz", "ZZ", False)]
+)
+def test_an_agents_words_within_a_conflict_are_edited_whole_or_not_at_all_and_come_back_with_a_reject(
+    old: str, new: str, shown: bool
+):
+    base = "waaz wabz wacz wadz\nwbaz wbbz wbcz\nwcaz wcbz wccz"
+    review = Review.of(base)
+    for word, becomes in TYPED_EVERYWHERE:
+        review = typed(review, word, becomes)
+    review = apply_outside_change(review, base.replace("wbcz", "OUTD wbcz"))
+    assert [hunk.conflict for hunk in review.hunks] == [True]
+    review = apply_agent_turn(review, review.working, f"AGF AGFZ\n{review.working}", "first")
+    assert review.working.startswith("AGF AGFZ\n4waaz")
+    after = proposed_beside(review, old, new)
+    assert after.working == (review.working.replace(old, new) if shown else review.working)
+    undone = withdraw(after, "second")
+    assert undone is not None
+    assert undone.working == review.working
+
+
+def proposed_beside(review: Review, old: str, new: str) -> Review:
+    at = review.working.index(old)
+    change = Change((Edit(at, old, new),))
+    return apply_agent_turn(review, review.working, change.apply(review.working), "second", [change])

@@ -453,14 +453,18 @@ def _overlay(working: str, first: Edit, second: Edit) -> Edit:
 
 
 def _in_conflicts(review: Review, touches: list[RunEdit]) -> list[RunEdit]:
-    """Where a conflict waits already, what another agent does there waits with it."""
+    """Where a conflict waits already, what another agent does there waits with it. Words that an agent put in there are
+    not what the conflict is about: they are edited as everywhere."""
     places: list[tuple[int, int]] = []
     at = 0
     for part in review.parts:
-        end = at + len(part.working)
-        if part.conflict:
-            places.append((at, end))
-        at = end
+        for run in part.runs if part.conflict else ():
+            end = at + (len(run.text) if run.in_working else 0)
+            if end > at and not run.is_agents:
+                start = places.pop()[0] if places and places[-1][1] == at else at
+                places.append((start, end))
+            at = end
+        at += 0 if part.conflict else len(part.working)
     if not places:
         return touches
     return [
