@@ -7,13 +7,14 @@ away.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.review.blanks import blanks_to_save, set_blanks_apart
-from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.blanks import Around, blank_at_end, blanks_to_save, keep_words_apart, save_blanks
+from redraft.review.review import Part, Review, group_runs, join_parts, join_runs, lost_words
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
@@ -34,8 +35,7 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     """Take the chosen hunks, as they stand in working, into base. A conflict has to be settled first. Where a `turn` is
     named, the words of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
-    blanks = blanks_to_save(review, wanted, turn)
-    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    review = save_blanks(review, [blank.name for blank in blanks_to_save(review, wanted, turn)])
     for part in review.parts:
         if part.id in wanted and part.unsettled:
             standing = "yours" if part.working != part.base else "the current text"
@@ -260,13 +260,11 @@ def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
 
 
 def _is_inside(part: Part) -> bool:
-    """Whether the person typed within or right behind what the agent put in, so perhaps about it."""
-    before: Run | None = None
-    for run in part.runs:
-        if run.by == USER and before is not None and before.is_agents:
-            return True
-        before = run
-    return False
+    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it."""
+    return any(
+        (behind.by == USER and before.is_agents) or (before.by == USER and behind.is_agents and USER in behind.gone)
+        for before, behind in pairwise(run for run in part.runs if run.by)
+    )
 
 
 def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Review:
@@ -279,7 +277,12 @@ def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
     parts: list[Part] = []
     for part in review.parts:
         after = act(part)
-        parts += [part] if after is part else group_runs(after.runs)
+        if after is part:
+            parts.append(part)
+        elif all(run.plain for run in after.runs):  # most are, of many that are decided at once
+            parts.append(_plain_part("".join([run.text for run in after.runs])))
+        else:
+            parts += group_runs(after.runs)
     return Review(join_parts(parts, review.parts))
 
 
@@ -450,14 +453,18 @@ def _overlay(working: str, first: Edit, second: Edit) -> Edit:
 
 
 def _in_conflicts(review: Review, touches: list[RunEdit]) -> list[RunEdit]:
-    """Where a conflict waits already, what another agent does there waits with it."""
+    """Where a conflict waits already, what another agent does there waits with it. Words that an agent put in there are
+    not what the conflict is about: they are edited as everywhere."""
     places: list[tuple[int, int]] = []
     at = 0
     for part in review.parts:
-        end = at + len(part.working)
-        if part.conflict:
-            places.append((at, end))
-        at = end
+        for run in part.runs if part.conflict else ():
+            end = at + (len(run.text) if run.in_working else 0)
+            if end > at and not run.is_agents:
+                start = places.pop()[0] if places and places[-1][1] == at else at
+                places.append((start, end))
+            at = end
+        at += 0 if part.conflict else len(part.working)
     if not places:
         return touches
     return [
@@ -485,17 +492,37 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
         at += sum(len(part.working) for part in before[done:first])
         after += before[done:first]
         runs = [run for part in before[first:last] for run in part.runs]
-        after += group_runs(set_insertions_apart(_restore_retyped(rewrite(runs, some, at))))
+        runs = rewrite(runs, some, at)
+        # Only who types can type something again: a blank that an agent leaves stays the one that it is.
+        runs = _restore_retyped(_return_kept_characters(runs)) if some[0].mark == USER else runs
+        around = _around(after, before, last)
+        runs = keep_words_apart(set_insertions_apart(runs, *around.seen), around)
+        after += group_runs(runs)
         at += sum(len(part.working) for part in before[first:last])
         done = last
     return Review(join_parts([*after, *before[done:]], review.parts))
 
 
-def set_insertions_apart(runs: list[Run]) -> list[Run]:
+def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
+    """The characters behind the parts that are `done` and before those from `last` on."""
+    behind = range(last, len(parts))
+    return Around(
+        (
+            next((part.own[-1] for part in reversed(done) if part.own), ""),
+            next((parts[index].own[0] for index in behind if parts[index].own), ""),
+        ),
+        (
+            next((part.working[-1] for part in reversed(done) if part.working), ""),
+            next((parts[index].working[0] for index in behind if parts[index].working), ""),
+        ),
+    )
+
+
+def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
     """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
     with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out."""
-    out = [run for run in _set_removals_apart(list(join_runs(runs))) if run.text]
+    that are taken out. They stand between these two characters that the person sees."""
+    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
     out = list(join_runs(out))
     for index in range(1, len(out) - 1):
         before, inside, behind = out[index - 1 : index + 2]
@@ -510,24 +537,78 @@ def set_insertions_apart(runs: list[Run]) -> list[Run]:
     return out
 
 
-def _set_removals_apart(runs: list[Run]) -> list[Run]:
-    """The runs, where an edit took out the blank in front of words that another had taken out with the blank behind
-    them, and goes on behind those: each as well took out the other blank, and then none stands around the other."""
+def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
+    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
+    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
+    instead, if they would run into the word before once it is taken back, and into none behind."""
     out = list(runs)
-    for index, blank in enumerate(runs):
-        if not blank.gone or blank.clash or not blank.text.isspace():
+    for index in range(len(runs) - 1, -1, -1):
+        first = out[index]
+        blank = blank_at_end(first.text)
+        if not first.gone or first.clash or not blank:
             continue
-        behind = index + 1
-        while behind < len(out) and out[behind].gone == out[index + 1].gone != blank.gone and out[behind].gone:
-            behind += 1
-        if behind - index < 2 or behind == len(out) or out[behind].gone != blank.gone:
+        last = index + 1
+        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
+            last += 1
+        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
             continue
-        last, follower = out[behind - 1], out[behind]
-        if blank.by == last.by == follower.by and not last.clash and last.text.endswith(blank.text):
-            out[index] = blank._replace(gone=last.gone)
-            out[behind - 1] = last._replace(text=last.text.removesuffix(blank.text))
-            out[behind] = follower._replace(text=blank.text + follower.text)
+        inner, follower = out[last - 1], out[last]
+        if inner.clash or inner.is_agents != first.is_agents or blank_at_end(inner.text) != blank:
+            continue
+        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
+        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
+        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
+        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
+            continue
+        out[last - 1 : last + 1] = [
+            inner._replace(text=inner.text.removesuffix(blank)),
+            inner._replace(text=blank, gone=follower.gone),
+            follower,
+        ]
+        out[index : index + 1] = [
+            first._replace(text=first.text.removesuffix(blank)),
+            first._replace(text=blank, gone=inner.gone),
+        ]
     return out
+
+
+def _return_kept_characters(runs: list[Run]) -> list[Run]:
+    """The runs, where the person took out an agent's words: with them go the characters that the agent kept of the old
+    words, and the blanks between. They are no words of their own, so the agent's edit is taken to have replaced them
+    too: a reject brings the old words back whole. Saved words that the person took out beside them stay out."""
+    out: list[Run] = []
+    for removed, stretch in groupby(runs, lambda run: not run.in_working):
+        some = list(stretch)
+        if removed and any(run.is_agents and run.gone == (USER,) for run in some):
+            some = list(_give_to_agent(some))
+        out += some
+    return out
+
+
+def _give_to_agent(runs: list[Run]) -> Iterator[Run]:
+    """See `_return_kept_characters`: these runs are a stretch of which the person sees nothing any more."""
+    pieces = [run._replace(text=piece) for run in runs for piece in re.findall(r"\s+|\S+", run.text)]
+    seen = [index for index, run in enumerate(pieces) if run.gone == (USER,) and run.by != USER and not run.clash]
+    marks: dict[int, str] = {}
+    for word in _words(pieces, seen):
+        mark = next((pieces[index].by for index in word if pieces[index].is_agents), "")
+        marks.update(dict.fromkeys(word, mark))
+    for place, index in enumerate(seen):
+        if pieces[index].text.isspace() and not marks[index]:
+            beside = (marks[seen[other]] for other in (place - 1, place + 1) if 0 <= other < len(seen))
+            marks[index] = next(filter(None, beside), "")
+    for index, run in enumerate(pieces):
+        if not run.by and marks.get(index):
+            yield run._replace(gone=(marks[index],))
+            yield run._replace(by=marks[index])
+        else:
+            yield run
+
+
+def _words(pieces: list[Run], seen: list[int]) -> Iterator[list[int]]:
+    """The places of pieces that stood together as a word, or as the blanks between two."""
+    for _, word in groupby(seen, lambda index: pieces[index].text.isspace()):
+        yield list(word)
 
 
 def _restore_retyped(runs: list[Run]) -> list[Run]:
@@ -590,9 +671,13 @@ def _range(parts: Sequence[Part], starts: list[int], touch: RunEdit) -> tuple[in
         first = max(bisect_left(starts, touch.start) - 1, 0)
         last = first + 1
     if touch.mark == USER:
-        # What the person typed beside it is one with it.
-        while first > 0 and starts[first] == touch.start and not parts[first - 1].marks and not parts[first - 1].same:
+        # What the person typed beside it is one with it, and so are an agent's words that they took out there.
+        while first > 0 and starts[first] == touch.start and _joins(parts[first - 1], parts[first - 1].runs[::-1]):
             first -= 1
-        while last < len(parts) and starts[last] == touch.end and not parts[last].marks and not parts[last].same:
+        while last < len(parts) and starts[last] == touch.end and _joins(parts[last], parts[last].runs):
             last += 1
     return first, last
+
+
+def _joins(part: Part, runs: Iterable[Run]) -> bool:
+    return (not part.marks and not part.same) or lost_words(runs)

@@ -24,7 +24,6 @@ from redraft.workspace.turns.edit_positions import (
     compare,
     dump_edits,
     load_positions,
-    positions_of_change,
     remaining_inverse,
     step_change,
     text_of,
@@ -105,7 +104,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     if now == after:
         edits = None
         if before is not None and after is not None and _is_text(before, after):
-            edits = positions_of_change(step_change(engine, step).invert())
+            edits = dump_edits(step_change(engine, step).invert())
         return replace(file_plan(path, now, before, step, moved), edits=edits)
     if now is None:
         raise NotClean("the document was deleted or moved since")
@@ -125,7 +124,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     if not back.edits:
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
-    return replace(plan, edits=positions_of_change(back))
+    return replace(plan, edits=dump_edits(back))
 
 
 def _is_text(*sides: bytes) -> bool:

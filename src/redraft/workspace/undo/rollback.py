@@ -37,6 +37,7 @@ from redraft.workspace.turns.edit_positions import (
     change_of,
     change_since,
     dump_edits,
+    load_positions,
     positions_of_step,
     refine,
     text_of,
@@ -367,9 +368,11 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
         since = change_since(engine, turn.id, path, after, text)
         inverse = Change(tuple(found.hunk.edit for found in mine)).invert()
         kept: list[Edit] = []
+        undone = _undone_hunks(engine, turn, path)
+        later = {part for each in since.edits for part in refine(each)}
         for index in chosen:
             edit = inverse.edits[index]
-            if set(refine(edit)) <= {part for each in since.edits for part in refine(each)}:
+            if mine[index].hunk.id in undone or set(refine(edit)) <= later:
                 continue  # taken back already
             there = _place_now(edit, since, after, text)
             together = None if there is None else _with_edit(kept, there)
@@ -395,6 +398,15 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
             follows = draft.with_disk(content.data if content else None)
             plan.put_draft(follows if review is None else replace(draft, review=review, saved=follows.saved))
     return plan, clashes
+
+
+def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
+    """The hunks of a decision of which every turn that proposed something there has been undone."""
+    step = next((step for step in turn.files if step.path == path and step.edits is not None), None)
+    places = [place for place in load_positions(step.edits) if place.mark] if step and step.edits else []
+    tokens = {place.turn for place in places}
+    standing = tokens - {each.token for each in engine.turns.by_tokens(tokens) if each.state is State.UNDONE}
+    return {place.hunk for place in places} - {place.hunk for place in places if place.turn in standing}
 
 
 def _locate(

@@ -12,13 +12,14 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from redraft.review.blanks import unsaved_from
 from redraft.review.review import Review
 from redraft.review.runs import USER, Run, turn_of
 from redraft.text.edits import Change, Edit
 from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from redraft.history.turns import FileStep, TurnRecord
@@ -56,18 +57,32 @@ class FileChange(NamedTuple):
     undone: AbstractSet[str] | None = None
     source: int | None = None
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
+    blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
 
-    def matcher(self, mark: str) -> Callable[[HistoryRun], bool]:
-        """Tells which tombstones a text may be that an edit puts in."""
+    def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
+        """Tells which tombstones a text may be that an edit puts in. An undo also puts back what it has `taken` out
+        together with words of the turn, and which is nobody's or another's."""
         if mark:
             return lambda piece: piece.by == mark and piece.pending
         undone, source = self.undone, self.source
         if undone is None:
             return lambda piece: piece.by == USER and piece.pending
+        kept = {id(piece) for piece in taken if turn_of(piece.by) not in undone}
         return lambda piece: (
-            any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
+            id(piece) in kept
+            or any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
             or (piece.changed is not None and piece.changed[0] == source)
         )
+
+    def sign(self, taken: Sequence[HistoryRun], index: int) -> None:
+        """Note by whom pieces are gone that one of the edits took out."""
+        for piece in taken:
+            if self.marks and self.marks[index]:
+                piece.accepted, piece.removed = True, piece.gone
+            elif self.undone is None:
+                piece.changed = (self.turn, index)
+            elif not self.undone.isdisjoint(map(turn_of, piece.removed)):
+                piece.accepted, piece.gone = True, piece.removed
 
 
 class InverseChange(NamedTuple):
@@ -123,8 +138,9 @@ class Tombstones:
 
     def follow(self, step: FileChange) -> None:
         """Take in what a turn did to the file."""
-        for token in step.undone or ():
-            self._set_others_apart(token)
+        if step.undone and not self._takes_only(step.change, step.undone):
+            for token in step.undone:
+                self._set_others_apart(token)
         growth = 0
         known = (0, 0)
         for index, edit in enumerate(step.change.edits):
@@ -133,22 +149,46 @@ class Tombstones:
             known = (at, edit.at + growth)
             growth += edit.growth
             end, taken = self._take_out(at, len(edit.old))
-            for piece in taken:
-                if mark:
-                    piece.accepted, piece.removed = True, piece.gone
-                elif step.undone is None:
-                    piece.changed = (step.turn, index)
-                elif not step.undone.isdisjoint(map(turn_of, piece.removed)):
-                    piece.accepted, piece.gone = True, piece.removed
+            step.sign(taken, index)
             if step.scoped and step.undone is not None:
                 # What one turn put in and another took out is gone with the hunk in which nobody saw it.
                 tokens = step.undone
                 self._forget(at, end, lambda piece, tokens=tokens: turn_of(piece.by) in tokens)
-            if edit.new and not self._revive(at, end, edit.new, step.matcher(mark)):
-                hidden = any(not piece.pending for piece in self._pieces[at:end])
-                if step.undone is not None:
-                    self._forget(at, end, step.matcher(""))
-                self._pieces.insert(end, HistoryRun(edit.new, here=True, by=mark, added=hidden))
+            if index in step.blanks:
+                at = self._find_waiting(end, step.blanks[index])
+                end, _ = self._take_out(at, 0)
+            if edit.new and not self._revive(at, end, edit.new, step.matcher(mark, taken)):
+                self._put_in(at, end, HistoryRun(edit.new, here=True, by=mark), step)
+
+    def _put_in(self, start: int, end: int, piece: HistoryRun, step: FileChange) -> None:
+        """Let the file have what no tombstone says behind those from `start` on."""
+        piece.added = any(not each.pending for each in self._pieces[start:end])
+        if step.undone is not None:
+            matches = step.matcher("")
+            here = any(each.accepted and matches(each) for each in self._pieces[start:end])
+            # What was typed beside its place may have put it on the other side of that.
+            same = [at for at, each in enumerate(self._pieces) if each.accepted and each.text == piece.text]
+            if not here and same:
+                nearest = min(same, key=lambda at: abs(at - start))
+                self._forget(nearest, nearest + 1, matches)
+            self._forget(start, end, matches)
+        self._pieces.insert(end, piece)
+
+    def _takes_only(self, change: Change, tokens: AbstractSet[str]) -> bool:
+        """Whether a change takes nothing out of the file but what these turns put in."""
+        edits = iter(change.edits)
+        edit = next(edits, None)
+        at = 0
+        for piece in self._pieces:
+            end = at + len(piece.text) if piece.here else at
+            while edit is not None and edit.end <= at:
+                edit = next(edits, None)
+            if edit is None:
+                break
+            if edit.at < end and at < edit.end and at < end and turn_of(piece.by) not in tokens:
+                return False
+            at = end
+        return True
 
     def _forget(self, start: int, end: int, matches: Callable[[HistoryRun], bool]) -> None:
         """Bring tombstones back no more: they are back already, or gone with what they belonged to."""
@@ -185,6 +225,18 @@ class Tombstones:
             index += 1
         return index, taken
 
+    def _find_waiting(self, end: int, length: int) -> int:
+        """Where the last so many characters begin that wait in front of a piece; pieces are cut there."""
+        index = end
+        while index > 0 and length > 0:
+            index -= 1
+            piece = self._pieces[index]
+            length -= len(piece.text) if piece.pending else 0
+            if length < 0:
+                self._pieces[index : index + 1] = piece.split(-length)
+                return index + 1
+        return index
+
     def _revive(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> bool:
         """Let the file have tombstones again that say just this; whether there are such."""
         found = self._match(start, end, text, matches)
@@ -193,20 +245,28 @@ class Tombstones:
         return found is not None
 
     def _match(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> list[int] | None:
-        """Which tombstones say just this; they are cut where it ends."""
+        """Which tombstones say just this, the first of them if several do; the last is cut where it ends."""
+        places = [index for index in range(start, end) if not self._pieces[index].here and matches(self._pieces[index])]
+        tried: set[tuple[int, int]] = set()
         found: list[int] = []
-        rest = text
-        for index in range(start, end):
-            piece = self._pieces[index]
-            if rest and not piece.here and matches(piece):
-                if rest.startswith(piece.text):
-                    found.append(index)
-                    rest = rest.removeprefix(piece.text)
-                elif piece.text.startswith(rest):
-                    self._pieces[index : index + 1] = piece.split(len(rest))
-                    found.append(index)
-                    rest = ""
-        return None if rest else found
+        # Which of the places is next, and how much is said in front of it by how many of those found and this one.
+        waiting: list[tuple[int, int, int, list[int]]] = [(0, 0, 0, [])]
+        while waiting:
+            number, done, before, taken = waiting.pop()
+            found[before:] = taken
+            if done == len(text):
+                return found
+            if number == len(places) or (number, done) in tried:
+                continue
+            tried.add((number, done))
+            waiting.append((number + 1, done, len(found), []))
+            piece = self._pieces[places[number]]
+            if text.startswith(piece.text, done):
+                waiting.append((number + 1, done + len(piece.text), len(found), [places[number]]))
+            elif len(piece.text) > len(text) - done and piece.text.startswith(text[done:]):
+                self._pieces[places[number] : places[number] + 1] = piece.split(len(text) - done)
+                return [*found, places[number]]
+        return None
 
     # What an undo does
 
@@ -285,7 +345,7 @@ class Tombstones:
         changed its words since, or where nobody knows the place of what it took out."""
         if any(self._is_changed(index, turn) for index in range(len(self._pieces))):
             return None
-        self._set_others_apart(turn)
+        self._set_others_apart(turn, lambda index: self._would_run_into(index, turn, undone))
         comes = [index for index, piece in enumerate(self._pieces) if self._returns(piece, turn, undone)]
         if not all(map(self._has_place, comes)):
             return None
@@ -318,18 +378,29 @@ class Tombstones:
                 between += len(piece.text)
         return InverseChange(Change(tuple(edits)), tuple(passed))
 
-    def _set_others_apart(self, turn: str) -> None:
+    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool] = lambda _: True) -> None:
         """Let what others put in behind the blank with which words of a turn begin stand in front of it. It reads the
-        same, and does not run into the word before once the turn's are gone."""
+        same, and does not run into the word before once the turn's are gone. Only behind the blanks that are
+        `wanted`."""
         here = [index for index, piece in enumerate(self._pieces) if piece.here]
         mine = [place for place, index in enumerate(here) if turn_of(self._pieces[index].by) == turn]
         for place, behind in reversed(list(pairwise(mine))):
             first, last = here[place], here[behind - 1]
             blank, other = self._pieces[first], self._pieces[last]
-            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text):
+            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
                 rest, end = other.split(len(other.text) - len(blank.text))
                 self._pieces[last : last + 1] = [rest, blank] if rest.text else [blank]
                 self._pieces[first] = end
+
+    def _would_run_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether the words on both sides of a blank would be one word once a turn is taken back that put it in."""
+        sides: list[str] = []
+        for step, edge in ((-1, -1), (1, 0)):
+            place = index + step
+            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
+                place += step
+            sides.append(self._pieces[place].text[edge] if 0 <= place < len(self._pieces) else "")
+        return all(map(str.isalnum, sides))
 
     def _returns(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         if piece.here or not piece.accepted or piece.pending or USER in piece.gone:
@@ -404,10 +475,16 @@ def _merge(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[His
     """The tombstones at one place with what a review has there that is not in the file."""
     if not gap:
         return [HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True) for run in runs]
-    # What a decision took comes back to a review only as it was; typing that is new is not the same.
-    final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
-    known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
-    now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
+    known: list[Hashable]
+    now: list[Hashable]
+    if accepts:  # what a decision leaves waits as it did, and all of it has waited before
+        known = [(char, piece.by, piece.gone, piece.pending) for piece in gap for char in piece.text]
+        now = [(char, run.by, run.gone, True) for run in runs for char in run.text]
+    else:
+        # What a decision took comes back to a review only as it was; typing that is new is not the same.
+        final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
+        known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
+        now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
     out: list[HistoryRun] = []
     letters = [run._replace(text=char) for run in runs for char in run.text]
     for piece, run in _align(_letters(gap), letters, known, now):
@@ -432,7 +509,7 @@ def _letters(gap: list[HistoryRun]) -> list[HistoryRun]:
 
 
 def _align(
-    pieces: list[HistoryRun], runs: list[Run], known: list[tuple[str, str, bool]], now: list[tuple[str, str, bool]]
+    pieces: list[HistoryRun], runs: list[Run], known: Sequence[Hashable], now: Sequence[Hashable]
 ) -> Iterator[tuple[HistoryRun | None, Run | None]]:
     """Letter by letter, those that are the same side by side. What is new comes first."""
     done = seen = 0
@@ -499,9 +576,13 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
         tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
     change = step_change(engine, step)
     places = positions_of_step(step, before, after)
-    marks = tuple(place.mark for place in places) if len(places) == len(change.edits) else ()
+    exact = len(places) == len(change.edits)
+    marks = tuple(place.mark for place in places) if exact else ()
     if turn.kind not in ("undo", "rollback"):
-        tombstones.follow(FileChange(turn.id, change, marks))
+        review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
+        found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
+        blanks = {index: count for index, count in found.items() if count}
+        tombstones.follow(FileChange(turn.id, change, marks, blanks=blanks))
         return
     source = _original(engine, turn)
     tokens = tokens_of(engine, source, step.path)
