@@ -142,7 +142,7 @@ def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
     # A log cannot be opened without its index, whose first 32 kB find no room.
     if "full" in said or code == sqlite3.SQLITE_IOERR_SHMSIZE:
         return RedraftError("The disk that holds Redraft's history is full.", code="io_error")
-    return RedraftError(f"The history could not be reached: {said}.", code="io_error")
+    return RedraftError(f"The history is not accessible: {said}.", code="io_error")
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
