@@ -31,7 +31,6 @@ class Verdict(StrEnum):
     DENY = "deny"
 
 
-
 STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
 
 
