@@ -167,6 +167,7 @@ FITTING: dict[tuple[ErrorCode, str], str] = {
     ("not_found", "version"): "Read the document and continue from its current version.",
     ("not_found", "rule"): "List the rules and name one exactly as listed.",
     ("not_found", "name"): "List the known names and use one of them.",
+    ("not_found", "macro"): "List the macros: `redraft macros`, or GET /api/agent/macros.",
     ("not_found", "commit"): "List the commits and use one of them.",
     ("not_found", "pane"): "List the tmux panes and use one of them.",
     ("content_required", "query"): "Say what to search for.",

@@ -72,6 +72,20 @@ def test_the_actions_of_a_turn_end_a_job(desk: Callable[..., Desk]):
     assert "DELTA" not in str(here.workspace.read("poem.md").text)
 
 
+def test_a_step_with_more_actions_than_are_left_is_refused_before_any_of_it(desk: Callable[..., Desk], folder: Folder):
+    pages = [call("create_document", path=f"page-{number}.md", content="x\n") for number in range(4)]
+    missing = call("edit_text", path="poem.md", old_text="Nowhere", new_text="x")
+    settings = Settings(limits=Limits(actions=3))
+    here = desk(says("", *pages), says("", *pages[:3], missing), says("Done."), settings=settings)
+    job = here.ask()
+    results = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
+    first, second = results[:4], results[4:]
+    assert [result.ok for result in first] == [False] * 4
+    assert "With this step the job would take 4 actions; it may take at most 3." in str(first[0].error)
+    assert [result.ok for result in second] == [True, True, True, False], "a call that fails takes no action"
+    assert job.status == "awaiting_review"
+
+
 def test_what_an_unfinished_job_made_waits_for_the_person_even_in_apply_mode(desk: Callable[..., Desk], folder: Folder):
     here = desk(RENAME, *[READ] * 9, settings=limited("apply", iterations=3))
     job = here.ask()

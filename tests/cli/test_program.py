@@ -55,6 +55,9 @@ def test_help_is_shown_wherever_it_is_asked_for(redraft: Program):
     ("arguments", "hint"),
     [
         (["acept"], "Did you mean `redraft accept`?"),
+        (["log"], "Did you mean `redraft turns`?"),
+        (["history"], "Did you mean `redraft turns`?"),
+        (["search", "lamp"], "Did you mean `redraft tool search_documents`?"),
         (["trash"], "`trash list`, `trash restore`"),
         (["trash", "burn"], "`trash list`, `trash restore`"),
         (["--colour"], "Unrecognized argument: --colour"),

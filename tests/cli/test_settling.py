@@ -60,6 +60,9 @@ def test_each_command_that_is_told_for_a_conflict_settles_it(
 @pytest.mark.parametrize("arguments", [["--all"], ["todo.md"], ["--turn", "1"]])
 def test_who_accepts_a_conflict_is_told_the_command_that_settles_it(clash: Program, arguments: list[str]) -> None:
     name = conflict(clash)["hunk_id"]
+    for shown in (clash.ok("status"), clash.ok("diff")):
+        assert "redraft accept" not in shown, "what would be refused"
+        assert f"redraft settle {name} --mine" in shown
     refused = clash.run("accept", *arguments)
     assert (refused.status, refused.out) == (1, "")
     assert f"Resolve it first: redraft settle {name} --mine, --theirs or --both." in refused.err

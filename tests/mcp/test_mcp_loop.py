@@ -93,7 +93,13 @@ def test_deleting_is_refused_in_words_where_nobody_can_be_asked(client: Lines, f
     client.start()
     version = client.call("read_document", path="story.md")["structuredContent"]["version"]
     refused = client.call("delete_document", path="story.md", version=version)
-    assert json.loads(refused["content"][0]["text"])["error"] == "confirmation_required"
+    told = json.loads(refused["content"][0]["text"])
+    assert told["error"] == "confirmation_required"
+    assert told["message"].startswith("This would move story.md to the trash. A person must agree first")
+    # No call can carry a consent here, so none is asked for: what it names is what there is to do.
+    assert "repeat" not in told["suggestion"]
+    assert "`redraft open`" in told["suggestion"]
+    assert "`redraft mcp --mode propose`" in told["suggestion"]
     assert (folder / "story.md").exists()
 
 

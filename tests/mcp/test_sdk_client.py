@@ -108,7 +108,7 @@ def test_the_official_client_lists_and_calls_every_tool(folder: Path, kind: str,
     assert heard["progress"]
     assert heard["deaf"] == [], "an unknown argument was taken without a word"
     assert heard["deleted"].is_error is False
-    assert heard["asked"] == ["Which of them?", "May the agent delete story.md (it goes to the trash)?\nstory.md"]
+    assert heard["asked"] == ["Which of them?", "May the agent move story.md to the trash?\nstory.md"]
     assert not (folder / "story.md").exists()
 
 

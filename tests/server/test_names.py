@@ -71,6 +71,18 @@ def test_the_callers_own_name_is_in_turns_and_the_log_whatever_they_claim(server
 
 
 @pytest.mark.covers("RD-audit-readable")
+def test_a_line_names_the_document_of_a_call_that_named_none(server: Server):
+    tab = server.post("/api/tabs", {"path": "story.md"})["tab_id"]
+    server.tool("read_document")
+    server.tool("read_document", tab_id=tab)
+    server.tool("edit_text", old_text="dark", new_text="dim")
+    server.refused("POST", "/api/tools/edit_text", {"old_text": "never there", "new_text": "x"})
+    told = [(tool, arguments.get("path"), arguments.get("tab_id")) for _, tool, arguments in lines(server)]
+    read, edit = ("read_document", "story.md"), ("edit_text", "story.md", None)
+    assert told == [(*read, None), (*read, tab), edit, edit]
+
+
+@pytest.mark.covers("RD-audit-readable")
 def test_a_line_names_path_and_arguments_and_masks_secrets(server: Server):
     server.tool("edit_text", path="story.md", old_text="dark", new_text=f"{KEY} and {'long ' * 100}")
     server.tool("search_documents", query="lamp")

@@ -39,6 +39,7 @@ api_key.json .codex/auth.json .Codex/Auth.json .claude/.credentials.json .claude
 server.key tls/private.p8 .gnupg/private-keys-v1.d/a .password-store/mail .netrc _netrc .npmrc .NPMRC .pypirc .pgpass
 .git-credentials .htpasswd .cargo/credentials.toml .m2/settings.xml rclone.conf .config/rclone/rclone.conf wallet.dat
 wg0.conf terraform.tfstate prod.tfvars key.properties logins.json .bash_history wp-config.php kaggle.json .databrickscfg
+.databricks.cfg .netlify/config.json .age/keys.txt azureauth.json
 backup.psafe3 server.pem.bak .env~ id_rsa.old
 """
 NAMES = NAMED.split()

@@ -105,16 +105,18 @@ class Invocation:
 
     def confirm(self, what: str, paths: list[str]) -> bool:
         """Whether the person agrees, by `--yes` or by answering; asks only if there is a terminal."""
+        from redraft.workspace.turns.modes import describe_action
+
         if self.arguments.yes:
             return True
         if self.screen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise ConfirmationRequired(
-                f"This would {what}. Run it again with --yes to agree.", action=what, paths=paths
+                f"This would {describe_action(what)}. Run it again with --yes to agree.", action=what, paths=paths
             )
         for path in paths:
             self.screen.remark(f"  {path}")
         sys.stdout.flush()
-        sys.stderr.write(f"This would {escape(what)}. Continue? [y/N] ")
+        sys.stderr.write(f"This would {escape(describe_action(what))}. Continue? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 

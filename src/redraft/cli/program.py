@@ -93,6 +93,13 @@ MODULES = {
     "doc upgrade": "doc.plugin",
     "doc plugin": "doc.plugin",
 }
+# What other programs call it.
+MEANT = {
+    "find": "tool search_documents",
+    "history": "turns",
+    "log": "turns",
+    "search": "tool search_documents",
+}
 GROUPS = {words.split()[0] for words in MODULES if " " in words}
 VALUED, FLAGS, END = "--folder", ("--json",), "--"
 CLOSED_PIPE = 141  # as a program ends that the signal SIGPIPE stopped
@@ -202,7 +209,10 @@ def _find_command(words: list[str]) -> str | None:
         raise Refused(f"Choose one: {choices}.")
     from difflib import get_close_matches
 
-    near = get_close_matches(name, MODULES, n=1)
+    # `doc` has commands of the same name that do something else: it is named where nothing else is near.
+    meant = MEANT.get(name)
+    own = [known for known in MODULES if not known.startswith("doc ")]
+    near = [meant] if meant else get_close_matches(name, own, n=1) or get_close_matches(name, MODULES, n=1)
     hint = f"Did you mean `redraft {near[0]}`?" if near else "`redraft --help` lists them."
     raise Refused(f"There is no command {name!r}. {hint}")
 

@@ -159,7 +159,7 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
     """Whatever a caller does in here leaves one line in the audit log, also where it is refused."""
     outcome = "error"
     outer = context.call, context.begun, context.logged
-    line = context.call = _line(name, arguments)
+    context.call = _line(name, arguments)
     context.begun, context.logged = None, False
     try:
         yield
@@ -168,7 +168,7 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
         outcome = "rejected"
         raise
     finally:
-        begun, logged = context.begun, context.logged
+        line, begun, logged = context.call, context.begun, context.logged
         context.call, context.begun, context.logged = outer
         made_turn = begun is not None and begun.outcome is not None and begun.outcome.turn is not None
         if not made_turn and not logged:

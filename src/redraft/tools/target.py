@@ -35,7 +35,9 @@ def resolve_target(target: Target, context: ToolContext) -> TargetDocument:
     """Find the document that is meant; refuse rather than guess."""
     workspace = context.workspace
     if not target.path:
-        return _tab_document(target.tab_id, context) if target.tab_id else _active_document(context)
+        found = _tab_document(target.tab_id, context) if target.tab_id else _active_document(context)
+        context.log_path(found.path)
+        return found
     path = workspace.path(relative_path(target.path, context))
     if target.tab_id and workspace.tab(target.tab_id).path != path:
         raise Refused(f"`path` names {path}, and the tab {target.tab_id} shows another document.", field="path")

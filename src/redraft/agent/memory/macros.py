@@ -105,7 +105,9 @@ class Macros:
         """The calls of a macro."""
         calls = self.all().get(name)
         if calls is None:
-            raise Refused(f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found")
+            raise Refused(
+                f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found", macro=name
+            )
         return calls
 
     def save(self, name: str, calls: Sequence[Call], registry: Registry) -> None:
@@ -129,7 +131,7 @@ class Macros:
         with self._file.lock():
             kept = self.load()
             if name not in kept:
-                raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found")
+                raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found", macro=name)
             del kept[name]
             self._file.write(kept)
 

@@ -252,6 +252,8 @@ class JobRun:
             self._over = "tool_calls"
             error = Refused(f"A job may make at most {self.budget.tool_calls} tool calls.", code="limit_exceeded")
         elif refusal and tool is not None and tool.risk != "read":
+            if self.turn.actions >= self.environment.settings.limits.actions:
+                self._over = "actions"
             error = Refused(f"{refusal} Nothing in this step was done, and nobody was asked.", code="limit_exceeded")
         else:
             return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from redraft.agent.memory.permissions import verdict_of
 from redraft.agent.run.prompts import label_answer, label_result
@@ -167,15 +167,25 @@ class ToolRunner:
         return found
 
     def _can_need_consent(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether anything could need consent or be one deletion too many; usually nothing does, and no rehearsal is
-        made."""
+        """Whether anything could need consent, or be one deletion or action too many; usually nothing does, and no
+        rehearsal is made."""
         tools = [tool for tool in (self.tool(call.name) for call in calls) if tool is not None]
         special = any(tool.alone or tool.risk == "destroy" or tool.name == "batch" for tool in tools)
         return (
             special
+            or self._can_exceed_actions(calls)
             or can_require_consent(self.context.rules)
             or any(rule.verdict is Verdict.ASK for rule in self.consent.rules)
         )
+
+    def _can_exceed_actions(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether several calls could together take more actions than are left: a call takes one, or one for each entry
+        of a list that it is given. A call alone fails as a whole."""
+        if self.context.turn is None or len(calls) < 2:
+            return False
+        values: list[Any] = [value for call in calls for value in call.arguments.values()]
+        most = len(calls) + sum(len(cast("list[Any]", value)) for value in values if isinstance(value, list))
+        return self.context.turn.actions + most > self.context.limits.actions
 
     def _try_all(self, calls: Sequence[ToolCall], calls_left: int, deletions: int) -> DryRun:
         """What the calls ask for when they are tried; nothing of it stays."""
@@ -205,8 +215,8 @@ class ToolRunner:
         wanted = [each for each in dict.fromkeys(wanted) if not self.consent.covers(each)]
         if deleted > deletions:
             return DryRun([], f"This would delete {deleted} documents; a job may delete at most {deletions}.")
-        if wanted and acts > limit:
-            return DryRun([], f"This would exceed the job's limit of {limit} actions.")
+        if acts > limit:
+            return DryRun([], f"With this step the job would take {acts} actions; it may take at most {limit}.")
         if wanted and len(calls) > calls_left:
             return DryRun([], f"These are {len(calls)} calls; this job may make only {calls_left} more.")
         return DryRun(wanted)
@@ -234,8 +244,13 @@ class ToolRunner:
         return None
 
     def _try(self, tool: Tool, call: ToolCall) -> None:
-        with contextlib.suppress(RedraftError), self._set_current_tool(call.name), self._guard:
-            tool.run(parse(tool.takes, dict(call.arguments)), self.context)
+        before = Savepoint.of(self.context)
+        try:
+            with self._set_current_tool(call.name), self._guard:
+                tool.run(parse(tool.takes, dict(call.arguments)), self.context)
+        except RedraftError as error:
+            if error.code != "limit_exceeded":  # what fails for another reason takes no action
+                before.restore(self.context)
 
     @contextlib.contextmanager
     def _set_current_tool(self, name: str) -> Generator[None]:

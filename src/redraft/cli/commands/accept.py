@@ -83,7 +83,7 @@ def _print_drafts(call: Invocation, drafts: Sequence[Draft], turns: Mapping[str,
         screen.line()
     if not drafts:
         screen.line("Nothing is pending.")
-    elif any(draft.pending for draft in drafts):
+    elif can_be_accepted(drafts):
         screen.line(
             "Decide with ",
             StyledText(call.command_line("accept"), CYAN),
@@ -118,6 +118,14 @@ def _print_hunk(call: Invocation, draft: Draft, hunk: ReviewHunk, turns: Mapping
 def _has_repeated_ids(drafts: Iterable[Draft]) -> bool:
     ids = [hunk.id for draft in drafts if not is_decided_whole(draft) for hunk in draft.review.hunks]
     return len(set(ids)) < len(ids)
+
+
+def can_be_accepted(drafts: Iterable[Draft]) -> bool:
+    """Whether there is anything pending besides conflicts, which have to be resolved first."""
+    return any(
+        draft.pending and (draft.kind != "modified" or not all(hunk.conflict for hunk in draft.review.hunks))
+        for draft in drafts
+    )
 
 
 def settle_steps(call: Invocation, drafts: Sequence[Draft]) -> list[tuple[str, str]]:

@@ -226,13 +226,16 @@ def _decide(
     with agent.environment.guard:
         if rejected:
             agent.learn(rejected, PERSON)
-            workspace.reject(rejected)
-        if agreed:
-            workspace.accept(agreed)
+        decided = [workspace.reject(rejected)] if rejected else []
+        decided += [workspace.accept(agreed)] if agreed else []
     taken, refused = (sum(map(len, chosen.values())) for chosen in (agreed, rejected))
-    call.screen.line(
-        f"Accepted {taken}, rejected {refused}. ", StyledText(call.command_line("undo"), CYAN), " undoes it."
-    )
+    call.screen.line(f"Accepted {taken}, rejected {refused}.")
+    turns = [str(each.turn.id) for each in decided if each.turn is not None]
+    if len(turns) == 1:
+        call.screen.line("Undo with: ", StyledText(call.command_line("undo", turns[0]), CYAN))
+    elif turns:
+        call.screen.line("Undo what you accepted: ", StyledText(call.command_line("undo", turns[1]), CYAN))
+        call.screen.line("Undo what you rejected: ", StyledText(call.command_line("undo", turns[0]), CYAN))
     if agreed != accepted:
         call.screen.line("Resolve the conflict before you accept it.")
         print_settle_steps(call, [drafts[path] for path in accepted])

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation, pluralize
-from redraft.cli.commands.accept import settle_steps
+from redraft.cli.commands.accept import can_be_accepted, settle_steps
 from redraft.cli.display import print_draft, print_turn
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, StyledText
 from redraft.workspace.shapes import draft_shape, turn_shape
@@ -103,7 +103,7 @@ def _next_steps(call: Invocation, workspace: Workspace, drafts: Sequence[Draft])
         return [
             ("Show the proposals", call.command_line("diff")),
             *settle,
-            ("Accept all", call.command_line("accept", "--all")),
+            *([("Accept all", call.command_line("accept", "--all"))] if can_be_accepted(drafts) else []),
             ("Reject all", call.command_line("reject", "--all")),
         ]
     if settle:

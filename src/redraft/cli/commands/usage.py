@@ -26,7 +26,7 @@ def models(call: Invocation) -> int:
         call.emit({"models": entries, "agent_mode": known.routing.agent_mode, "default": answering})
         return 0
     for entry in entries:
-        used = entry["model"] == default.model
+        used = entry["name"] in known.default_names
         call.screen.line(
             "  ",
             StyledText(f"{entry['name']:<20}", BOLD),
@@ -39,7 +39,8 @@ def models(call: Invocation) -> int:
         call.screen.line(
             "Until then the built-in assistant answers, following fixed rules: `redraft ask help` lists what it can do."
         )
-    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {default.provider_name} answers.")
+    answerers = " or ".join(known.default_names) or default.provider_name
+    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {answerers} answers.")
     return 0
 
 

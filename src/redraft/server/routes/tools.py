@@ -13,6 +13,7 @@ from redraft.server.folder_state import RequestContext
 from redraft.server.routes.responses import FOR_VIEWERS, Here, Mode, Profile, answer, gives
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import Tool, ToolCallRequest, execute
+from redraft.workspace.turns.modes import describe_action
 
 router = APIRouter(prefix="/api/tools", tags=["tools"])
 ToolName = Annotated[str, Path(min_length=1, max_length=100)]
@@ -174,7 +175,7 @@ def consent(agree: bool) -> Callable[[str, list[str]], bool]:
 
     def confirm(what: str, paths: list[str]) -> bool:
         if not agree:
-            message = f"This would {what}. Repeat the call with agree=true if the person agrees."
+            message = f"This would {describe_action(what)}. Repeat the call with agree=true if the person agrees."
             raise ConfirmationRequired(message, action=what, paths=paths)
         return True
 

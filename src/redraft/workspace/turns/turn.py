@@ -17,7 +17,7 @@ from redraft.text.text import Text
 from redraft.workspace.authors import PERSON
 from redraft.workspace.document import Document, check_text, exceeds
 from redraft.workspace.turns.change_log import ChangeStep
-from redraft.workspace.turns.modes import Verdict
+from redraft.workspace.turns.modes import Verdict, describe_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -297,9 +297,8 @@ class Turn:
             return
         verdict = self.mode.verdict(action, path)
         if verdict is Verdict.DENY:
-            raise Forbidden(
-                f"The mode {self.mode.name!r} does not let agents {action} {path}.", code="mode_refuses", path=path
-            )
+            act = describe_action(f"{action} {path}")
+            raise Forbidden(f"The mode {self.mode.name!r} does not let agents {act}.", code="mode_refuses", path=path)
         if verdict is Verdict.ASK:
             self.ask(f"{action} {path}", [path])
         elif action != "read" and self.writes_at_once and is_agent_instructions(path):
@@ -308,7 +307,8 @@ class Turn:
     def ask(self, what: str, paths: list[str]) -> None:
         """Go on only with the person's consent."""
         if self.confirm is None or not self.confirm(what, paths):
-            raise ConfirmationRequired(f"A person must agree first: {what}.", action=what, paths=paths)
+            message = f"A person must agree first: {describe_action(what)}."
+            raise ConfirmationRequired(message, action=what, paths=paths)
 
     def _check_open(self) -> None:
         if not self.open:

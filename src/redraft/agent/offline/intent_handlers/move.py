@@ -82,7 +82,7 @@ def delete_script(slots: SlotValues, desk: ScriptContext) -> Script:
     lines: list[str] = []
     for path, outcome in zip(due, outcomes, strict=True):
         if outcome.ok:
-            lines.append(f"{path} is marked for deletion; it goes to the trash, and you can restore it from there.")
+            lines.append(f"{path} goes to the trash, and you can restore it from there.")
         else:
             lines.append(f"{path} was not deleted: {outcome.message}")
     return "\n".join(lines)
