@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,6 @@ from redraft.files.views.base_files import ShownDocument
 from redraft.files.views.private_view import PrivateView, ViewOptions, ViewRecord
 from redraft.formats.credentials import mask_credentials
 from redraft.history.journal import AuditLine
-from redraft.text.diff.word_diff import are_alike
 from redraft.text.text import Text
 from redraft.workspace.document import Document
 from redraft.workspace.folder.identity import make_private
@@ -41,6 +41,7 @@ MOST_TITLE = 200
 DAY_SECONDS = 86_400
 # Where more documents than this came or went, those that were changed as well are not looked for among each other.
 MOST_COMPARED = 100
+ALIKE = 0.5
 # After so many documents that stand in the way of a turn, it is given up; the view has everything.
 MOST_TRIES = 100
 EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
@@ -325,17 +326,38 @@ def _join_moves(work: list[ProgramChange]) -> list[ProgramChange]:
         alike = [one for one in by_text.get((each.text or "", each.bom), ()) if one.path in gone]
         _join(each, alike, gone, joined)
     if len(gone) <= MOST_COMPARED and len(came) <= MOST_COMPARED:
-        for each in came:
-            if each.path not in joined and each.text:
-                alike = [one for one in gone.values() if _is_changed_copy(one, each)]
-                _join(each, alike, gone, joined)
+        _join_changed(came, gone, joined)
     rest = [each for each in work if each.path in gone or (each.text is not None and each.path not in joined)]
     return [*rest, *joined.values()]
 
 
-def _is_changed_copy(gone: ProgramChange, came: ProgramChange) -> bool:
-    old = gone.old
-    return old is not None and old.bom == came.bom and are_alike(str(old.text), came.text or "")
+def _join_changed(
+    came: list[ProgramChange], gone: dict[DocPath, ProgramChange], joined: dict[DocPath, ProgramChange]
+) -> None:
+    """Those that were moved and changed: the pairs that have most in common first."""
+    old = {path: _phrases(str(each.old.text)) for path, each in gone.items() if each.old is not None}
+    pairs = [
+        (likeness, one.path, each)
+        for each in came
+        if each.path not in joined and each.text
+        for phrases in [_phrases(each.text)]
+        for one in gone.values()
+        if one.old is not None and one.old.bom == each.bom
+        if (likeness := _likeness(old[one.path], phrases)) >= ALIKE
+    ]
+    for _, source, each in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2].path)):
+        if source in gone and each.path not in joined:
+            _join(each, [gone[source]], gone, joined)
+
+
+def _phrases(text: str) -> Counter[tuple[str, ...]]:
+    """Every three words in a row: two texts on one subject share words, but hardly their order."""
+    words = text.casefold().split()
+    return Counter(zip(words, words[1:], words[2:], strict=False)) or Counter([tuple(words)])
+
+
+def _likeness(old: Counter[tuple[str, ...]], new: Counter[tuple[str, ...]]) -> float:
+    return 2 * (old & new).total() / (old.total() + new.total())
 
 
 def _join(

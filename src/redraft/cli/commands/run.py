@@ -162,9 +162,11 @@ class _RunningProgram:
         from redraft.files.views.sandbox import END_NOW
 
         seconds: int | None = self._call.arguments.seconds
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline = None
         look = time.monotonic() + LOOK_SECONDS
         while True:
+            if deadline is None and seconds is not None and self._view.has_started:
+                deadline = _now() + seconds
             with suppress(subprocess.TimeoutExpired):
                 process.wait(LOOK_SECONDS if deadline is None else max(0.01, min(LOOK_SECONDS, deadline - _now())))
                 return

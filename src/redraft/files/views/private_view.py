@@ -199,6 +199,13 @@ class PrivateView:
             os.unlink(self._at("report"))
         return [*_sandbox_program(), self._at("spec.json"), *command]
 
+    @property
+    def has_started(self) -> bool:
+        """Whether the program itself runs, or did."""
+        with suppress(OSError):
+            return os.path.getsize(self._at("report")) > 0
+        return False
+
     def read_end(self) -> ProgramStatus:
         """How the program ended, as far as the sandbox lived to tell."""
         told: dict[str, Any] = {}

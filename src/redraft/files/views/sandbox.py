@@ -51,6 +51,8 @@ _FILE_RIGHTS = 1 << 1 | 1 << 14
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _IOCTL = {"x86_64": (0xC000003E, 16), "aarch64": (0xC00000B7, 29), "riscv64": (0xC00000F3, 29)}
 
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
 Spec = dict[str, Any]
 
 
@@ -359,7 +361,7 @@ class _Sandbox:
                 os._exit(_exit_status(status))
 
     def _execute(self) -> NoReturn:
-        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, END_NOW, signal.SIGPIPE):
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, END_NOW, *_IGNORED_BY_PYTHON):
             signal.signal(number, signal.SIG_DFL)
         limit = self._spec["bytes"]
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -371,6 +373,7 @@ class _Sandbox:
         except OSError as error:
             self.tell(failed=str(error.strerror or error))
             os._exit(NOT_STARTED)
+        self.tell(started=True)
         try:
             os.execvp(self._command[0], self._command)  # noqa: S606 - to start a program is what this is for
         except OSError as error:
