@@ -20,7 +20,7 @@ from redraft.errors import Busy, ConfirmationRequired, RedraftError, Refused
 from redraft.files.paths import DocPath, parse_path, split_path
 from redraft.files.textfile import decode
 from redraft.files.views.base_files import ShownDocument
-from redraft.files.views.private_view import PrivateView, ViewOptions, ViewRecord
+from redraft.files.views.private_view import PrivateView, ViewOptions, ViewRecord, remove_view
 from redraft.formats.credentials import mask_credentials
 from redraft.history.journal import AuditLine
 from redraft.text.text import Text
@@ -165,6 +165,11 @@ class PrivateViews:
         for view in self.list():
             if view.record.started < until:
                 self.remove(view)
+        known = {view.place for view in self.list()}
+        with suppress(FileNotFoundError), os.scandir(self._home) as entries:
+            for entry in entries:  # what a process left that was stopped while it made a view
+                if entry.path not in known and entry.stat().st_mtime < until:
+                    remove_view(entry.path)
 
     def remove(self, view: PrivateView) -> bool:
         """Remove a view, unless a program works in it."""
@@ -198,6 +203,8 @@ class PrivateViews:
                     raise
                 left += [LeftoverFile(each.path, error.message) for each in blocked]
                 work = [each for each in work if each not in blocked]
+        else:
+            left += [LeftoverFile(each.path, "Too much else stands in the way of the turn.") for each in work]
         record = view.record
         record.turn = outcome.turn.id if outcome is not None and outcome.turn is not None else record.turn
         record.left = [*left]

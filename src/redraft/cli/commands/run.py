@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
 
 MODES = ("propose", "apply", "merge")
-# As `timeout` and `env` have them: the time was up, we failed ourselves, it cannot be run, it is not there.
-TIMED_OUT, FAILED, NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 124, 125, 126, 127, 128
+# As `timeout` has them: the time was up, we failed ourselves, a signal ended it.
+TIMED_OUT, FAILED, SIGNALLED = 124, 125, 128
 GRACE_SECONDS = 3.0
 LOOK_SECONDS = 0.25
 # Measuring how much was written may take no more than this part of the time.
@@ -97,11 +97,10 @@ def _warn_unconfined(call: Invocation, view: PrivateView) -> None:
 def _refuse_start(call: Invocation, program: str, end: ProgramStatus) -> int:
     if end.failed:
         raise RedraftError(f"{program} could not be started in a private view: {end.failed}.")
-    missing = not (os.path.exists(program) or "/" not in program) or end.not_started.startswith("No such file")
     error = Refused(f"{program} cannot be started: {end.not_started}.", code="program_missing")
     error.hint = "In the view, /tmp is a private one: a program that lies there is not found."
     call.screen.report_failure(error)
-    return NOT_FOUND if missing else NOT_EXECUTABLE
+    return FAILED if end.status is None else end.status
 
 
 def _note_end(view: PrivateView, end: ProgramStatus, stopped: str) -> None:
@@ -146,7 +145,7 @@ class _RunningProgram:
         here = os.path.relpath(os.path.realpath(os.getcwd()), folder)
         directory = "" if here == "." or here.startswith("..") else here
         line = view.command_line(command, directory=directory)
-        environment = program_environment(view.temporary_folder, os.path.join(view.path, directory))
+        environment = program_environment(view.temporary_folder, view.directory(directory))
         sys.stdout.flush()
         out = sys.stderr if self._call.screen.json else None
         with _signals() as received:

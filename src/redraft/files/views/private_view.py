@@ -118,7 +118,8 @@ class PrivateView:
             with explain_os_errors("make", "a private view"):
                 for name in ("", "base", "upper", "work", "copy", "tmp"):
                     os.mkdir(os.path.join(place, name), 0o700)
-                os.chmod(view._at("upper"), stat.S_IMODE(os.stat(record.folder).st_mode) | stat.S_IRWXU)
+                for name in ("upper", "copy"):
+                    os.chmod(view._at(name), stat.S_IMODE(os.stat(record.folder).st_mode) | stat.S_IRWXU)
                 view._choose_means(options)
                 layered = record.how == "overlay"
                 files = BaseWriter(root, view._at("base"), shown, options.document_bytes, layered=layered).write()
@@ -150,18 +151,8 @@ class PrivateView:
             write_private(self._at("view.json"), json.dumps(asdict(self.record)))
 
     def close(self) -> None:
-        """Remove it, and whatever the program did to its permissions."""
-
-        def open_up(_act: Callable[..., Any], path: str, _error: Any) -> None:
-            with suppress(OSError):
-                os.chmod(os.path.dirname(path), stat.S_IRWXU)
-                if os.path.isdir(path) and not os.path.islink(path):
-                    os.chmod(path, stat.S_IRWXU)
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    os.unlink(path)
-
-        shutil.rmtree(self.place, onerror=open_up)
+        """Remove it."""
+        remove_view(self.place)
 
     def hold(self) -> AbstractContextManager[None]:
         """Say that the view is in use, for as long as this process lives."""
@@ -190,11 +181,15 @@ class PrivateView:
         """Where the program finds its private temporary folder."""
         return "/tmp" if self.record.confinement == "namespace" else self._at("tmp")  # noqa: S108
 
+    def directory(self, inner: str) -> str:
+        """Where the program finds a folder in the folder."""
+        return os.path.normpath(os.path.join(self.path, inner))
+
     def command_line(self, command: Sequence[str], *, directory: str = "") -> list[str]:
         """How to start a program in the view, in one of its folders. It ends when the process that starts it does."""
         with open(self._at("spec.json"), encoding="utf-8") as file:
             spec = json.load(file)
-        self._write_spec({**spec, "parent": os.getpid(), "directory": os.path.join(self.path, directory)})
+        self._write_spec({**spec, "parent": os.getpid(), "directory": self.directory(directory)})
         with suppress(FileNotFoundError):
             os.unlink(self._at("report"))
         return [*_sandbox_program(), self._at("spec.json"), *command]
@@ -304,6 +299,21 @@ class PrivateView:
     def result_folder(self) -> str:
         """Where what the program wrote lies, for a person who looks at a kept view."""
         return self._at("upper" if self.record.how == "overlay" else "copy")
+
+
+def remove_view(place: str) -> None:
+    """Remove a view, whatever the program did to its permissions."""
+
+    def open_up(_act: Callable[..., Any], path: str, _error: Any) -> None:
+        with suppress(OSError):
+            os.chmod(os.path.dirname(path), stat.S_IRWXU)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
+    shutil.rmtree(place, onerror=open_up)
 
 
 class _ChangeReader:

@@ -377,8 +377,9 @@ class _Sandbox:
         try:
             os.execvp(self._command[0], self._command)  # noqa: S606 - to start a program is what this is for
         except OSError as error:
-            self.tell(not_started=str(error.strerror))
-            os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+            status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+            self.tell(not_started=str(error.strerror), exit=status)
+            os._exit(status)
 
     def tell(self, **what: Any) -> None:
         os.write(self._report, json.dumps(what).encode() + b"\n")
