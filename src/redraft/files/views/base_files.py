@@ -1,9 +1,10 @@
 """What a program is shown of a folder: its files as they are at one moment, kept for as long as the view lives.
 
 Every text is copied into the view's `base`, so that the program reads one state of the folder whatever others do
-meanwhile, and so that its changes can be compared with exactly what it was shown. Files that are no text, or too large,
-are not copied: their marks are noted, and where one changed meanwhile what the program was shown is not known any more.
-A secret is not in the view. Version control's data is shown as it is, and never looked into here.
+meanwhile, and so that its changes can be compared with exactly what it was shown. The base is one file, since making
+thousands of small ones takes seconds on a busy disk; the sandbox spreads it out in memory. Files that are no text, or
+too large, are not copied: their marks are noted, and where one changed meanwhile what the program was shown is not
+known any more. A secret is not in the view. Version control's data is shown as it is, and never looked into here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from bisect import bisect_left
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 from redraft.errors import RedraftError
 from redraft.files.file_image import READ_FLAGS
@@ -27,27 +29,26 @@ if TYPE_CHECKING:
     from redraft.files.root import Root
 
 # More text than this is not copied; so large a folder is not worth waiting for.
-MOST_BYTES = 1024 * 1024 * 1024
+MOST_BYTES = 256 * 1024 * 1024
 _COPY_BYTES = 1 << 24
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 FileKind = Literal["text", "other", "hidden"]
 
 
 class BaseFile(NamedTuple):
-    """One file as it was. A `text` has its copy in the base; `hidden` is what the program is not shown."""
+    """One file as it was. A `text` has its copy in the base, `at` that offset; `hidden` is what the program is not
+    shown."""
 
     kind: FileKind
     mode: int
     size: int
     mtime_ns: int
-    ctime_ns: int
-    ino: int
+    at: int = 0
 
-    def is_same(self, found: os.stat_result) -> bool:
-        """Whether the file still has the mark that it had."""
-        return (self.size, self.mtime_ns, self.ctime_ns, self.ino) == (
-            *(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino),
-        )
+    def read(self, base: BinaryIO) -> bytes:
+        """What a text said."""
+        base.seek(self.at)
+        return base.read(self.size)
 
 
 class ShownDocument(NamedTuple):
@@ -90,17 +91,14 @@ class BaseFiles:
 class BaseWriter:
     """Copies the texts of a folder into the base of a view, and notes all its files."""
 
-    def __init__(
-        self, root: Root, base: str, shown: Mapping[str, ShownDocument | None], limit: int, *, layered: bool
-    ) -> None:
+    def __init__(self, root: Root, base: BinaryIO, shown: Mapping[str, ShownDocument | None], limit: int) -> None:
         """`shown` are the documents that are not as on disk, None for what is not to be seen; `limit` is how large a
-        document may be. `layered`: the base will lie upon the folder, and has to cover what is hidden."""
+        document may be."""
         self._root = root
         self._base = base
         self._shown = shown
         self._limit = limit
-        self._layered = layered
-        self._left = MOST_BYTES
+        self._size = 0
         self._files: dict[str, BaseFile] = {}
 
     def write(self) -> BaseFiles:
@@ -117,15 +115,11 @@ class BaseWriter:
                 os.close(fd)
         for path, document in self._shown.items():
             if path not in self._files and document is not None:
-                os.makedirs(os.path.dirname(f"{self._base}/{path}"), exist_ok=True)
                 self._put_shown(path, document)
         return BaseFiles(self._files)
 
     def _write_folder(self, fd: int, folder: str) -> list[str]:
         inner: list[str] = []
-        if folder:
-            mode = stat.S_IMODE(os.fstat(fd).st_mode)
-            os.makedirs(f"{self._base}/{folder}", mode=mode | stat.S_IRWXU, exist_ok=True)
         with os.scandir(fd) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
@@ -140,7 +134,7 @@ class BaseWriter:
         if path in self._shown:
             document = self._shown[path]
             if document is None:
-                self._hide(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+                self._note(path, "hidden", os.stat(name, dir_fd=folder, follow_symlinks=False))
             else:
                 self._put_shown(path, document)
             return
@@ -157,54 +151,28 @@ class BaseWriter:
         finally:
             os.close(fd)
         if is_secret_name(path) or is_secret_content(data) or self._root.secret_links.has_secret_name(found):
-            self._hide(path, found)
-        elif not whole or b"\0" in data or len(data) > self._left:
+            self._note(path, "hidden", found)
+        elif not whole or b"\0" in data or self._size + len(data) > MOST_BYTES:
             self._note(path, "other", found)
         else:
-            self._left -= len(data)
-            self._put(path, data, found)
+            self._put(path, data, stat.S_IMODE(found.st_mode), found.st_mtime_ns)
 
     def _note(self, path: str, kind: FileKind, found: os.stat_result) -> None:
-        self._files[path] = BaseFile(
-            kind, stat.S_IMODE(found.st_mode), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
-        )
-
-    def _put(self, path: str, data: bytes, found: os.stat_result) -> None:
-        fd = os.open(f"{self._base}/{path}", _NEW_FLAGS, 0o600)
-        try:
-            _write_all(fd, data)
-            os.fchmod(fd, stat.S_IMODE(found.st_mode) | stat.S_IRUSR)
-            os.utime(fd, ns=(found.st_atime_ns, found.st_mtime_ns))
-        finally:
-            os.close(fd)
-        self._note(path, "text", found)
+        self._files[path] = BaseFile(kind, stat.S_IMODE(found.st_mode), found.st_size, found.st_mtime_ns)
 
     def _put_shown(self, path: str, document: ShownDocument) -> None:
-        mode = 0o644 if document.mode is None else document.mode
-        fd = os.open(f"{self._base}/{path}", _NEW_FLAGS, 0o600)
-        try:
-            _write_all(fd, document.data)
-            os.fchmod(fd, mode | stat.S_IRUSR)
-            found = os.fstat(fd)
-        finally:
-            os.close(fd)
-        self._files[path] = BaseFile("text", mode, len(document.data), found.st_mtime_ns, 0, 0)
+        self._put(path, document.data, 0o644 if document.mode is None else document.mode, time.time_ns())
 
-    def _hide(self, path: str, found: os.stat_result) -> None:
-        if self._layered:
-            make_whiteout(f"{self._base}/{path}")
-        self._note(path, "hidden", found)
-
-
-def make_whiteout(path: str) -> None:
-    """What overlayfs takes for a file that is not there: a device that there is not. Anybody may make one."""
-    os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
+    def _put(self, path: str, data: bytes, mode: int, mtime_ns: int) -> None:
+        self._files[path] = BaseFile("text", mode, len(data), mtime_ns, self._size)
+        self._base.write(data)
+        self._size += len(data)
 
 
 class CopyWriter:
     """Makes a view that is a copy: of the base where a text is in it, else of the folder."""
 
-    def __init__(self, root: Root, base: str, copy: str, files: BaseFiles) -> None:
+    def __init__(self, root: Root, base: BinaryIO, copy: str, files: BaseFiles) -> None:
         self._root = root
         self._base = base
         self._copy = copy
@@ -219,7 +187,7 @@ class CopyWriter:
         for path, file in self._files.files.items():
             if file.kind == "text" and not os.path.lexists(f"{self._copy}/{path}"):
                 os.makedirs(os.path.dirname(f"{self._copy}/{path}"), exist_ok=True)
-                self._copy_text(path)
+                self._copy_text(path, file)
             elif file.kind == "other" and not os.path.lexists(f"{self._copy}/{path}"):
                 self._files.files[path] = file._replace(kind="hidden")  # it could not be read
 
@@ -247,7 +215,7 @@ class CopyWriter:
     def _copy_file(self, folder: int, name: str, path: str, internal: bool) -> None:
         known = self._files.files.get(path)
         if known is not None and known.kind == "text":
-            self._copy_text(path)
+            self._copy_text(path, known)
         elif internal or (known is not None and known.kind == "other"):
             source = os.open(name, READ_FLAGS, dir_fd=folder)
             found = self._copy_open(source, path)
@@ -255,11 +223,17 @@ class CopyWriter:
                 self._files.internal[path] = (found.st_size, found.st_mtime_ns)
             else:  # what the copy holds is what counts
                 self._files.files[path] = BaseFile(
-                    "other", stat.S_IMODE(found.st_mode), found.st_size, found.st_mtime_ns, 0, 0
+                    "other", stat.S_IMODE(found.st_mode), found.st_size, found.st_mtime_ns
                 )
 
-    def _copy_text(self, path: str) -> None:
-        self._copy_open(os.open(f"{self._base}/{path}", READ_FLAGS), path)
+    def _copy_text(self, path: str, file: BaseFile) -> None:
+        target = os.open(f"{self._copy}/{path}", _NEW_FLAGS, 0o600)
+        try:
+            _write_all(target, file.read(self._base))
+            os.fchmod(target, file.mode | stat.S_IRUSR)
+            os.utime(target, ns=(file.mtime_ns, file.mtime_ns))
+        finally:
+            os.close(target)
 
     def _copy_open(self, source: int, path: str) -> os.stat_result:
         """Copy an open file and close it. The disk may share the blocks of both; a hard link would be one file."""

@@ -4,8 +4,9 @@ Its life: `open` freezes what the program is shown and finds out how it can be k
 start a program in it, by whatever means; `changes` tells what became of the files, also after a crash or in another
 process (`load`); `close` removes it. Everything lies in one folder of ours, `place`:
 
-    base/            the texts as they were, what the program's work is compared with
-    upper/, work/    with overlayfs: what the program changed (`base` and the real folder lie beneath)
+    base             the texts as they were, what the program's work is compared with
+    upper/, work/    with overlayfs: what the program changed (the base, spread out in `lower/`, and the real folder lie
+                     beneath)
     copy/            otherwise: the view itself
     tmp/             the program's /tmp
     view.json, files.json, spec.json, report, lock
@@ -21,7 +22,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from redraft.errors import Busy, RedraftError, Refused
 from redraft.files.atomic_write import write_private
@@ -30,7 +31,7 @@ from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, is_internal, join_path
 from redraft.files.root import Root
 from redraft.files.views import sandbox
-from redraft.files.views.base_files import BaseFiles, BaseWriter, CopyWriter, make_whiteout
+from redraft.files.views.base_files import BaseFiles, BaseWriter, CopyWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -116,15 +117,16 @@ class PrivateView:
         view = cls(place, record)
         try:
             with explain_os_errors("make", "a private view"):
-                for name in ("", "base", "upper", "work", "copy", "tmp"):
+                for name in ("", "lower", "upper", "work", "copy", "tmp"):
                     os.mkdir(os.path.join(place, name), 0o700)
                 for name in ("upper", "copy"):
                     os.chmod(view._at(name), stat.S_IMODE(os.stat(record.folder).st_mode) | stat.S_IRWXU)
                 view._choose_means(options)
-                layered = record.how == "overlay"
-                files = BaseWriter(root, view._at("base"), shown, options.document_bytes, layered=layered).write()
-                if not layered:
-                    CopyWriter(root, view._at("base"), view._at("copy"), files).write()
+                with open(view._at("base"), "xb") as base:
+                    files = BaseWriter(root, base, shown, options.document_bytes).write()
+                if record.how == "copy":
+                    with open(view._at("base"), "rb") as base:
+                        CopyWriter(root, base, view._at("copy"), files).write()
                 files.save(view._at("files.json"))
                 view._files = files
                 view.save()
@@ -220,7 +222,7 @@ class PrivateView:
         ways: list[tuple[How, Confinement]] = [("copy", "none")]
         if options.confined:
             ways = [("copy", "namespace"), ("copy", "landlock")]
-            if options.how == "auto" and self._can_hide():
+            if options.how == "auto":
                 ways.insert(0, ("overlay", "namespace"))
         for how, confinement in ways:
             self._write_spec(self._spec(how, confinement, options))
@@ -231,16 +233,9 @@ class PrivateView:
             record.unconfined_because = record.unconfined_because or failure
         self._write_spec(self._spec("copy", "none", options))
 
-    def _can_hide(self) -> bool:
-        try:
-            make_whiteout(self._at("work/try"))
-        except OSError:
-            return False
-        os.unlink(self._at("work/try"))
-        return True
-
     def _spec(self, how: How, confinement: Confinement, options: ViewOptions) -> dict[str, Any]:
-        places = {name: self._at(name) for name in ("base", "upper", "work", "copy", "tmp", "report")}
+        places = {name: self._at(name) for name in ("base", "lower", "upper", "work", "copy", "tmp", "report")}
+        places["files"] = self._at("files.json")
         return {
             **places,
             "how": how,
@@ -272,7 +267,7 @@ class PrivateView:
             if self.record.how == "overlay":
                 found.read_layer(root)
             else:
-                with Root.open(self._at("base")) as base:
+                with open(self._at("base"), "rb") as base:
                     found.read_copy(root, base)
         return sorted(found.changes.values()), sorted(found.internal)
 
@@ -281,8 +276,8 @@ class PrivateView:
         file = self.files.files[path]
         try:
             if file.kind == "text":
-                with Root.open(self._at("base")) as base:
-                    return base.read(DocPath(path), limit=limit).data
+                with explain_os_errors("read", "base"), open(self._at("base"), "rb") as base:
+                    return file.read(base)
             with Root.open(self.record.folder) as root:
                 image = root.read(DocPath(path), limit=limit)
         except RedraftError:
@@ -340,7 +335,7 @@ class _ChangeReader:
                 self._add(path, "gone" if _is_whiteout(found) else _kind(found))
         # What is found in the place of a folder that was removed first is there, whichever was met first.
 
-    def read_copy(self, root: Root, base: Root) -> None:
+    def read_copy(self, root: Root, base: BinaryIO) -> None:
         seen: set[str] = set()
         for _, path, found in _walk(root):
             seen.add(path)
@@ -359,7 +354,7 @@ class _ChangeReader:
             if path not in seen and file.kind != "hidden":
                 self._add(path, "gone")
 
-    def _is_as_copied(self, root: Root, base: Root, path: str, found: os.stat_result) -> bool:
+    def _is_as_copied(self, root: Root, base: BinaryIO, path: str, found: os.stat_result) -> bool:
         if stat.S_ISLNK(found.st_mode):
             target = self._files.links.get(path)
             with root.open_parent(DocPath(path)) as parent:
@@ -372,7 +367,7 @@ class _ChangeReader:
         if file.kind == "other":
             return file.mtime_ns == found.st_mtime_ns
         try:
-            return file.kind == "text" and base.read(DocPath(path)).data == root.read(DocPath(path)).data
+            return file.kind == "text" and file.read(base) == root.read(DocPath(path)).data
         except RedraftError:
             return False
 

@@ -51,6 +51,7 @@ _FILE_RIGHTS = 1 << 1 | 1 << 14
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _IOCTL = {"x86_64": (0xC000003E, 16), "aarch64": (0xC00000B7, 29), "riscv64": (0xC00000F3, 29)}
 
+_TRIAL = ".redraft-tmp-trial"  # made to see whether it can be
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 Spec = dict[str, Any]
@@ -178,10 +179,15 @@ class _Tree:
         if spec["how"] == "copy":
             _mount(spec["copy"], self._folder, "", _MS_BIND)
             return
+        lower, folder = spec["lower"], self._folder
+        _mount("tmpfs", lower, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755")
+        _make_whiteout(f"{lower}/{_TRIAL}")
+        if os.path.exists(spec["files"]):
+            _spread_base(spec, lower)
         # By descriptors, so that no name needs quoting in the options.
-        base, folder, upper, work = map(_hold, (spec["base"], self._folder, spec["upper"], spec["work"]))
-        options = f"lowerdir={_by(base)}:{_by(folder)},upperdir={_by(upper)},workdir={_by(work)},userxattr"
-        _mount("overlay", self._folder, "overlay", _MS_NOSUID | _MS_NODEV, options)
+        held = [_by(_hold(path)) for path in (lower, folder, spec["upper"], spec["work"])]
+        options = "lowerdir={}:{},upperdir={},workdir={},userxattr".format(*held)
+        _mount("overlay", folder, "overlay", _MS_NOSUID | _MS_NODEV, options)
 
     def _build_devices(self) -> None:
         _mount("tmpfs", "/dev", "tmpfs", _MS_NOSUID, "mode=755,size=64k")
@@ -216,6 +222,43 @@ class _Tree:
             _mount("tmpfs", path, "tmpfs", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, "mode=755,size=4k")
         elif os.path.exists(path):
             _mount("/dev/null", path, "", _MS_BIND)
+
+
+def _spread_base(spec: Spec, lower: str) -> None:
+    """Put the texts that the program is shown, and marks for what it is not, where they cover the folder's own."""
+    with open(spec["files"], encoding="utf-8") as file:
+        files: dict[str, list[Any]] = json.load(file)["files"]
+    made = {""}
+    with open(spec["base"], "rb") as base:
+        for path, (kind, mode, size, mtime_ns, at) in files.items():
+            if kind == "other":
+                continue
+            _make_folders(path.rpartition("/")[0], spec["folder"], lower, made)
+            if kind == "hidden":
+                _make_whiteout(f"{lower}/{path}")
+                continue
+            base.seek(at)
+            fd = os.open(f"{lower}/{path}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(fd, base.read(size))
+            os.fchmod(fd, mode | stat.S_IRUSR)
+            os.utime(fd, ns=(mtime_ns, mtime_ns))
+            os.close(fd)
+
+
+def _make_folders(path: str, folder: str, lower: str, made: set[str]) -> None:
+    """A folder as it is in the real one, which it will cover, and those above it."""
+    if path in made:
+        return
+    made.add(path)
+    _make_folders(path.rpartition("/")[0], folder, lower, made)
+    os.mkdir(f"{lower}/{path}")
+    with suppress(OSError):  # where there is none, a document is proposed
+        os.chmod(f"{lower}/{path}", stat.S_IMODE(os.stat(f"{folder}/{path}").st_mode) | stat.S_IRWXU)
+
+
+def _make_whiteout(path: str) -> None:
+    """What overlayfs takes for a file that is not there: a device that there is not. Anybody may make one."""
+    os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
 
 
 def _hold(path: str) -> int:
