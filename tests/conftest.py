@@ -51,6 +51,7 @@ PROGRAMS = {
     "cli": {"redraft"},
     "doors": {"server", "tools"},
     "mcp": {"agent", "client", "folder", "server"},
+    "programs": {"redraft", "overlaid"},
     "server": {"server", "standing"},
 }
 AGENTS = {"agent", "proposer", "reader"}  # those of `tools`, which go through the program to show a requirement

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from redraft.config import WRITABLE, Settings, environment_table, parse_settings
+from redraft.config import AGENT_PLACES, WRITABLE, Settings, environment_table, parse_settings
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
@@ -279,3 +279,23 @@ def _place(new: str, name: str) -> None:
 def export_environment() -> Mapping[str, str]:
     """Where the programs of the person's own are found that an export may need."""
     return os.environ
+
+
+def program_environment(temporary_folder: str, folder: str) -> dict[str, str]:
+    """What a program of the person's own finds in its environment when it runs in a private view."""
+    kept = {name: value for name, value in os.environ.items() if name != "REDRAFT_MCP_TOKEN"}
+    return {**kept, "TMPDIR": temporary_folder, "PWD": folder}
+
+
+def writable_places(program: str, named: Iterable[str]) -> list[str]:
+    """Where a program may write beside its private view: the places that the person named, and where a known agent
+    keeps what is its own."""
+    own = [os.path.join("~", place) for place in AGENT_PLACES.get(os.path.basename(program), ())]
+    found: list[str] = []
+    for name in (*own, *user_settings().run.writable, *named):
+        place = os.path.realpath(os.path.expanduser(name))
+        if os.path.exists(place):
+            found.append(place)
+        elif name not in own:
+            raise Refused(f"{name} is not there, so nothing can be written to it.", code="not_found", place=name)
+    return list(dict.fromkeys(found))

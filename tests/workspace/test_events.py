@@ -74,7 +74,7 @@ def test_a_rollback_tells_its_beginning_and_how_it_ended(folder: Folder) -> None
     names = types(heard)
     assert (names[0], names[-1]) == ("checkpoint.rollback.started", "checkpoint.rollback.completed")
     workspace.undo()
-    agate, quay = (hunk.id for hunk in workspace.turn_hunks(turn.id))
+    agate, quay = (hunk.id for hunk in workspace.turn_content(turn.id).hunks())
     heard.clear()
     workspace.rollback(turn.id, "scoped_selected", [quay])
     names = types(heard)

@@ -41,7 +41,7 @@ def test_apply_writes_at_once_and_the_difference_can_be_seen_afterwards(folder: 
     outcome = agent_writes(workspace, {"a.md": "two\n"}, mode="apply")
     assert folder.tree() == {"a.md": b"two\n"}
     assert outcome.applied == ["a.md"]
-    (hunk,) = workspace.turn_hunks(turn_of(outcome).id)
+    (hunk,) = workspace.turn_content(turn_of(outcome).id).hunks()
     assert (hunk.hunk.old_text, hunk.hunk.new_text) == ("one", "two")
     assert workspace.drafts() == []
 

@@ -171,7 +171,7 @@ def test_taking_back_all_hunks_of_a_creation_takes_the_file_away(folder: Folder)
     workspace = folder.open()
     with workspace.turn(AGENT, "create", mode="apply") as turn:
         turn.create("new.md", LINES)
-    ids = [hunk.id for hunk in workspace.turn_hunks(1)]
+    ids = [hunk.id for hunk in workspace.turn_content(1).hunks()]
     assert not workspace.rollback(1, "scoped_selected", ids).conflicts
     assert "new.md" not in folder.tree()
 
@@ -186,7 +186,7 @@ def test_a_merging_turn_does_not_write_unsaved_typing_as_its_own(folder: Folder)
     assert folder.text("a.md") == ""
     workspace.save("a.md")
     agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
-    workspace.rollback(2, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(2)])
+    workspace.rollback(2, "scoped_selected", [hunk.id for hunk in workspace.turn_content(2).hunks()])
     assert folder.text("a.md") == "TYPED"
 
 

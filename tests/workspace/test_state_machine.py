@@ -358,7 +358,7 @@ class Desk(RuleBasedStateMachine):
         if not turns:
             return
         number = data.draw(st.sampled_from(turns))
-        hunks = [hunk.id for hunk in self._at(program).turn_hunks(number)]
+        hunks = [hunk.id for hunk in self._at(program).turn_content(number).hunks()]
         if hunks:
             chosen = data.draw(st.lists(st.sampled_from(hunks), min_size=1, unique=True))
             self._at(program).rollback(number, "scoped_selected", chosen)

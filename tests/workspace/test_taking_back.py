@@ -266,7 +266,7 @@ def test_taking_a_creation_back_takes_the_folders_made_for_it_away(folder: Folde
     elif take_back == "restore":
         workspace.restore(1)
     else:
-        workspace.rollback(1, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(1)])
+        workspace.rollback(1, "scoped_selected", [hunk.id for hunk in workspace.turn_content(1).hunks()])
     found = {path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*")}
     assert found - {".redraft", ".redraft/id"} == {"mine", "full", "full/other.md"}
     workspace.undo(2)

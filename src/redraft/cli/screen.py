@@ -33,6 +33,7 @@ _COMMANDS: dict[tuple[str, str], str] = {
     ("not_found", "session_id"): "`redraft jobs` shows the session of each job; without --session a new one starts.",
     ("not_found", "trash"): "`redraft trash list` shows what is.",
     ("not_found", "name"): "`redraft users list` lists them.",
+    ("not_found", "view"): "`redraft views list` lists them.",
     ("not_found", "path"): "Check its name; `redraft tool list_documents` lists what is in the folder.",
     ("turn_not_found", ""): "`redraft turns` lists their numbers.",
     ("hunk_not_found", ""): "`redraft diff` shows what is pending, with ids.",

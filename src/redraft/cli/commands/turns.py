@@ -63,7 +63,7 @@ def _emit(call: Invocation, workspace: Workspace, turn: TurnRecord) -> None:
             "new_text": found.hunk.new_text,
             "oversized": found.hunk.oversized,
         }
-        for found in workspace.turn_hunks(turn.id)
+        for found in workspace.turn_content(turn.id).hunks()
     ]
     call.emit({"turn": turn_shape(turn), "documents": document_changes(workspace, turn), "hunks": hunks})
 
@@ -91,7 +91,7 @@ def _print_hunks(call: Invocation, workspace: Workspace, turn: TurnRecord) -> No
     screen = call.screen
     before = {path: old for path, old, _ in workspace.turn_texts(turn.id)}
     path = ""
-    hunks = workspace.turn_hunks(turn.id)
+    hunks = workspace.turn_content(turn.id).hunks()
     for found in hunks:
         if found.path != path:
             path = found.path

@@ -144,7 +144,7 @@ def _resolve_hunks(workspace: Workspace, number: int, names: Sequence[str]) -> l
     """The ids that the names stand for; unlike those of a review, they are unique within their turn."""
     if not names:
         raise Refused(f"Name the hunks: --hunk ID, as `redraft show {number}` lists them.")
-    known = [hunk.id for hunk in workspace.turn_hunks(number)]
+    known = [hunk.id for hunk in workspace.turn_content(number).hunks()]
     chosen: list[str] = []
     for name in names:
         found = match_ids(name, known)

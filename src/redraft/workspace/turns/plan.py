@@ -159,7 +159,8 @@ def _propose_creation(plan: Plan, documents: Documents, path: DocPath, now: Docu
     text = str(now.text)
     draft = documents.draft(path)
     if draft is None:
-        plan.drafts[path] = Draft(path, None, Review.between("", text, text, token), None, now.bom, turn=token)
+        review = Review.between("", text, text, token)
+        plan.drafts[path] = Draft(path, None, review, None, now.bom, now.mode, turn=token)
     else:  # its deletion is pending: the new content takes the place of the old
         review = apply_agent_turn(draft.review, draft.review.working, text, token)
         plan.put_draft(replace(draft, path=path, review=review))

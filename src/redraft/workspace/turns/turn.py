@@ -162,6 +162,11 @@ class Turn:
             self._looked[path] = document
         return document
 
+    def recall(self, document: Document) -> None:
+        """Take a document as read that the turn's author was shown some time ago. A write that names its version is
+        made for that text: whatever happened since is merged with when the turn is carried out."""
+        self._looked[self._documents.path(document.path)] = document
+
     def staged_at(self, path: str) -> StagedDocument | None:
         """What the turn has done to a document, if anything."""
         return self.staged.get(DocPath(path))
@@ -191,13 +196,13 @@ class Turn:
         change = Change.between(str(before.text), content, words=True)
         return self._stage(before, change, change, version)
 
-    def create(self, raw: str, content: str = "", *, bom: bool = False) -> Document:
-        """A new document; refused where anything is already."""
+    def create(self, raw: str, content: str = "", *, bom: bool = False, mode: int | None = None) -> Document:
+        """A new document; refused where anything is already. `mode` are its permissions, if not the usual ones."""
         check_text(content)
         path = self._documents.path(raw)
         self._act("create", path)
         self._check_free(path)
-        document = Document(path, self._limit_size(Text(content)), bom)
+        document = Document(path, self._limit_size(Text(content)), bom, mode)
         seen = self.staged[path].seen if path in self.staged else None
         self.staged[path] = StagedDocument(seen, document, document)
         self._check_size()
