@@ -12,8 +12,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.review.blanks import Around, blank_at_end, blanks_to_save, keep_words_apart, save_blanks
-from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.blanks import (
+    SurroundingCharacters,
+    blanks_to_save,
+    keep_words_apart,
+    save_blanks,
+    set_insertions_apart,
+)
+from redraft.review.review import Part, Review, group_runs, join_parts
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
@@ -500,10 +506,10 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
     return Review(join_parts([*after, *before[done:]], review.parts))
 
 
-def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
+def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> SurroundingCharacters:
     """The characters behind the parts that are `done` and before those from `last` on."""
     behind = range(last, len(parts))
-    return Around(
+    return SurroundingCharacters(
         (
             next((part.own[-1] for part in reversed(done) if part.own), ""),
             next((parts[index].own[0] for index in behind if parts[index].own), ""),
@@ -513,60 +519,6 @@ def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
             next((parts[index].working[0] for index in behind if parts[index].working), ""),
         ),
     )
-
-
-def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
-    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
-    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out. They stand between these two characters that the person sees."""
-    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
-    out = list(join_runs(out))
-    for index in range(1, len(out) - 1):
-        before, inside, behind = out[index - 1 : index + 2]
-        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
-            continue
-        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
-            text = before.text + inside.text.removesuffix(before.text)
-            out[index - 1 : index + 1] = [inside._replace(text=text), before]
-        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
-            text = inside.text.removeprefix(behind.text) + behind.text
-            out[index : index + 2] = [behind, inside._replace(text=text)]
-    return out
-
-
-def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
-    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
-    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
-    instead, if they would run into the word before once it is taken back, and into none behind."""
-    out = list(runs)
-    for index in range(len(runs) - 1, -1, -1):
-        first = out[index]
-        blank = blank_at_end(first.text)
-        if not first.gone or first.clash or not blank:
-            continue
-        last = index + 1
-        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
-            last += 1
-        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
-            continue
-        inner, follower = out[last - 1], out[last]
-        if inner.clash or inner.is_agents != first.is_agents or blank_at_end(inner.text) != blank:
-            continue
-        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
-        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
-        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
-        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
-            continue
-        out[last - 1 : last + 1] = [
-            inner._replace(text=inner.text.removesuffix(blank)),
-            inner._replace(text=blank, gone=follower.gone),
-            follower,
-        ]
-        out[index : index + 1] = [
-            first._replace(text=first.text.removesuffix(blank)),
-            first._replace(text=blank, gone=inner.gone),
-        ]
-    return out
 
 
 def _restore_retyped(runs: list[Run]) -> list[Run]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.review.operations import set_insertions_apart
+from redraft.review.blanks import set_insertions_apart
 from redraft.review.outside_change import edit_saved_text
 from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, RunEdit, rewrite

@@ -30,7 +30,7 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstones import collect_tombstones, image_of
+from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,18 +12,14 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.blanks import unsaved_from
-from redraft.review.review import Review
 from redraft.review.runs import USER, Run, turn_of
 from redraft.text.edits import Change, Edit
-from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from redraft.history.turns import FileStep, TurnRecord
-    from redraft.workspace.engine import Engine
+    from redraft.review.review import Review
 
 # Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
 MAX_GAP = 2_000
@@ -165,12 +161,11 @@ class Tombstones:
         piece.added = any(not each.pending for each in self._pieces[start:end])
         if step.undone is not None:
             matches = step.matcher("")
-            here = any(each.accepted and matches(each) for each in self._pieces[start:end])
-            # What was typed beside its place may have put it on the other side of that.
-            same = [at for at, each in enumerate(self._pieces) if each.accepted and each.text == piece.text]
-            if not here and same:
-                nearest = min(same, key=lambda at: abs(at - start))
-                self._forget(nearest, nearest + 1, matches)
+            found = [at for at, each in enumerate(self._pieces) if each.accepted and matches(each)]
+            if not any(start <= at < end for at in found):  # typing beside its place may stand in between
+                same = [at for at in found if self._pieces[at].text == piece.text]
+                for at in sorted(same, key=lambda at: abs(at - start))[:1]:
+                    self._pieces[at].accepted = False
             self._forget(start, end, matches)
         self._pieces.insert(end, piece)
 
@@ -313,14 +308,21 @@ class Tombstones:
     def _runs_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether a word that comes back would go on in another one that it did not meet before."""
         for step, edge, other in ((-1, 0, -1), (1, -1, 0)):
-            place = index + step
-            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
-                place += step
-            if abs(place - index) == 1 or not 0 <= place < len(self._pieces):
+            place = self._neighbour(index, step, turn, undone)
+            if place is None or abs(place - index) == 1:
                 continue
             if self._pieces[index].text[edge].isalnum() and self._pieces[place].text[other].isalnum():
                 return True
         return False
+
+    def _neighbour(self, index: int, step: int, turn: str, undone: AbstractSet[str]) -> int | None:
+        """The nearest piece on one side that the file has once a turn is taken back."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            if self._stays(self._pieces[index], turn, undone):
+                return index
+            index += step
+        return None
 
     def _stays(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the file has it once a turn is taken back."""
@@ -394,13 +396,10 @@ class Tombstones:
 
     def _would_run_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the words on both sides of a blank would be one word once a turn is taken back that put it in."""
-        sides: list[str] = []
-        for step, edge in ((-1, -1), (1, 0)):
-            place = index + step
-            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
-                place += step
-            sides.append(self._pieces[place].text[edge] if 0 <= place < len(self._pieces) else "")
-        return all(map(str.isalnum, sides))
+        before, behind = (self._neighbour(index, step, turn, undone) for step in (-1, 1))
+        if before is None or behind is None:
+            return False
+        return self._pieces[before].text[-1].isalnum() and self._pieces[behind].text[0].isalnum()
 
     def _returns(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         if piece.here or not piece.accepted or piece.pending or USER in piece.gone:
@@ -525,78 +524,3 @@ def _align(
         yield from ((piece, None) for piece in pieces[done:first])
         yield from zip(pieces[first : first + size], runs[second : second + size], strict=True)
         done, seen = first + size, second + size
-
-
-# From the history
-
-
-def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombstones:
-    """Every character that a file and its reviews had since a turn, and since the decisions on turns that were undone
-    after it: what their undo brought back stands at its own place, too. The file says `now`."""
-    start = since
-    while True:
-        turns = engine.turns.on_file(path, since=start)
-        sources = [_original(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
-        decisions = [each.id for source in sources for each in engine.turns.acceptances(source)]
-        earliest = min([start, *(source.id for source in sources if source.kind == "accept"), *decisions])
-        if earliest == start:
-            break
-        start = earliest
-    tombstones = Tombstones(_first_image(engine, path, turns))
-    for turn in turns:
-        image = next((step for step in turn.reviews if step.path == path), None)
-        if image is not None:
-            tombstones.see(image_of(engine, image.before) or Review.of(tombstones.text))
-        for step in turn.files:
-            if step.path == path:
-                _follow_step(engine, tombstones, turn, step)
-        if image is not None:
-            after = image_of(engine, image.after) or Review.of(tombstones.text)
-            tombstones.see(after, accepts=turn.kind == "accept")
-    if tombstones.text != now:
-        tombstones.follow(FileChange(0, compare(tombstones.text, now)))
-    return tombstones
-
-
-def _first_image(engine: Engine, path: str, turns: Sequence[TurnRecord]) -> Review:
-    for turn in turns[:1]:
-        images = [image_of(engine, step.before) for step in turn.reviews if step.path == path]
-        texts = [text_of(engine, step.before) for step in turn.files if step.path == path]
-        return next((image for image in images if image), None) or Review.of("".join(texts[:1]))
-    return Review.of("")
-
-
-def image_of(engine: Engine, row: str | None) -> Review | None:
-    return None if row is None else engine.documents.from_image(row).review
-
-
-def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep) -> None:
-    before, after = text_of(engine, step.before), text_of(engine, step.after)
-    if tombstones.text != before:
-        tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
-    change = step_change(engine, step)
-    places = positions_of_step(step, before, after)
-    exact = len(places) == len(change.edits)
-    marks = tuple(place.mark for place in places) if exact else ()
-    if turn.kind not in ("undo", "rollback"):
-        review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
-        found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
-        blanks = {index: count for index, count in found.items() if count}
-        tombstones.follow(FileChange(turn.id, change, marks, blanks=blanks))
-        return
-    source = _original(engine, turn)
-    tokens = tokens_of(engine, source, step.path)
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback"))
-
-
-def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:
-    """The turn that an undo, a rollback, or the undo of one is about in the end."""
-    while turn.kind in ("undo", "rollback") and turn.source is not None:
-        turn = engine.turns.get(turn.source)
-    return turn
-
-
-def tokens_of(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
-    """The turns that have words in what a turn did to a document."""
-    images = [image_of(engine, step.before) for step in turn.reviews if step.path == path and turn.kind == "accept"]
-    return {turn.token, *(token for image in images if image for token in image.turns)}
