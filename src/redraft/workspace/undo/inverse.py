@@ -357,6 +357,7 @@ def _without_words(
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
+    tombstones.exchange_blanks(turn.token, undone)
     around = tombstones.turns_around(turn.token, undone)
     later = tombstones.later_turns(turn.token, undone) | {
         other.token for other in others if other.id > turn.id and other.token in around

@@ -72,7 +72,16 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
         return
     source = _original(engine, turn)
     tokens = tokens_of(engine, source, step.path)
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback"))
+    withdrawn = source.token if _takes_proposal_back(engine, turn) else ""
+    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback", withdrawn))
+
+
+def _takes_proposal_back(engine: Engine, turn: TurnRecord) -> bool:
+    """Whether an undo took a proposal back, or undid what brought it again."""
+    back = False
+    while turn.kind == "undo" and turn.source is not None:
+        turn, back = engine.turns.get(turn.source), not back
+    return back and turn.kind == "propose"
 
 
 def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.review.runs import USER, Run, turn_of
@@ -39,6 +39,10 @@ class HistoryRun:
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
     added: bool = False  # whether nobody knows where it stands among the tombstones beside it
 
+    def cut_blank(self) -> tuple[HistoryRun, HistoryRun]:
+        """The piece without the blank that it ends with, and that."""
+        return self.split(len(self.text) - (2 if self.text.endswith("\r\n") else 1))
+
     def split(self, at: int) -> tuple[HistoryRun, HistoryRun]:
         return replace(self, text=self.text[:at]), replace(self, text=self.text[at:])
 
@@ -53,6 +57,7 @@ class FileChange(NamedTuple):
     undone: AbstractSet[str] | None = None
     source: int | None = None
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
+    withdrawn: str = ""  # the proposal that an undo took back whole
     blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
 
     def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
@@ -94,6 +99,7 @@ class Tombstones:
 
     def __init__(self, review: Review) -> None:
         self._pieces = [HistoryRun(run.text, not run.by, run.by, run.gone, bool(run.by)) for run in review.runs]
+        self._undone: AbstractSet[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -134,6 +140,9 @@ class Tombstones:
 
     def follow(self, step: FileChange) -> None:
         """Take in what a turn did to the file."""
+        if step.withdrawn:
+            self.exchange_blanks(step.withdrawn, self._undone)
+        self._undone = (self._undone - (step.undone or set())) | ({step.withdrawn} - {""})
         if step.undone and not self._takes_only(step.change, step.undone):
             for token in step.undone:
                 self._set_others_apart(token)
@@ -264,6 +273,49 @@ class Tombstones:
         return None
 
     # What an undo does
+
+    def exchange_blanks(self, turn: str, undone: AbstractSet[str]) -> None:
+        """Where one edit that stands took out what stood on both sides of words that come back with a turn: of the
+        blanks before and behind them let it have taken the one behind, if they would run into the word before, in the
+        file or as the person sees it, and then into none."""
+        returns = [self._returns(piece, turn, undone) for piece in self._pieces]
+        groups = [list(group) for back, group in groupby(range(len(returns)), returns.__getitem__) if back]
+        for first, last in ((group[0], group[-1]) for group in reversed(groups)):
+            if self._can_exchange(first, last, turn, undone):
+                rest, before = self._pieces[first - 1].cut_blank()
+                words, behind = self._pieces[last].cut_blank()
+                before.gone, behind.gone = behind.gone, before.gone
+                before.removed, behind.removed = behind.removed, before.removed
+                self._pieces[last : last + 1] = [words, behind]
+                self._pieces[first - 1 : first] = [rest, before]
+        self._pieces = [piece for piece in self._pieces if piece.text]
+
+    def _can_exchange(self, first: int, last: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """See above; of the pieces from the first to the last, which come back."""
+        if first == 0 or last + 1 == len(self._pieces):
+            return False
+        before, behind = self._pieces[first - 1], self._pieces[last + 1]
+        marks = [{mark for mark in piece.gone if piece.accepted and mark != USER} for piece in (before, behind)]
+        standing = {mark for mark in marks[0] & marks[1] if turn_of(mark) not in undone | {turn}}
+        blanks = before.text[-1].isspace() and self._pieces[last].text[-1].isspace()
+        if before.here or not standing or not blanks or not self._pieces[first].text[0].isalnum():
+            return False
+        joined, then = (
+            any(self._edge(at, step, turn, undone, seen=seen).isalnum() for seen in (False, True))
+            for at, step in ((first, -1), (last, 1))
+        )
+        return joined and not then
+
+    def _edge(self, index: int, step: int, turn: str, undone: AbstractSet[str], *, seen: bool) -> str:
+        """The character on one side of a piece once a turn is taken back: in the file, or as the person sees it."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            piece = self._pieces[index]
+            there = (piece.here or piece.pending) and not piece.gone if seen else piece.here
+            if (there and turn_of(piece.by) != turn) or self._returns(piece, turn, undone):
+                return piece.text[0 if step > 0 else -1]
+            index += step
+        return ""
 
     def locate(self, change: Change, undone: AbstractSet[str], source: int) -> InverseChange | None:
         """A change that takes back something of a turn, with all that it puts in among what waits there; None where
