@@ -432,3 +432,17 @@ def test_a_decision_taken_back_leaves_its_words_behind_what_was_saved_and_typed_
     assert done, answer
     assert folder.text(name)[0] == "one two mine more NEW\n"
     assert folder.bytes_of(name) == b"one two mine\n"
+
+
+@pytest.mark.covers("P6")
+def test_words_that_were_put_in_before_the_blank_of_others_stay_apart_when_those_are_undone(folder: Folder, name: str):
+    folder.put(name, "one two three\n")
+    first = propose(folder, name, "one NEW two three\n")
+    removal = propose(folder, name, "one NEW\n")
+    accept_one(folder, name, "NEW")
+    propose(folder, name, "one NEW WORDS\n")
+    accept_all(folder, name)
+    for turn, text in ((removal, "one NEW WORDS two three\n"), (first, "one WORDS two three\n")):
+        done, answer = folder.undo(turn)
+        assert done, answer
+        assert folder.text(name)[0].split() == text.split()

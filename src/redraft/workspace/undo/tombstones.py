@@ -145,7 +145,7 @@ class Tombstones:
         self._undone = (self._undone - (step.undone or set())) | ({step.withdrawn} - {""})
         if step.undone and not self._takes_only(step.change, step.undone):
             for token in step.undone:
-                self._set_others_apart(token)
+                self._set_others_apart(token, lambda index: not self._is_taken_out(index, step.change))
         growth = 0
         known = (0, 0)
         for index, edit in enumerate(step.change.edits):
@@ -432,19 +432,33 @@ class Tombstones:
                 between += len(piece.text)
         return InverseChange(Change(tuple(edits)), tuple(passed))
 
-    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool] = lambda _: True) -> None:
-        """Let what others put in behind the blank with which words of a turn begin stand in front of it. It reads the
-        same, and does not run into the word before once the turn's are gone. Only behind the blanks that are
-        `wanted`."""
+    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool]) -> None:
+        """Let what others put in behind the blank with which words of a turn begin stand in front of it, or what they
+        put in before the one with which they end behind it. It reads the same, and does not run into another word once
+        the turn's are gone. Only beside the blanks that are `wanted`."""
         here = [index for index, piece in enumerate(self._pieces) if piece.here]
         mine = [place for place, index in enumerate(here) if turn_of(self._pieces[index].by) == turn]
         for place, behind in reversed(list(pairwise(mine))):
+            if behind - place == 1:
+                continue
             first, last = here[place], here[behind - 1]
             blank, other = self._pieces[first], self._pieces[last]
-            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
+            if blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
                 rest, end = other.split(len(other.text) - len(blank.text))
                 self._pieces[last : last + 1] = [rest, blank] if rest.text else [blank]
                 self._pieces[first] = end
+                continue
+            first, last = here[place + 1], here[behind]
+            other, blank = self._pieces[first], self._pieces[last]
+            if blank.text.isspace() and other.text.startswith(blank.text) and wanted(last):
+                end, rest = other.split(len(blank.text))
+                self._pieces[last] = end
+                self._pieces[first : first + 1] = [blank, rest] if rest.text else [blank]
+
+    def _is_taken_out(self, index: int, change: Change) -> bool:
+        """Whether a change of the file takes a piece out."""
+        at = sum(len(piece.text) for piece in self._pieces[:index] if piece.here)
+        return any(edit.at <= at < edit.end for edit in change.edits)
 
     def _would_run_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the words on both sides of a blank would be one word once a turn is taken back that put it in."""
