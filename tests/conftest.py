@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from speaking.lines import STARTED, end_programs
+from tests.speaking.lines import STARTED, end_programs
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -88,7 +88,7 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
     from redraft.workspace.folder.identity import make_private
 
     if unknown := sorted(set(values) - set(WRITABLE)):
-        raise Refused(f"{unknown[0]!a} is none of the settings that can be changed here.", field=unknown[0][:100])
+        raise Refused(f"{unknown[0]!a} is not a setting that can be changed here.", field=unknown[0][:100])
     home = os.path.join(state_home(), "redraft")
     make_private(home)
     with folder_lock(home, "settings"):
@@ -130,7 +130,7 @@ def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
         if error.code == "not_found":
             return start, []  # no settings; a folder that is not there is told by whoever opens it
         message = error.message if FOLDER_SETTINGS in error.message else f"{FOLDER_SETTINGS}: {error.message}"
-        return replace(start, mode="read"), [f"{message} Until it is corrected, agents may only read here."]
+        return replace(start, mode="read"), [f"{message} Until it is fixed, agents can only read here."]
     return start.narrow(own), []
 
 
@@ -259,7 +259,7 @@ def write_output(name: str, data: bytes, *, replace: bool) -> None:
             if os.path.lexists(new):
                 os.unlink(new)
     except FileExistsError as error:
-        raise Refused(f"{name} is already there.", code="already_exists", path=name) from error
+        raise Refused(f"{name} already exists.", code="already_exists", path=name) from error
     except OSError as error:
         failure = RedraftError(f"{name} cannot be written: {error.strerror}.", path=name)
         failure.hint = "Name another place with --out."

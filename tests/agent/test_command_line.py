@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import COMMAND, PATIENCE, Program
 from redraft.agent.memory.permissions import PermissionRule, PermissionRules
 from redraft.workspace.turns.modes import Verdict
+from tests.agent.desk import call, edit, says
+from tests.cli.running import COMMAND, PATIENCE, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -209,7 +209,7 @@ def test_a_chat_is_one_session(redraft: Program):
     done = redraft.run("chat", stdin="Hi\n/remember Use British spelling.\nAnd now?\n")
     assert done.status == 0, done.err
     assert "Hello." in done.out
-    assert "I will keep it in mind." in done.out
+    assert "I will remember that." in done.out
     jobs = redraft.json("jobs")["jobs"]
     assert len({job["session_id"] for job in jobs}) == 1
     assert len(jobs) == 3

@@ -9,7 +9,7 @@ import pytest
 
 from redraft.tools.queries import search_folder
 from redraft.tools.registry import Tool
-from speaking.lines import Lines, answer_of, envelope
+from tests.speaking.lines import Lines, answer_of, envelope
 
 if TYPE_CHECKING:
     from pathlib import Path

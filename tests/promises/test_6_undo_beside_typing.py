@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, Json, chance, rounds, served
-from server.live.people import Person, expect_same
+from tests.promises.doors import Folder, Json, chance, rounds, served
+from tests.server.live.people import Person, expect_same
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.serving import Client, Server, serving, settled
+from tests.cli.running import Program
+from tests.server.serving import Client, Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,9 +57,9 @@ def test_the_callers_own_name_is_in_turns_and_the_log_whatever_they_claim(server
     assert claim["details"]["field"] == "author"
     server.refused("POST", "/api/tools", calls, 422, author="scribe for anna")
     hidden = server.refused("POST", "/api/tools", calls, 422, author="ebircs\u202e")
-    assert "not printed" in hidden["message"]
+    assert "invisible characters" in hidden["message"]
     for name in ("you", " YOU", "outside"):
-        assert "somebody else" in server.refused("POST", "/api/tools", calls, 422, author=name)["message"]
+        assert "the name is taken" in server.refused("POST", "/api/tools", calls, 422, author=name)["message"]
     session = anna.post("/api/agent/sessions", {})["session_id"]
     body = {"session_id": session, "instruction": "Please.", "mode": "apply", "model": "play"}
     job = settled(anna, anna.post("/api/agent/run", body)["job_id"])

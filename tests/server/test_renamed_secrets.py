@@ -17,17 +17,17 @@ from urllib.parse import quote
 
 import pytest
 
-from server.serving import Client, begun, ended
-from server.test_jobs import run, until
-from server.test_jobs import serving as playing
-from server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
-from speaking.lines import PATIENCE, Lines, answer_of, environment
+from tests.server.serving import Client, begun, ended
+from tests.server.test_jobs import run, until
+from tests.server.test_jobs import serving as playing
+from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
+from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 LINE = f"hunter secretword {CANARY}\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, served
+from tests.promises.doors import Folder, served
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from redraft.text.diff import line_diff
 from redraft.text.diff.line_diff import LineRegion, Region, diff_lines, diff_sequences
 from redraft.text.lines import split_lines
-from text.shapes import SHAPES, documents, versions
+from tests.text.shapes import SHAPES, documents, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from workspace.folder import AGENT, PERSON, POEM, agent_writes, person_writes, replaced, turn_of, type_at_end
+from tests.workspace.folder import AGENT, PERSON, POEM, agent_writes, person_writes, replaced, turn_of, type_at_end
 
 if TYPE_CHECKING:
     from redraft.workspace.events import Event
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def listen(workspace: Workspace) -> list[Event]:

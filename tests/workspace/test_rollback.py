@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.history.store import Store
 from redraft.history.turns import State
 from redraft.text.edits import Change
-from workspace.folder import (
+from tests.conftest import TORTURE
+from tests.workspace.folder import (
     AGENT,
     POEM,
     WORDS,
@@ -32,7 +32,7 @@ from workspace.folder import (
 if TYPE_CHECKING:
     from redraft.workspace.undo.rollback import TurnHunk
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 THREE = replaced(POEM, Amber="Agate", Ember="Flame", Jetty="Quay")
 

@@ -83,9 +83,7 @@ class Models:
             self._make(name)  # which says what there is
         here = entry is not None and is_local(entry)
         if not here and self.routing.agent_mode == "local":
-            raise ProviderError(
-                f"The settings keep documents on this machine; {name!r} is elsewhere.", kind="unavailable"
-            )
+            raise ProviderError(f"The settings keep documents on this machine; {name!r} is remote.", kind="unavailable")
         return "local" if here else "remote"
 
     def _first(self, *, on_this_machine: bool) -> str:

@@ -1,4 +1,4 @@
-"""The program: finds the command that is meant, runs it, and turns whatever happens into an exit status.
+"""The program: find the command, run it, and turn the outcome into an exit status.
 
 Only the module of the one command is loaded. Options may stand before or after the command's words.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from redraft.cli.command import Command
 
-# Where each command lives, in the order in which a newcomer meets them.
+# The module of each command, in the order shown by `--help`.
 MODULES = {
     "status": "commands.status",
     "open": "commands.open",
@@ -109,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def report_failures(act: Callable[[Screen], int], *, json: bool) -> int:
-    """Run a program's act; every expected failure becomes a message and the exit status of its code."""
+    """Run a function; every expected error becomes a message and the exit status of its code."""
     ensure_streams()
     screen = Screen.standard(json=json)
     try:
@@ -134,9 +134,10 @@ def ensure_streams() -> None:
 
 
 def _report_os_error(error: OSError, screen: Screen) -> int:
-    """A failure that no room explained: of the state's own folder, or of the program's output, which has no name."""
+    """Report an OS error that no package handled: in the state folder, or in the program's output, which has no file
+    name."""
     if isinstance(error, FileNotFoundError) and error.filename is None:
-        failure = RedraftError("The folder that this command was started in is gone.")
+        failure = RedraftError("The current folder no longer exists.")
         screen.report_failure(failure)
         screen.finish()
     elif error.filename is None:
@@ -198,7 +199,7 @@ def _find_command(words: list[str]) -> str | None:
         return name or None
     if words[0] in GROUPS:
         choices = ", ".join(f"`{known}`" for known in MODULES if known.startswith(words[0] + " "))
-        raise Refused(f"Say which: {choices}.")
+        raise Refused(f"Choose one: {choices}.")
     from difflib import get_close_matches
 
     near = get_close_matches(name, MODULES, n=1)
@@ -231,4 +232,4 @@ def _print_overview(screen: Screen) -> None:
     for words in MODULES:
         screen.line("  ", StyledText(f"{words:<15}", BOLD), load_command(words).summary)
     screen.line()
-    screen.line("Every command explains itself: `redraft COMMAND --help`.")
+    screen.line("For help on a command: `redraft COMMAND --help`.")

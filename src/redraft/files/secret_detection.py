@@ -308,4 +308,4 @@ def check_file_not_secret(path: str, data: bytes) -> None:
 
 def mask(name: str) -> str:
     """What is given in the place of a secret's content."""
-    return f"[{name} may hold a secret: its content is withheld]"
+    return f"[{name} may contain a secret: its content is withheld]"

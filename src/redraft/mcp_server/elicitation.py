@@ -1,4 +1,4 @@
-"""Putting a question to the person through the client.
+"""Ask the person a question through the client.
 
 In the handshake's era it is a request of ours, and the call waits for what comes back. In the envelope's era the call
 ends with the question, and is repeated with the answer. There a consent is good once, for the call that it was given

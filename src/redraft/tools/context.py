@@ -1,4 +1,4 @@
-"""Where a tool call happens: the folder, who calls, what the person allows, and what the caller has read so far.
+"""The context of a tool call: the folder, the caller, what the person allows, and what the caller has read so far.
 
 A surface makes one context per caller and keeps it: it remembers which texts the caller was shown, so that an edit
 that names no version is still refused when the document is no longer the one that was read, and a refusal can say what

@@ -225,7 +225,7 @@ class Workspace:
     def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
         return pictures.add_picture(self._engine, document, name, data, author)
 
-    def accepted(self, path: str) -> export.AcceptedDocument:
+    def accepted_document(self, path: str) -> export.AcceptedDocument:
         """What a document says without what agents propose."""
         return export.accepted_document(self._engine, path)
 
@@ -406,7 +406,7 @@ class Workspace:
         """There is nothing to undo but, perhaps, what another program did, which is never taken for the last turn."""
         for turn in self.turns():
             if turn.author.kind == "outside" and turn.state is State.APPLIED:
-                message = f"Only another program has written here: name its turn, {turn.id}, to take that back."
+                message = f"Only another program has written here: to undo that, name its turn, {turn.id}."
                 raise Refused(message, code="nothing_to_undo", turn=turn.id)
 
     def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:

@@ -87,7 +87,7 @@ class Approvals:
         else:
             self._tape.record("note", "estimate", [words, ahead])
         self._tell("estimate.made", tokens=tokens, usd=None if estimate.usd is None else str(estimate.usd))
-        if not await self._questions.confirm_cost(f"This will take {words}. Go on?"):
+        if not await self._questions.confirm_cost(f"This will take {words}. Continue?"):
             raise ConsentDenied("The person did not agree to the cost.")
         self._agreed_ahead += ahead
 

@@ -21,8 +21,8 @@ from redraft.errors import RedraftError, Refused, Stale
 from redraft.history.turns import State
 from redraft.providers.contract import ToolResult
 from redraft.text.text import Text
-from redraft.tools.arguments import parse
 from redraft.tools.context import REMEMBERED, Savepoint, SeenDocuments, ToolContext
+from redraft.tools.parameters import parse
 from redraft.tools.versions import MAX_PLACES, line_changes
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Verdict
@@ -204,11 +204,11 @@ class ToolRunner:
             turn.confirm = self._confirm
         wanted = [each for each in dict.fromkeys(wanted) if not self.consent.covers(each)]
         if deleted > deletions:
-            return DryRun([], f"This would delete {deleted} documents; a job may delete {deletions}.")
+            return DryRun([], f"This would delete {deleted} documents; a job may delete at most {deletions}.")
         if wanted and acts > limit:
-            return DryRun([], f"With this the job would act more than {limit} times, and it may not.")
+            return DryRun([], f"This would exceed the job's limit of {limit} actions.")
         if wanted and len(calls) > calls_left:
-            return DryRun([], f"These are {len(calls)} calls; this job may make {calls_left} more.")
+            return DryRun([], f"These are {len(calls)} calls; this job may make only {calls_left} more.")
         return DryRun(wanted)
 
     def _requests_of_alone_tool(self, tool: Tool, call: ToolCall) -> list[ConsentRequest]:
@@ -309,7 +309,7 @@ class ToolRunner:
         now = (done.result.ok, done.shown, self._staged_versions())
         if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
             raise DocumentsChanged(
-                "The job was stopped, and its documents were changed before it could go on. Nothing was written.",
+                "The job was stopped, and its documents were changed before it could continue. Nothing was written.",
                 tool=call.name,
                 paths=sorted({*done.shown, *recorded["shown"], *recorded["staged"]}),
             )

@@ -109,7 +109,7 @@ class FolderPassages:
         searches take too long."""
         deadline = time.monotonic() + seconds
         if not self._turn.acquire(timeout=2 * seconds):
-            raise Busy("Other searches of this folder are under way; try again in a moment.")
+            raise Busy("Other searches of this folder are running; try again in a moment.")
         try:
             done = self._update(files, drafts, deadline)
             ranked = self._rank(query, wanted, max(0.0, deadline - time.monotonic()))

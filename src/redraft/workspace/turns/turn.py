@@ -280,7 +280,9 @@ class Turn:
         self.actions += 1
         if self.author.is_agent and self.actions > self._limits.actions:
             raise Refused(
-                f"A turn may take {self._limits.actions} actions.", code="limit_exceeded", limit=self._limits.actions
+                f"A turn may take at most {self._limits.actions} actions.",
+                code="limit_exceeded",
+                limit=self._limits.actions,
             )
         self._permit(action, path)
 
@@ -296,7 +298,7 @@ class Turn:
         verdict = self.mode.verdict(action, path)
         if verdict is Verdict.DENY:
             raise Forbidden(
-                f"The mode {self.mode.name!r} does not allow to {action} {path}.", code="mode_refuses", path=path
+                f"The mode {self.mode.name!r} does not let agents {action} {path}.", code="mode_refuses", path=path
             )
         if verdict is Verdict.ASK:
             self.ask(f"{action} {path}", [path])
@@ -306,7 +308,7 @@ class Turn:
     def ask(self, what: str, paths: list[str]) -> None:
         """Go on only with the person's consent."""
         if self.confirm is None or not self.confirm(what, paths):
-            raise ConfirmationRequired(f"A person has to agree first: {what}.", action=what, paths=paths)
+            raise ConfirmationRequired(f"A person must agree first: {what}.", action=what, paths=paths)
 
     def _check_open(self) -> None:
         if not self.open:
@@ -315,11 +317,11 @@ class Turn:
     def _check_free(self, path: DocPath) -> None:
         taken = self.staged[path].now is not None if path in self.staged else self._documents.is_occupied(path)
         if taken or (path not in self.staged and self._documents.read_unmasked(path) is not None):
-            raise Refused(f"{path} is already there.", code="already_exists", path=path)
+            raise Refused(f"{path} already exists.", code="already_exists", path=path)
 
     def _limit_size(self, text: Text) -> Text:
         if exceeds([text], self._limits.document_bytes):
-            raise Refused(f"A document may hold {self._limits.document_bytes} bytes.", code="too_large")
+            raise Refused(f"A document may have at most {self._limits.document_bytes} bytes.", code="too_large")
         return text
 
     def _stage(self, before: Document, change: Change, asked: Change, made_for: str) -> Document:
@@ -345,11 +347,13 @@ class Turn:
             return
         if len(self.touched) > self._limits.files:
             raise Refused(
-                f"A turn may touch {self._limits.files} documents.", code="limit_exceeded", limit=self._limits.files
+                f"A turn may touch at most {self._limits.files} documents.",
+                code="limit_exceeded",
+                limit=self._limits.files,
             )
         if exceeds([staged.now.text for staged in self.staged.values() if staged.now], self._limits.bytes):
             raise Refused(
-                f"A turn may write {self._limits.bytes} bytes.", code="limit_exceeded", limit=self._limits.bytes
+                f"A turn may write at most {self._limits.bytes} bytes.", code="limit_exceeded", limit=self._limits.bytes
             )
 
     @property

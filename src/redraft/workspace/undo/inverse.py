@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
-MET = "there is typing that is not saved, or a proposal, at the same words"
+MET = "there is unsaved typing or a proposal at the same words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
     clashes += _let_others_follow(engine, plan, disk_after, {place: source for source, place in moved.items()})
-    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
 
 
@@ -116,11 +116,11 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
         old, current = (decode(data).text for data in (after, now))
         decode(before)
     except RedraftError as error:
-        raise NotClean("the document is no text any more") from error
+        raise NotClean("the document is no longer text") from error
     since = change_since(engine, number, path, old, current)
     back = remaining_inverse(engine, number, step).rebase(since)
     if back is None:
-        raise NotClean("the same words were changed again since")
+        raise NotClean("the same words have been changed since")
     if not back.edits:
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
@@ -168,7 +168,7 @@ def _inverse_review(
         if engine.documents.draft(source.path) is not None:
             if current is None:
                 return  # it went back already
-            raise NotClean(f"another document stands at {source.path} by now")
+            raise NotClean(f"there is now another document at {source.path}")
         plan.drafts[source.path] = None
     if current is None and after is None:
         current = _take_standing(engine, plan, before)
@@ -236,7 +236,7 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
         else:
             plan.files += [file] if file else []
     clashes += _withdraw_pending(engine, plan, turn, passed)
-    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
 
 
@@ -250,12 +250,12 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
             continue
         withdrawn = draft.withdraw_turn(turn.token)
         if withdrawn is None:
-            clashes.append(Clash(draft.key, "", "another turn that waits has changed the same words since"))
+            clashes.append(Clash(draft.key, "", "another pending turn has changed the same words since"))
             continue
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", "the same words were changed or decided again since"))
+            clashes.append(Clash(draft.key, "", "the same words have been changed or decided since"))
         else:
             plan.put_draft(left)
     return clashes
@@ -289,7 +289,7 @@ def _take_back_accepted(
             return False
         others = {name for draft in mine for name in draft.review.turns} - {turn.token}
         if others:
-            raise NotClean("another turn has words in it")
+            raise NotClean("another turn has text in it")
         file = _inverse_file(engine, decision.id, step, moved)
         if file is not None:
             plan.files.append(file)
@@ -297,7 +297,7 @@ def _take_back_accepted(
     if review is None or review.before is None or turn.token not in review.before:
         return False
     if step.edits is None:
-        raise NotClean(f"you settled it with a text of your own: undo turn {decision.id} instead")
+        raise NotClean(f"you resolved it with your own text: undo turn {decision.id} instead")
     _check_standing_alone(engine, turn, decision, review, step)
     return True
 
@@ -330,7 +330,7 @@ def _check_standing_alone(
     acceptance = Acceptance.of(before, then, load_positions((step and step.edits) or "[]"))
     after = before.saved if step is None else text_of(engine, step.after)
     if acceptance.text() != after:
-        raise NotClean(f"what was accepted of it cannot be told from the rest: undo turn {decision.id} instead")
+        raise NotClean(f"the accepted part cannot be told from the rest: undo turn {decision.id} instead")
     others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
     _refuse_later_turns(others, acceptance.later_turns(turn.token) - undone)
@@ -365,7 +365,7 @@ def _without_words(
     _refuse_later_turns(others, later)
     inverse = tombstones.inverse(turn.token, undone)
     if inverse is None:
-        raise NotClean("the same words were changed again since")
+        raise NotClean("the same words have been changed since")
     change = inverse.change
     if not change.edits:
         return None, ()
@@ -401,7 +401,7 @@ def _merge_review(
     else:
         review = revert_step(now, old, new, change, since)
     if review is None:
-        raise NotClean("the same words were changed or decided again since")
+        raise NotClean("the same words have been changed or decided since")
     like = before or current
     if like is None:
         return None
@@ -494,7 +494,7 @@ def _let_others_follow(
         path_then = home if draft.path == draft.base_path else draft.path
         after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
         if after.key != draft.key and engine.documents.draft(after.key) is not None:
-            clashes.append(Clash(path, "", f"another document stands at {after.key} by now"))
+            clashes.append(Clash(path, "", f"there is now another document at {after.key}"))
         plan.drafts[draft.key] = None
         there = after.with_disk(disk_after[home])
         if _adds_conflict(after, there):

@@ -162,7 +162,7 @@ def _undo(
     check_standing(turn)
     plan, clashes = invert_turn(engine, turn)
     if (folder := folder_in_use(engine, turn)) is not None:
-        clashes.append(Clash(folder, "", "others have put something into it"))
+        clashes.append(Clash(folder, "", "others have added something to it"))
     if clashes:
         return RollbackResult(None, clashes)
     # A proposal's folders were made by the decisions that took it.
@@ -204,14 +204,14 @@ def rollback(
     if mode == "hard_all":
         return restore(engine, number, author=author)
     if mode != "scoped_selected":
-        raise Refused(f"There is no rollback {mode!r}: use hard_all or scoped_selected.", mode=mode)
+        raise Refused(f"There is no rollback mode {mode!r}: use hard_all or scoped_selected.", mode=mode)
     with engine.journal.lock():
         turn = engine.turns.get(number)
         _check_not_pruned(turn)
         if turn.state is State.PROPOSED:
             raise Refused(f"Turn {number} waits for a decision: reject its hunks.", code="conflict", turn=number)
         if turn.state is State.DISCARDED:
-            raise Refused(f"Turn {number} was rejected: nothing of it stands.", code="nothing_to_undo", turn=number)
+            raise Refused(f"Turn {number} was rejected: there is nothing to undo.", code="nothing_to_undo", turn=number)
         engine.events.tell("checkpoint.rollback.started", checkpoint_id=number, mode=mode)
         hunks = turn_hunks(engine, turn)
         # An id with its path still holds where no other document has an equal hunk by now.
@@ -226,7 +226,7 @@ def rollback(
         record = None
         if plan.files:
             count = len(wanted) - len(clashes)
-            title = f"Take back {count} hunk{'' if count == 1 else 's'} of turn {number} ({turn.title})"
+            title = f"Undo {count} hunk{'' if count == 1 else 's'} of turn {number} ({turn.title})"
             record = engine.commit(plan, author=author, kind="rollback", title=title, source=number)
             take_back_folders(engine, number, record.id)
     kind = "checkpoint.rollback.failed" if clashes else "checkpoint.rollback.completed"
@@ -377,7 +377,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
             there = _place_now(edit, since, after, text)
             together = None if there is None else _with_edit(kept, there)
             if there is None or together is None:
-                clashes.append(Clash(path, mine[index].id, "it was changed again since"))
+                clashes.append(Clash(path, mine[index].id, "it has been changed since"))
             elif draft is not None and _is_met(draft.review, there, Change(tuple(together))):
                 clashes.append(Clash(path, mine[index].id, MET))
             else:
@@ -428,7 +428,7 @@ def _find_typing_taken(
     images = [step.before for step in turn.reviews if turn.kind == "accept" and step.path == path and step.before]
     parts = (part for image in images for part in engine.documents.from_image(image).review.parts)
     held = {part.id for part in parts if any(run.by == USER and run.taken_out_by_agent for run in part.runs)}
-    reason = f"it took out typing that was not saved: undo turn {turn.id} instead"
+    reason = f"it removed unsaved typing: undo turn {turn.id} instead"
     return [Clash(path, each.id, reason) for each in hunks if each.id in wanted and each.hunk.id in held]
 
 
@@ -482,4 +482,4 @@ def check_standing(turn: TurnRecord) -> None:
 
 def _check_not_pruned(turn: TurnRecord) -> None:
     if turn.pruned:
-        raise Refused(f"Turn {turn.id} is older than the history is kept.", code="nothing_to_undo", turn=turn.id)
+        raise Refused(f"Turn {turn.id} is older than the history that is kept.", code="nothing_to_undo", turn=turn.id)
