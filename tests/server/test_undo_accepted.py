@@ -388,3 +388,61 @@ def test_an_undo_brings_nothing_back_twice_that_a_rollback_put_before_what_was_t
     assert folder.bytes_of(name) == b"one mine NEW WORDS\n"
     folder.undo(turn)
     assert folder.bytes_of(name) == b"one mine NEW WORDS\n"
+
+
+@pytest.mark.covers("P5", "P6")
+def test_words_come_back_apart_from_the_word_before_where_another_turn_took_out_the_blank_between(
+    folder: Folder, name: str
+):
+    folder.put(name, "one two\nthree four\n")
+    type_before(folder, name, "three", "mine ")
+    turn = propose(folder, name, "one three four\n")
+    accept_all(folder, name)
+    later = propose(folder, name, "one\n")
+    accept_one(folder, name, "")
+    for each, text in ((turn, "one two\nmine\n"), (later, "one two\nmine three four\n")):
+        done, answer = folder.undo(each)
+        assert done, answer
+        assert folder.text(name)[0] == text
+
+
+@pytest.mark.covers("P5", "P6")
+def test_words_come_back_apart_from_a_proposed_word_where_a_typed_blank_was_taken_out(folder: Folder, name: str):
+    folder.put(name, "one two three\n")
+    turn = propose(folder, name, "one three\n")
+    accept_one(folder, name, "")
+    type_before(folder, name, "three", "mine ")
+    propose(folder, name, "one mine\n")
+    accept_one(folder, name, "")
+    propose(folder, name, "one mine NEW WORDS\n")
+    done, answer = folder.undo(turn)
+    assert done, answer
+    assert folder.text(name)[0] == "one mine NEW WORDS two\n"
+
+
+@pytest.mark.covers("P5", "P6")
+def test_a_decision_taken_back_leaves_its_words_behind_what_was_saved_and_typed_before_them(folder: Folder, name: str):
+    folder.put(name, "one two\n")
+    propose(folder, name, "one two NEW\n")
+    type_before(folder, name, "NEW", "mine ")
+    decision = accept_one(folder, name, " NEW")
+    folder.save(name)
+    type_before(folder, name, "NEW", "more ")
+    done, answer = folder.undo(decision)
+    assert done, answer
+    assert folder.text(name)[0] == "one two mine more NEW\n"
+    assert folder.bytes_of(name) == b"one two mine\n"
+
+
+@pytest.mark.covers("P6")
+def test_words_that_were_put_in_before_the_blank_of_others_stay_apart_when_those_are_undone(folder: Folder, name: str):
+    folder.put(name, "one two three\n")
+    first = propose(folder, name, "one NEW two three\n")
+    removal = propose(folder, name, "one NEW\n")
+    accept_one(folder, name, "NEW")
+    propose(folder, name, "one NEW WORDS\n")
+    accept_all(folder, name)
+    for turn, text in ((removal, "one NEW WORDS two three\n"), (first, "one WORDS two three\n")):
+        done, answer = folder.undo(turn)
+        assert done, answer
+        assert folder.text(name)[0].split() == text.split()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-class Blank(NamedTuple):
+class BlankPosition(NamedTuple):
     """A blank of a part: how much of the part's text, and of what the disk has of it, stands in front."""
 
     part: str
@@ -34,12 +34,12 @@ class Blank(NamedTuple):
         return f"{self.part}.{self.place}"
 
 
-def blanks_to_save(review: Review, ids: Iterable[str], turn: str = "") -> list[Blank]:
+def blanks_to_save(review: Review, ids: Iterable[str], turn: str = "") -> list[BlankPosition]:
     """The blanks to save with these hunks, of which one `turn` alone may be accepted, in order."""
-    wanted, found = set(ids), list[Blank]()
+    wanted, found = set(ids), list[BlankPosition]()
     last = ""  # what the disk then has in front of the run at hand
     new = False  # whether the two of them did not meet before
-    blank: Blank | None = None
+    blank: BlankPosition | None = None
     for part in review.parts:
         taken = part.id in wanted
         place = saved_at = 0
@@ -66,12 +66,12 @@ def _is_saved_after(part: Part, run: Run, turn: str) -> bool:
     return run.by in ("", *mine) and not any(mark in run.gone for mark in mine) and (not run.by or USER not in run.gone)
 
 
-def _blank_in(part: Part, run: Run, place: int, saved_at: int) -> Blank | None:
+def _blank_in(part: Part, run: Run, place: int, saved_at: int) -> BlankPosition | None:
     """The first blank of a run, which begins at this place of a part."""
     at = next((index for index, char in enumerate(run.text) if char.isspace()), None)
     if at is None:
         return None
-    return Blank(part.id, place + at, saved_at, _length_at(run.text, at), taken_out=bool(run.gone))
+    return BlankPosition(part.id, place + at, saved_at, _length_at(run.text, at), taken_out=bool(run.gone))
 
 
 def _length_at(text: str, at: int) -> int:
@@ -133,14 +133,14 @@ def _save_at(part: Part, places: set[int]) -> Iterator[Run]:
         at += len(run.text)
 
 
-class Around(NamedTuple):
+class SurroundingCharacters(NamedTuple):
     """The characters before and behind some runs: of what saving would write, and of what the person sees."""
 
     own: tuple[str, str]
     seen: tuple[str, str]
 
 
-def keep_words_apart(runs: list[Run], around: Around) -> list[Run]:
+def keep_words_apart(runs: list[Run], around: SurroundingCharacters) -> list[Run]:
     """The runs; of the blanks on the two sides of what was put in among an agent's words, one is its own: the one that
     parts it from the word beside it once it is saved, or once the agent's edit is taken back. It reads the same."""
     out: list[Run] = []
@@ -149,7 +149,7 @@ def keep_words_apart(runs: list[Run], around: Around) -> list[Run]:
         run = left.pop()
         if run.by and run.in_working and not run.clash and run.text.strip():
             front, back = out[-1:], left[-1:]
-            if (blank := blank_at_end(run.text)) and _can_lend(front, run, blank_at_end, blank):
+            if (blank := _blank_at_end(run.text)) and _can_lend(front, run, _blank_at_end, blank):
                 joined, then = _sides(out, left, around, front[0])
                 if run.text[0].isalnum() and joined > then:
                     out[-1] = front[0]._replace(text=front[0].text.removesuffix(blank))
@@ -174,7 +174,7 @@ def _can_lend(beside: Sequence[Run], run: Run, find: Callable[[str], str], blank
 
 
 def _sides(
-    before: list[Run], behind: list[Run], around: Around, lender: Run
+    before: list[Run], behind: list[Run], around: SurroundingCharacters, lender: Run
 ) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
     """Whether words stand before and behind a place (the runs behind it the last first): first of all in what saving
     would write, then in what the person sees once the edit of the lender is taken back."""
@@ -194,7 +194,61 @@ def _sides(
     )
 
 
-def blank_at_end(text: str) -> str:
+def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
+    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
+    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
+    that are taken out. They stand between these two characters that the person sees."""
+    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
+    out = list(join_runs(out))
+    for index in range(1, len(out) - 1):
+        before, inside, behind = out[index - 1 : index + 2]
+        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
+            continue
+        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
+            text = before.text + inside.text.removesuffix(before.text)
+            out[index - 1 : index + 1] = [inside._replace(text=text), before]
+        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
+            text = inside.text.removeprefix(behind.text) + behind.text
+            out[index : index + 2] = [behind, inside._replace(text=text)]
+    return out
+
+
+def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
+    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
+    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
+    instead, if they would run into the word before once it is taken back, and into none behind."""
+    out = list(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        first = out[index]
+        blank = _blank_at_end(first.text)
+        if not first.gone or first.clash or not blank:
+            continue
+        last = index + 1
+        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
+            last += 1
+        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
+            continue
+        inner, follower = out[last - 1], out[last]
+        if inner.clash or inner.is_agents != first.is_agents or _blank_at_end(inner.text) != blank:
+            continue
+        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
+        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
+        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
+        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
+            continue
+        out[last - 1 : last + 1] = [
+            inner._replace(text=inner.text.removesuffix(blank)),
+            inner._replace(text=blank, gone=follower.gone),
+            follower,
+        ]
+        out[index : index + 1] = [
+            first._replace(text=first.text.removesuffix(blank)),
+            first._replace(text=blank, gone=inner.gone),
+        ]
+    return out
+
+
+def _blank_at_end(text: str) -> str:
     """The blank with which a text ends, or nothing."""
     return "\r\n" if text.endswith("\r\n") else text[-1:] if text[-1:].isspace() else ""
 
@@ -212,7 +266,7 @@ def blanks_between_letters(runs: Sequence[Run]) -> list[int]:
             if hidden >= 0 and last.isalnum() and run.text[0].isalnum():
                 found.append(hidden)
             last, hidden = run.text[-1], -1
-        elif run.gone and not run.is_agents and not run.clash and blank_at_end(run.text):
+        elif run.gone and not run.is_agents and not run.clash and _blank_at_end(run.text):
             hidden = index
     return found
 
@@ -227,9 +281,9 @@ def show_blank(runs: list[Run], index: int) -> list[Run]:
     inner = last - 1
     while inner > index and not runs[inner].in_working:
         inner -= 1
-    if last == len(runs) or inner == index or runs[inner].is_agents or not blank_at_end(runs[inner].text):
+    if last == len(runs) or inner == index or runs[inner].is_agents or not _blank_at_end(runs[inner].text):
         return runs
-    front, back = blank_at_end(first.text), blank_at_end(runs[inner].text)
+    front, back = _blank_at_end(first.text), _blank_at_end(runs[inner].text)
     return [
         *runs[:index],
         first._replace(text=first.text.removesuffix(front)),

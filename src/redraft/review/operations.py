@@ -7,14 +7,20 @@ away.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.review.blanks import Around, blank_at_end, blanks_to_save, keep_words_apart, save_blanks
-from redraft.review.review import Part, Review, group_runs, join_parts, join_runs, lost_words
+from redraft.review.blanks import (
+    SurroundingCharacters,
+    blanks_to_save,
+    keep_words_apart,
+    save_blanks,
+    set_insertions_apart,
+)
+from redraft.review.retyping import restore_retyped, return_kept_characters
+from redraft.review.review import Part, Review, group_runs, join_parts, lost_words
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
@@ -494,7 +500,7 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
         runs = [run for part in before[first:last] for run in part.runs]
         runs = rewrite(runs, some, at)
         # Only who types can type something again: a blank that an agent leaves stays the one that it is.
-        runs = _restore_retyped(_return_kept_characters(runs)) if some[0].mark == USER else runs
+        runs = restore_retyped(return_kept_characters(runs)) if some[0].mark == USER else runs
         around = _around(after, before, last)
         runs = keep_words_apart(set_insertions_apart(runs, *around.seen), around)
         after += group_runs(runs)
@@ -503,10 +509,10 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
     return Review(join_parts([*after, *before[done:]], review.parts))
 
 
-def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
+def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> SurroundingCharacters:
     """The characters behind the parts that are `done` and before those from `last` on."""
     behind = range(last, len(parts))
-    return Around(
+    return SurroundingCharacters(
         (
             next((part.own[-1] for part in reversed(done) if part.own), ""),
             next((parts[index].own[0] for index in behind if parts[index].own), ""),
@@ -516,135 +522,6 @@ def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Around:
             next((parts[index].working[0] for index in behind if parts[index].working), ""),
         ),
     )
-
-
-def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
-    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
-    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out. They stand between these two characters that the person sees."""
-    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
-    out = list(join_runs(out))
-    for index in range(1, len(out) - 1):
-        before, inside, behind = out[index - 1 : index + 2]
-        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
-            continue
-        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
-            text = before.text + inside.text.removesuffix(before.text)
-            out[index - 1 : index + 1] = [inside._replace(text=text), before]
-        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
-            text = inside.text.removeprefix(behind.text) + behind.text
-            out[index : index + 2] = [behind, inside._replace(text=text)]
-    return out
-
-
-def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
-    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
-    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
-    instead, if they would run into the word before once it is taken back, and into none behind."""
-    out = list(runs)
-    for index in range(len(runs) - 1, -1, -1):
-        first = out[index]
-        blank = blank_at_end(first.text)
-        if not first.gone or first.clash or not blank:
-            continue
-        last = index + 1
-        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
-            last += 1
-        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
-            continue
-        inner, follower = out[last - 1], out[last]
-        if inner.clash or inner.is_agents != first.is_agents or blank_at_end(inner.text) != blank:
-            continue
-        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
-        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
-        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
-        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
-            continue
-        out[last - 1 : last + 1] = [
-            inner._replace(text=inner.text.removesuffix(blank)),
-            inner._replace(text=blank, gone=follower.gone),
-            follower,
-        ]
-        out[index : index + 1] = [
-            first._replace(text=first.text.removesuffix(blank)),
-            first._replace(text=blank, gone=inner.gone),
-        ]
-    return out
-
-
-def _return_kept_characters(runs: list[Run]) -> list[Run]:
-    """The runs, where the person took out an agent's words: with them go the characters that the agent kept of the old
-    words, and the blanks between. They are no words of their own, so the agent's edit is taken to have replaced them
-    too: a reject brings the old words back whole. Saved words that the person took out beside them stay out."""
-    out: list[Run] = []
-    for removed, stretch in groupby(runs, lambda run: not run.in_working):
-        some = list(stretch)
-        if removed and any(run.is_agents and run.gone == (USER,) for run in some):
-            some = list(_give_to_agent(some))
-        out += some
-    return out
-
-
-def _give_to_agent(runs: list[Run]) -> Iterator[Run]:
-    """See `_return_kept_characters`: these runs are a stretch of which the person sees nothing any more."""
-    pieces = [run._replace(text=piece) for run in runs for piece in re.findall(r"\s+|\S+", run.text)]
-    seen = [index for index, run in enumerate(pieces) if run.gone == (USER,) and run.by != USER and not run.clash]
-    marks: dict[int, str] = {}
-    for word in _words(pieces, seen):
-        mark = next((pieces[index].by for index in word if pieces[index].is_agents), "")
-        marks.update(dict.fromkeys(word, mark))
-    for place, index in enumerate(seen):
-        if pieces[index].text.isspace() and not marks[index]:
-            beside = (marks[seen[other]] for other in (place - 1, place + 1) if 0 <= other < len(seen))
-            marks[index] = next(filter(None, beside), "")
-    for index, run in enumerate(pieces):
-        if not run.by and marks.get(index):
-            yield run._replace(gone=(marks[index],))
-            yield run._replace(by=marks[index])
-        else:
-            yield run
-
-
-def _words(pieces: list[Run], seen: list[int]) -> Iterator[list[int]]:
-    """The places of pieces that stood together as a word, or as the blanks between two."""
-    for _, word in groupby(seen, lambda index: pieces[index].text.isspace()):
-        yield list(word)
-
-
-def _restore_retyped(runs: list[Run]) -> list[Run]:
-    """Where the person typed again what they, or an agent, had just taken out there, it is as it was: an agent's edit
-    of it is refused by that, if nothing else of the edit is left to see."""
-    for index, run in enumerate(runs):
-        if run.by != USER or run.gone or run.clash:
-            continue
-        for other in _hidden_beside(runs, index):
-            hidden = runs[other]
-            if hidden.text == run.text and hidden.by != USER and not hidden.clash and not hidden.is_agents:
-                refused = [mark for mark in hidden.marks if not _is_seen(runs, mark)]
-                if len(refused) == len(hidden.marks):
-                    restored = [
-                        each._replace(gone=()) if place == other else each
-                        for place, each in enumerate(runs)
-                        if place != index and not (each.is_agents and each.by in refused)
-                    ]
-                    return _restore_retyped(restored)
-            elif hidden.is_agents and hidden.text == run.text and hidden.gone == (USER,) and not hidden.clash:
-                restored = [each.without(USER) if place == other else each for place, each in enumerate(runs)]
-                return [each for place, each in enumerate(restored) if place != index]
-    return runs
-
-
-def _hidden_beside(runs: list[Run], index: int) -> Iterator[int]:
-    """The runs that nobody sees right before and behind a place."""
-    for step in (-1, 1):
-        place = index + step
-        while 0 <= place < len(runs) and not runs[place].in_working:
-            yield place
-            place += step
-
-
-def _is_seen(runs: list[Run], mark: str) -> bool:
-    return any(run.by == mark and run.in_working for run in runs)
 
 
 def _groups(parts: Sequence[Part], touches: list[RunEdit]) -> list[tuple[int, int, list[RunEdit]]]:

@@ -30,7 +30,7 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstones import collect_tombstones, image_of
+from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -357,6 +357,7 @@ def _without_words(
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
+    tombstones.exchange_blanks(turn.token, undone)
     around = tombstones.turns_around(turn.token, undone)
     later = tombstones.later_turns(turn.token, undone) | {
         other.token for other in others if other.id > turn.id and other.token in around

@@ -44,7 +44,7 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
-from redraft.workspace.undo.tombstones import collect_tombstones, tokens_of
+from redraft.workspace.undo.tombstone_history import collect_tombstones, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

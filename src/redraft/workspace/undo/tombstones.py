@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.blanks import unsaved_from
-from redraft.review.review import Review
 from redraft.review.runs import USER, Run, turn_of
 from redraft.text.edits import Change, Edit
-from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from redraft.history.turns import FileStep, TurnRecord
-    from redraft.workspace.engine import Engine
+    from redraft.review.review import Review
 
 # Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
 MAX_GAP = 2_000
@@ -43,6 +39,10 @@ class HistoryRun:
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
     added: bool = False  # whether nobody knows where it stands among the tombstones beside it
 
+    def cut_blank(self) -> tuple[HistoryRun, HistoryRun]:
+        """The piece without the blank that it ends with, and that."""
+        return self.split(len(self.text) - (2 if self.text.endswith("\r\n") else 1))
+
     def split(self, at: int) -> tuple[HistoryRun, HistoryRun]:
         return replace(self, text=self.text[:at]), replace(self, text=self.text[at:])
 
@@ -57,6 +57,7 @@ class FileChange(NamedTuple):
     undone: AbstractSet[str] | None = None
     source: int | None = None
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
+    withdrawn: str = ""  # the proposal that an undo took back whole
     blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
 
     def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
@@ -98,6 +99,7 @@ class Tombstones:
 
     def __init__(self, review: Review) -> None:
         self._pieces = [HistoryRun(run.text, not run.by, run.by, run.gone, bool(run.by)) for run in review.runs]
+        self._undone: AbstractSet[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -138,9 +140,12 @@ class Tombstones:
 
     def follow(self, step: FileChange) -> None:
         """Take in what a turn did to the file."""
+        if step.withdrawn:
+            self.exchange_blanks(step.withdrawn, self._undone)
+        self._undone = (self._undone - (step.undone or set())) | ({step.withdrawn} - {""})
         if step.undone and not self._takes_only(step.change, step.undone):
             for token in step.undone:
-                self._set_others_apart(token)
+                self._set_others_apart(token, lambda index: not self._is_taken_out(index, step.change))
         growth = 0
         known = (0, 0)
         for index, edit in enumerate(step.change.edits):
@@ -165,12 +170,11 @@ class Tombstones:
         piece.added = any(not each.pending for each in self._pieces[start:end])
         if step.undone is not None:
             matches = step.matcher("")
-            here = any(each.accepted and matches(each) for each in self._pieces[start:end])
-            # What was typed beside its place may have put it on the other side of that.
-            same = [at for at, each in enumerate(self._pieces) if each.accepted and each.text == piece.text]
-            if not here and same:
-                nearest = min(same, key=lambda at: abs(at - start))
-                self._forget(nearest, nearest + 1, matches)
+            found = [at for at, each in enumerate(self._pieces) if each.accepted and matches(each)]
+            if not any(start <= at < end for at in found):  # typing beside its place may stand in between
+                same = [at for at in found if self._pieces[at].text == piece.text]
+                for at in sorted(same, key=lambda at: abs(at - start))[:1]:
+                    self._pieces[at].accepted = False
             self._forget(start, end, matches)
         self._pieces.insert(end, piece)
 
@@ -270,6 +274,49 @@ class Tombstones:
 
     # What an undo does
 
+    def exchange_blanks(self, turn: str, undone: AbstractSet[str]) -> None:
+        """Where one edit that stands took out what stood on both sides of words that come back with a turn: of the
+        blanks before and behind them let it have taken the one behind, if they would run into the word before, in the
+        file or as the person sees it, and then into none."""
+        returns = [self._returns(piece, turn, undone) for piece in self._pieces]
+        groups = [list(group) for back, group in groupby(range(len(returns)), returns.__getitem__) if back]
+        for first, last in ((group[0], group[-1]) for group in reversed(groups)):
+            if self._can_exchange(first, last, turn, undone):
+                rest, before = self._pieces[first - 1].cut_blank()
+                words, behind = self._pieces[last].cut_blank()
+                before.gone, behind.gone = behind.gone, before.gone
+                before.removed, behind.removed = behind.removed, before.removed
+                self._pieces[last : last + 1] = [words, behind]
+                self._pieces[first - 1 : first] = [rest, before]
+        self._pieces = [piece for piece in self._pieces if piece.text]
+
+    def _can_exchange(self, first: int, last: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """See above; of the pieces from the first to the last, which come back."""
+        if first == 0 or last + 1 == len(self._pieces):
+            return False
+        before, behind = self._pieces[first - 1], self._pieces[last + 1]
+        marks = [{mark for mark in piece.gone if piece.accepted and mark != USER} for piece in (before, behind)]
+        standing = {mark for mark in marks[0] & marks[1] if turn_of(mark) not in undone | {turn}}
+        blanks = before.text[-1].isspace() and self._pieces[last].text[-1].isspace()
+        if before.here or not standing or not blanks or not self._pieces[first].text[0].isalnum():
+            return False
+        joined, then = (
+            any(self._edge(at, step, turn, undone, seen=seen).isalnum() for seen in (False, True))
+            for at, step in ((first, -1), (last, 1))
+        )
+        return joined and not then
+
+    def _edge(self, index: int, step: int, turn: str, undone: AbstractSet[str], *, seen: bool) -> str:
+        """The character on one side of a piece once a turn is taken back: in the file, or as the person sees it."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            piece = self._pieces[index]
+            there = (piece.here or piece.pending) and not piece.gone if seen else piece.here
+            if (there and turn_of(piece.by) != turn) or self._returns(piece, turn, undone):
+                return piece.text[0 if step > 0 else -1]
+            index += step
+        return ""
+
     def locate(self, change: Change, undone: AbstractSet[str], source: int) -> InverseChange | None:
         """A change that takes back something of a turn, with all that it puts in among what waits there; None where
         that is not what was taken out."""
@@ -313,14 +360,21 @@ class Tombstones:
     def _runs_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether a word that comes back would go on in another one that it did not meet before."""
         for step, edge, other in ((-1, 0, -1), (1, -1, 0)):
-            place = index + step
-            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
-                place += step
-            if abs(place - index) == 1 or not 0 <= place < len(self._pieces):
+            place = self._neighbour(index, step, turn, undone)
+            if place is None or abs(place - index) == 1:
                 continue
             if self._pieces[index].text[edge].isalnum() and self._pieces[place].text[other].isalnum():
                 return True
         return False
+
+    def _neighbour(self, index: int, step: int, turn: str, undone: AbstractSet[str]) -> int | None:
+        """The nearest piece on one side that the file has once a turn is taken back."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            if self._stays(self._pieces[index], turn, undone):
+                return index
+            index += step
+        return None
 
     def _stays(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the file has it once a turn is taken back."""
@@ -378,29 +432,40 @@ class Tombstones:
                 between += len(piece.text)
         return InverseChange(Change(tuple(edits)), tuple(passed))
 
-    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool] = lambda _: True) -> None:
-        """Let what others put in behind the blank with which words of a turn begin stand in front of it. It reads the
-        same, and does not run into the word before once the turn's are gone. Only behind the blanks that are
-        `wanted`."""
+    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool]) -> None:
+        """Let what others put in behind the blank with which words of a turn begin stand in front of it, or what they
+        put in before the one with which they end behind it. It reads the same, and does not run into another word once
+        the turn's are gone. Only beside the blanks that are `wanted`."""
         here = [index for index, piece in enumerate(self._pieces) if piece.here]
         mine = [place for place, index in enumerate(here) if turn_of(self._pieces[index].by) == turn]
         for place, behind in reversed(list(pairwise(mine))):
+            if behind - place == 1:
+                continue
             first, last = here[place], here[behind - 1]
             blank, other = self._pieces[first], self._pieces[last]
-            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
+            if blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
                 rest, end = other.split(len(other.text) - len(blank.text))
                 self._pieces[last : last + 1] = [rest, blank] if rest.text else [blank]
                 self._pieces[first] = end
+                continue
+            first, last = here[place + 1], here[behind]
+            other, blank = self._pieces[first], self._pieces[last]
+            if blank.text.isspace() and other.text.startswith(blank.text) and wanted(last):
+                end, rest = other.split(len(blank.text))
+                self._pieces[last] = end
+                self._pieces[first : first + 1] = [blank, rest] if rest.text else [blank]
+
+    def _is_taken_out(self, index: int, change: Change) -> bool:
+        """Whether a change of the file takes a piece out."""
+        at = sum(len(piece.text) for piece in self._pieces[:index] if piece.here)
+        return any(edit.at <= at < edit.end for edit in change.edits)
 
     def _would_run_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the words on both sides of a blank would be one word once a turn is taken back that put it in."""
-        sides: list[str] = []
-        for step, edge in ((-1, -1), (1, 0)):
-            place = index + step
-            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
-                place += step
-            sides.append(self._pieces[place].text[edge] if 0 <= place < len(self._pieces) else "")
-        return all(map(str.isalnum, sides))
+        before, behind = (self._neighbour(index, step, turn, undone) for step in (-1, 1))
+        if before is None or behind is None:
+            return False
+        return self._pieces[before].text[-1].isalnum() and self._pieces[behind].text[0].isalnum()
 
     def _returns(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         if piece.here or not piece.accepted or piece.pending or USER in piece.gone:
@@ -525,78 +590,3 @@ def _align(
         yield from ((piece, None) for piece in pieces[done:first])
         yield from zip(pieces[first : first + size], runs[second : second + size], strict=True)
         done, seen = first + size, second + size
-
-
-# From the history
-
-
-def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombstones:
-    """Every character that a file and its reviews had since a turn, and since the decisions on turns that were undone
-    after it: what their undo brought back stands at its own place, too. The file says `now`."""
-    start = since
-    while True:
-        turns = engine.turns.on_file(path, since=start)
-        sources = [_original(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
-        decisions = [each.id for source in sources for each in engine.turns.acceptances(source)]
-        earliest = min([start, *(source.id for source in sources if source.kind == "accept"), *decisions])
-        if earliest == start:
-            break
-        start = earliest
-    tombstones = Tombstones(_first_image(engine, path, turns))
-    for turn in turns:
-        image = next((step for step in turn.reviews if step.path == path), None)
-        if image is not None:
-            tombstones.see(image_of(engine, image.before) or Review.of(tombstones.text))
-        for step in turn.files:
-            if step.path == path:
-                _follow_step(engine, tombstones, turn, step)
-        if image is not None:
-            after = image_of(engine, image.after) or Review.of(tombstones.text)
-            tombstones.see(after, accepts=turn.kind == "accept")
-    if tombstones.text != now:
-        tombstones.follow(FileChange(0, compare(tombstones.text, now)))
-    return tombstones
-
-
-def _first_image(engine: Engine, path: str, turns: Sequence[TurnRecord]) -> Review:
-    for turn in turns[:1]:
-        images = [image_of(engine, step.before) for step in turn.reviews if step.path == path]
-        texts = [text_of(engine, step.before) for step in turn.files if step.path == path]
-        return next((image for image in images if image), None) or Review.of("".join(texts[:1]))
-    return Review.of("")
-
-
-def image_of(engine: Engine, row: str | None) -> Review | None:
-    return None if row is None else engine.documents.from_image(row).review
-
-
-def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep) -> None:
-    before, after = text_of(engine, step.before), text_of(engine, step.after)
-    if tombstones.text != before:
-        tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
-    change = step_change(engine, step)
-    places = positions_of_step(step, before, after)
-    exact = len(places) == len(change.edits)
-    marks = tuple(place.mark for place in places) if exact else ()
-    if turn.kind not in ("undo", "rollback"):
-        review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
-        found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
-        blanks = {index: count for index, count in found.items() if count}
-        tombstones.follow(FileChange(turn.id, change, marks, blanks=blanks))
-        return
-    source = _original(engine, turn)
-    tokens = tokens_of(engine, source, step.path)
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback"))
-
-
-def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:
-    """The turn that an undo, a rollback, or the undo of one is about in the end."""
-    while turn.kind in ("undo", "rollback") and turn.source is not None:
-        turn = engine.turns.get(turn.source)
-    return turn
-
-
-def tokens_of(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
-    """The turns that have words in what a turn did to a document."""
-    images = [image_of(engine, step.before) for step in turn.reviews if step.path == path and turn.kind == "accept"]
-    return {turn.token, *(token for image in images if image for token in image.turns)}
