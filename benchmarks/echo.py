@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
-
-from mcp import types
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 

@@ -161,8 +161,8 @@ def make_parser() -> Parser:
     parser.add_argument("--record", metavar="DIR", help="keep a trace of every run in this folder")
     parser.add_argument("--replay", metavar="DIR", help="play the traces in this folder instead of asking the models")
     parser.add_argument("--plot", metavar="FILE", help="draw the comparison as an SVG picture")
-    parser.add_argument("--folder", metavar="F", default=".", help="the folder to work in (default: this one)")
-    parser.add_argument("--json", action="store_true", help="answer in JSON, failures too")
+    parser.add_argument("--folder", metavar="F", default=".", help="the folder to work in (default: the current one)")
+    parser.add_argument("--json", action="store_true", help="print JSON, errors included")
     return parser
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from speaking.lines import STARTED, end_programs
+from tests.speaking.lines import STARTED, end_programs
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,6 +51,7 @@ PROGRAMS = {
     "cli": {"redraft"},
     "doors": {"server", "tools"},
     "mcp": {"agent", "client", "folder", "server"},
+    "programs": {"redraft", "overlaid"},
     "server": {"server", "standing"},
 }
 AGENTS = {"agent", "proposer", "reader"}  # those of `tools`, which go through the program to show a requirement

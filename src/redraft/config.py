@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _KINDS: dict[type, str] = {int: "a whole number", bool: "true or false", str: "a string", tuple: "a list of strings"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 MODE_WIDTH = {"read": 0, "propose": 1, "apply": 2, "merge": 2}
-TABLES = ("limits", "agent", "server", "routing", "models")
+TABLES = ("limits", "agent", "server", "run", "routing", "models")
 AGENT_MODES = ("local", "remote", "hybrid_auto")
 # What each kind of model cannot do without.
 MODEL_KINDS: dict[str, tuple[str, ...]] = {
@@ -32,11 +32,25 @@ MODEL_KINDS: dict[str, tuple[str, ...]] = {
     "command": ("command",),
     "scripted": ("file",),
 }
+# Where agents keep their sign-in, settings and conversations, beneath the person's home; they cannot work without.
+AGENT_PLACES: dict[str, tuple[str, ...]] = {
+    "claude": (".claude", ".claude.json", ".cache/claude-cli-nodejs"),
+    "codex": (".codex",),
+    "gemini": (".gemini",),
+    "opencode": (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
+}
 # The sets in which tools are offered: one specification's own, the curated default, everything. A tool says itself to
 # which it belongs.
 PROFILES = ("tabs", "workspace", "project", "editor", "default", "all")
 EMBEDDINGS = ("wordllama", "minilm", "off")
-CHOICES = {"mode": tuple(MODE_WIDTH), "embeddings": EMBEDDINGS, "agent_mode": AGENT_MODES, "profile": PROFILES}
+VIEWS = ("auto", "copy")
+CHOICES = {
+    "mode": tuple(MODE_WIDTH),
+    "embeddings": EMBEDDINGS,
+    "agent_mode": AGENT_MODES,
+    "profile": PROFILES,
+    "view": VIEWS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +131,17 @@ class ServerLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How `redraft run` runs other programs, `[run]`: how their private view is made, how much they may write there,
+    where else they may write, and how long a view is kept in which something waits. A folder has no say in it."""
+
+    view: str = "auto"
+    bytes: int = 1024 * 1024 * 1024
+    writable: tuple[str, ...] = ()
+    keep_days: int = 14
+
+
+@dataclass(frozen=True, slots=True)
 class ModelEntry:
     """A model that a person has set up, `[models.NAME]`; docs/models.md says which kind needs what."""
 
@@ -170,6 +195,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     agent: AgentLimits = field(default_factory=AgentLimits)
     server: ServerLimits = field(default_factory=ServerLimits)
+    run: RunSettings = field(default_factory=RunSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     models: dict[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
 
@@ -199,13 +225,15 @@ def parse_settings(table: dict[str, Any], source: str, start: Settings | None = 
     """Settings from a parsed TOML table, on top of `start`."""
     settings = start or Settings()
     given = dict(table)
-    limits, agent, server, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
+    limits, agent, server, run, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
+    run = {name: _words(value) for name, value in run.items()}
     return replace(
         settings,
         **check_values(given, settings, source),
         limits=replace(settings.limits, **check_values(limits, settings.limits, source)),
         agent=replace(settings.agent, **check_values(agent, settings.agent, source)),
         server=replace(settings.server, **check_values(server, settings.server, source)),
+        run=replace(settings.run, **check_values(run, settings.run, source)),
         routing=replace(settings.routing, **check_values(routing, settings.routing, source)),
         models={**settings.models, **{name: _model(entry, name, source) for name, entry in models.items()}},
     )
@@ -246,17 +274,18 @@ def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
         "limits": _environment_values(Limits(), "REDRAFT_LIMITS_", environment),
         "agent": _environment_values(AgentLimits(), "REDRAFT_AGENT_", environment),
         "server": _environment_values(ServerLimits(), "REDRAFT_SERVER_", environment),
+        "run": _environment_values(RunSettings(), "REDRAFT_RUN_", environment),
     }
 
 
 def _environment_values(
-    start: Settings | Limits | AgentLimits | ServerLimits, prefix: str, environment: Mapping[str, str]
+    start: Settings | Limits | AgentLimits | ServerLimits | RunSettings, prefix: str, environment: Mapping[str, str]
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for entry in fields(start):
-        told = environment.get(prefix + entry.name.upper(), "")
+        told, now = environment.get(prefix + entry.name.upper(), ""), getattr(start, entry.name)
         if told and entry.name not in TABLES:
-            found[entry.name] = parse_value(told, getattr(start, entry.name))
+            found[entry.name] = told.split(":") if isinstance(now, tuple) else parse_value(told, now)
     return found
 
 
@@ -270,7 +299,7 @@ def parse_value(told: str, now: object) -> str | int | bool:
 
 def check_values(
     given: dict[str, Any],
-    start: Settings | Limits | AgentLimits | ServerLimits | RoutingSettings | ModelEntry,
+    start: Settings | Limits | AgentLimits | ServerLimits | RunSettings | RoutingSettings | ModelEntry,
     source: str,
 ) -> dict[str, Any]:
     """The values, each of the kind that the setting has now."""

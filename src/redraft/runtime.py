@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from redraft.config import WRITABLE, Settings, environment_table, parse_settings
+from redraft.config import AGENT_PLACES, WRITABLE, Settings, environment_table, parse_settings
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
@@ -88,7 +88,7 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
     from redraft.workspace.folder.identity import make_private
 
     if unknown := sorted(set(values) - set(WRITABLE)):
-        raise Refused(f"{unknown[0]!a} is none of the settings that can be changed here.", field=unknown[0][:100])
+        raise Refused(f"{unknown[0]!a} is not a setting that can be changed here.", field=unknown[0][:100])
     home = os.path.join(state_home(), "redraft")
     make_private(home)
     with folder_lock(home, "settings"):
@@ -130,7 +130,7 @@ def folder_settings(folder: str, start: Settings) -> tuple[Settings, list[str]]:
         if error.code == "not_found":
             return start, []  # no settings; a folder that is not there is told by whoever opens it
         message = error.message if FOLDER_SETTINGS in error.message else f"{FOLDER_SETTINGS}: {error.message}"
-        return replace(start, mode="read"), [f"{message} Until it is corrected, agents may only read here."]
+        return replace(start, mode="read"), [f"{message} Until it is fixed, agents can only read here."]
     return start.narrow(own), []
 
 
@@ -259,7 +259,7 @@ def write_output(name: str, data: bytes, *, replace: bool) -> None:
             if os.path.lexists(new):
                 os.unlink(new)
     except FileExistsError as error:
-        raise Refused(f"{name} is already there.", code="already_exists", path=name) from error
+        raise Refused(f"{name} already exists.", code="already_exists", path=name) from error
     except OSError as error:
         failure = RedraftError(f"{name} cannot be written: {error.strerror}.", path=name)
         failure.hint = "Name another place with --out."
@@ -279,3 +279,23 @@ def _place(new: str, name: str) -> None:
 def export_environment() -> Mapping[str, str]:
     """Where the programs of the person's own are found that an export may need."""
     return os.environ
+
+
+def program_environment(temporary_folder: str, folder: str) -> dict[str, str]:
+    """What a program of the person's own finds in its environment when it runs in a private view."""
+    kept = {name: value for name, value in os.environ.items() if name != "REDRAFT_MCP_TOKEN"}
+    return {**kept, "TMPDIR": temporary_folder, "PWD": folder}
+
+
+def writable_places(program: str, named: Iterable[str]) -> list[str]:
+    """Where a program may write beside its private view: the places that the person named, and where a known agent
+    keeps what is its own."""
+    own = [os.path.join("~", place) for place in AGENT_PLACES.get(os.path.basename(program), ())]
+    found: list[str] = []
+    for name in (*own, *user_settings().run.writable, *named):
+        place = os.path.realpath(os.path.expanduser(name))
+        if os.path.exists(place):
+            found.append(place)
+        elif name not in own:
+            raise Refused(f"{name} is not there, so nothing can be written to it.", code="not_found", place=name)
+    return list(dict.fromkeys(found))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import Desk
-from workspace.folder import POEM, Folder
+from tests.agent.desk import Desk
+from tests.workspace.folder import POEM, Folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from redraft.providers.contract import CancelToken, Provider, ProviderStepResult, StepRequest
     from redraft.providers.router import ModelChoice
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 PATIENCE = 120.0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from providers.endpoint import Answer, Endpoint, stream
+from tests.providers.endpoint import Answer, Endpoint, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

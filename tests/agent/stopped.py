@@ -6,12 +6,12 @@ import json
 import sys
 from pathlib import Path
 
-from agent.desk import PATIENCE, Playing, call, edit, says
 from redraft.agent.agent import Agent
 from redraft.agent.store.agent_store import AgentStore
 from redraft.config import Settings
 from redraft.tools.registry import load_registry
 from redraft.workspace.workspace import Workspace
+from tests.agent.desk import PATIENCE, Playing, call, edit, says
 
 WORDS = ("Amber", "Cedar", "Ember", "Grove", "Islet")
 STEPS = [

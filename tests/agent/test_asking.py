@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import PATIENCE, call, edit, says
 from redraft.agent.memory.permissions import PermissionRule, PermissionRules, apply_rules, verdict_of
 from redraft.agent.run.budget import reading_tokens, usual_tokens
 from redraft.agent.run.prompts import build_prompt
@@ -16,14 +15,15 @@ from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
 from redraft.providers.contract import ToolResult
 from redraft.workspace.turns.modes import MODES, Verdict
-from workspace.folder import POEM, numbered_names
+from tests.agent.desk import PATIENCE, call, edit, says
+from tests.workspace.folder import POEM, numbered_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 APPLY = Settings(mode="apply")
 ASKS = says("", call("clarify_user", question="Terse or detailed?"))

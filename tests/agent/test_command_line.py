@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import COMMAND, PATIENCE, Program
 from redraft.agent.memory.permissions import PermissionRule, PermissionRules
 from redraft.workspace.turns.modes import Verdict
+from tests.agent.desk import call, edit, says
+from tests.cli.running import COMMAND, PATIENCE, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,6 +114,14 @@ def test_on_a_terminal_hunks_are_judged_by_key(redraft: Program):
     assert status == 0
     assert all(words in seen for words in ("I look.", "edit_text story.md", "Accepted 1, rejected 1"))
     assert redraft.read("story.md") == STORY.replace("was dark", "stood dark")
+    # Two decisions are two turns, and each is undone by the command that was shown for it.
+    commands = dict(re.findall(r"Undo what you (\w+): \S*?redraft (undo \d+)", seen))
+    assert sorted(commands) == ["accepted", "rejected"], seen
+    redraft.ok(*commands["rejected"].split())
+    redraft.ok(*commands["accepted"].split())
+    assert redraft.read("story.md") == STORY
+    [document] = redraft.json("diff")["documents"]
+    assert len(document["hunks"]) == 2
 
 
 @pytest.mark.covers("RD-cli-settle-told")
@@ -139,7 +148,7 @@ def test_on_a_terminal_a_question_is_answered_and_a_deletion_agreed_to(redraft: 
         says("Gone."),
     )
     status, seen = talked(redraft, ["ask", "Delete it", "--mode", "apply"], {"Really?": "Yes\n", "[y/N": "y\n"})
-    assert (status, "story.md" in seen) == (0, True), seen
+    assert (status, "The agent wants to move story.md to the trash." in seen) == (0, True), seen
     assert not (redraft.folder / "story.md").exists()
 
 
@@ -209,7 +218,7 @@ def test_a_chat_is_one_session(redraft: Program):
     done = redraft.run("chat", stdin="Hi\n/remember Use British spelling.\nAnd now?\n")
     assert done.status == 0, done.err
     assert "Hello." in done.out
-    assert "I will keep it in mind." in done.out
+    assert "I will remember that." in done.out
     jobs = redraft.json("jobs")["jobs"]
     assert len({job["session_id"] for job in jobs}) == 1
     assert len(jobs) == 3
@@ -224,6 +233,9 @@ def test_models_are_listed_and_so_is_what_they_cost(redraft: Program):
     told = redraft.json("models")
     assert told["models"] == [{"name": "play", "kind": "scripted", "model": ""}]
     assert told["default"] == {"provider": "scripted", "model": "scripted"}
+    shown = redraft.ok("models")
+    assert "without --model, play answers." in shown
+    assert re.search(r"play .*default", shown)
     for by, name in (("model", "scripted:scripted"), ("document", "story.md")):
         [spent] = redraft.json("usage", "--by", by)["usage"]
         assert (spent["name"], spent["steps"], spent["price_usd"]) == (name, 2, "0.003")
@@ -264,6 +276,12 @@ def test_what_a_job_did_can_be_saved_and_run_again(redraft: Program):
     assert "redraft ask --macro page --value title=..." in redraft.ok("macros")
     left = redraft.json("macros", "page", "--forget")["macros"]
     assert [macro["name"] for macro in left if macro["saved"]] == []
+
+
+def test_a_macro_that_there_is_not_is_told_with_the_command_that_lists_them(redraft: Program):
+    for arguments in (["ask", "--macro", "dayly-note"], ["macros", "dayly-note", "--forget"]):
+        missing = redraft.run(*arguments)
+        assert (missing.status, "`redraft macros`" in missing.err) == (4, True), missing
 
 
 def test_what_was_remembered_is_listed_and_forgotten(redraft: Program):

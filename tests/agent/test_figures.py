@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.desk import call, edit, says
 from redraft.agent.metrics import AgentMetrics, collect_metrics
 from redraft.config import Settings
+from tests.agent.desk import call, edit, says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
+    from tests.agent.desk import Desk
 
 AGATE = edit("poem.md", "Amber", "Agate")
 MISSING = edit("poem.md", "no such passage", "")

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import Playing, call, edit, says
 from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
 from redraft.providers.contract import SystemMessage, ToolResult, UserMessage
-from workspace.folder import POEM
+from tests.agent.desk import Playing, call, edit, says
+from tests.workspace.folder import POEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 RENAME = edit("poem.md", "Amber", "Agate")
 APPLY = Settings(mode="apply")

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.desk import call, says
 from redraft.agent.memory.macros import QUICK, Macros
 from redraft.agent.memory.notes import MAX_NOTES, AgentMemory, RejectedHunk
 from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
 from redraft.providers.contract import SystemMessage, UserMessage
 from redraft.tools.registry import load_registry
+from tests.agent.desk import call, says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("ML-adv-memory-preferences", "ML-adv-memory-workspace")

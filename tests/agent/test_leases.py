@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.desk import call, edit, says
 from redraft.agent.store.leases import SENTENCE, Leases
 from redraft.config import Settings, parse_settings
 from redraft.errors import Refused
+from tests.agent.desk import call, edit, says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agent.desk import Desk
+    from tests.agent.desk import Desk
 
 LOCK = Settings(lock=True)
 ASKS = says("", call("clarify_user", question="Terse?"))

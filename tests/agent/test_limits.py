@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from conftest import TORTURE
 from redraft.config import AgentLimits, Limits, Settings
 from redraft.providers.contract import ToolResult, UserMessage
-from workspace.folder import POEM
+from tests.agent.desk import call, edit, says
+from tests.conftest import TORTURE
+from tests.workspace.folder import POEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 READ = says("", call("read_document", path="poem.md"))
 RENAME = says("", edit("poem.md", "Amber", "Agate"))
@@ -36,7 +36,7 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(desk: Callable[.
     assert here.event(job, "budget.exhausted") == {"what": "tool_calls"}
     assert here.types(job).count("tool.call.completed") == 5
     assert "I renamed Amber; more is left." in job.answer
-    assert "the tool calls of this job are used up" in job.answer
+    assert "this job has used up its tool calls" in job.answer
     assert here.model.requests[-1].tools == ()
 
 
@@ -44,7 +44,7 @@ def test_the_loop_ends_after_its_iterations(desk: Callable[..., Desk]):
     here = desk(*[READ] * 20, settings=limited(iterations=10))
     job = here.ask()
     assert (job.status, len(here.model.asked)) == ("completed", 10)
-    assert "the steps of this job are used up" in job.answer
+    assert "this job has used up its steps" in job.answer
 
 
 @pytest.mark.parametrize(("limit", "usage"), [("tokens", {"input_tokens": 900}), ("cents", {})])
@@ -72,6 +72,20 @@ def test_the_actions_of_a_turn_end_a_job(desk: Callable[..., Desk]):
     assert "DELTA" not in str(here.workspace.read("poem.md").text)
 
 
+def test_a_step_with_more_actions_than_are_left_is_refused_before_any_of_it(desk: Callable[..., Desk], folder: Folder):
+    pages = [call("create_document", path=f"page-{number}.md", content="x\n") for number in range(4)]
+    missing = call("edit_text", path="poem.md", old_text="Nowhere", new_text="x")
+    settings = Settings(limits=Limits(actions=3))
+    here = desk(says("", *pages), says("", *pages[:3], missing), says("Done."), settings=settings)
+    job = here.ask()
+    results = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
+    first, second = results[:4], results[4:]
+    assert [result.ok for result in first] == [False] * 4
+    assert "With this step the job would take 4 actions; it may take at most 3." in str(first[0].error)
+    assert [result.ok for result in second] == [True, True, True, False], "a call that fails takes no action"
+    assert job.status == "awaiting_review"
+
+
 def test_what_an_unfinished_job_made_waits_for_the_person_even_in_apply_mode(desk: Callable[..., Desk], folder: Folder):
     here = desk(RENAME, *[READ] * 9, settings=limited("apply", iterations=3))
     job = here.ask()
@@ -86,7 +100,7 @@ def test_a_job_deletes_only_so_many_documents(desk: Callable[..., Desk], folder:
     job = here.ask()
     results = [message for message in here.model.requests[-1].messages if isinstance(message, ToolResult)]
     assert [result.ok for result in results] == [False, False, False]
-    assert "This would delete 3 documents; a job may delete 2." in str(results[0].error)
+    assert "This would delete 3 documents; a job may delete at most 2." in str(results[0].error)
     assert job.status == "completed"
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
 from redraft.agent.run.prompts import count_invisible, document_blocks
 from redraft.agent.store.sessions import ContextRow
 from redraft.config import Settings
 from redraft.providers.contract import SystemMessage, ToolResult, UserMessage
-from workspace.folder import POEM
+from tests.agent.desk import call, edit, says
+from tests.workspace.folder import POEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 INJECTED = """\
 # Notes
@@ -96,7 +96,7 @@ def test_an_obedient_model_cannot_delete_at_once_in_propose_mode(desk: Callable[
 
 def test_an_obedient_model_cannot_take_back_anothers_turn(desk: Callable[..., Desk], injected: Folder):
     here = desk(says("", call("undo_turn", turn=1)), says("Done."), settings=Settings(mode="apply"))
-    from workspace.folder import person_writes
+    from tests.workspace.folder import person_writes
 
     person_writes(here.workspace, {"poem.md": POEM + "By a person.\n"})
     assert here.ask().status == "completed"

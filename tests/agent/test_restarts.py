@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import Desk, Playing, call, edit, says
-from agent.stopped import STEPS, WORDS
-from conftest import TORTURE
 from redraft.config import Settings
-from workspace.folder import POEM, type_over, working
+from tests.agent.desk import Desk, Playing, call, edit, says
+from tests.agent.stopped import STEPS, WORDS
+from tests.conftest import TORTURE
+from tests.workspace.folder import POEM, type_over, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 ASKS = says("", call("clarify_user", question="Terse?"))
 RENAME = says("", edit("poem.md", "Amber", "Agate"))
@@ -174,7 +174,7 @@ def test_a_program_that_is_killed_leaves_nothing_half_done_and_its_job_goes_on(f
 def _kill(folder: Folder, mode: str, log: Path, after: float) -> None:
     """Run a job in a program of its own, and kill it so long after it began."""
     command = [sys.executable, str(PROGRAM), str(folder.path), folder.state_home, mode, str(log)]
-    environment = {**os.environ, "PYTHONPATH": str(PROGRAM.parent.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(PROGRAM.parents[2])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", env=environment) as program:
         assert program.stdout is not None
         assert program.stdout.readline().startswith("job_")

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import Playing, call, edit, says
 from redraft.agent.model_selection import Models
 from redraft.config import AgentLimits, ModelEntry, RoutingSettings, Settings
 from redraft.errors import RedraftError
 from redraft.providers.contract import ProviderError
 from redraft.providers.router import RoutedProvider
+from tests.agent.desk import Playing, call, edit, says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agent.desk import Desk
     from redraft.providers.contract import Provider
+    from tests.agent.desk import Desk
 
 READ = says("", call("read_document", path="poem.md"))
 WRONG = says("", call("edit_text", path="poem.md", nonsense=True))

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.desk import call, edit, says
 from redraft.agent.run.truncate import MAX_SHOWN, MAX_TEXT, preview_json
 from redraft.formats.credentials import MASKED
-from workspace.folder import POEM
+from tests.agent.desk import call, edit, says
+from tests.workspace.folder import POEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
+    from tests.agent.desk import Desk
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n-----END RSA PRIVATE KEY-----\n"
 # Made up, and put together here so that no scanner takes this file for a leak.

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.agent.store.agent_store import AgentStore
 from redraft.agent.store.events import OWN, SPECIFIED
 from redraft.agent.store.jobs import BUSY, ENDED, MOVES, JobQuestion, Status
@@ -22,6 +21,7 @@ from redraft.agent.store.sessions import ContextRow
 from redraft.config import AgentLimits, Settings, parse_settings
 from redraft.errors import Busy, Refused
 from redraft.files.locks import folder_lock
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Generator

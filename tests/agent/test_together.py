@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
 from redraft.config import AgentLimits, Settings
 from redraft.errors import Refused
 from redraft.providers.contract import UserMessage
-from workspace.folder import POEM, type_over, working
+from tests.agent.desk import call, edit, says
+from tests.workspace.folder import POEM, type_over, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.desk import Desk
-    from workspace.folder import Folder
+    from tests.agent.desk import Desk
+    from tests.workspace.folder import Folder
 
 RENAME = says("", edit("poem.md", "Amber", "Agate"))
 

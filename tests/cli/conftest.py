@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.running import Program
+from tests.cli.running import Program
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.conftest import STORY
 from redraft.history.turns import Author
 from redraft.text.edits import Change, Edit
+from tests.cli.conftest import STORY
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 TAKEN = STORY.replace("eleven years", "twelve long years").replace("went to look", "looked")
 
@@ -131,7 +131,7 @@ def test_an_id_that_several_documents_carry_needs_a_path(proposed: Program):
 def test_a_beginning_that_stands_for_several_hunks_is_refused(proposed: Program):
     result = proposed.run("accept", "h_")
     assert result.status == 2
-    assert "stands for several hunks" in result.err
+    assert "matches several hunks" in result.err
     assert proposed.read("story.md") == STORY
 
 
@@ -190,7 +190,7 @@ def test_typing_that_an_agent_wrote_upon_is_shown_until_it_is_saved(redraft: Pro
         {"old_start": 1, "new_start": 1, "old_text": "- find the keys\n", "new_text": "- find all the keys\n"}
     ]
     shown = redraft.ok("diff")
-    assert "  typed and not saved yet  line 1\n  - - find the keys\n  + - find all the keys\n" in shown
+    assert "  unsaved typing  line 1\n  - - find the keys\n  + - find all the keys\n" in shown
     redraft.ok("reject", "--all")
     redraft.ok("accept", "--path", "todo.md")
     assert redraft.read("todo.md") == "- find all the keys\n- light the lamp\n"

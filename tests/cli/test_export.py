@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from formats.pictures import png
+from tests.formats.pictures import png
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 needs_pandoc = pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
 
@@ -128,7 +128,7 @@ def propose(redraft: Program, path: str, *edits: tuple[str, str]) -> None:
 def test_a_page_holds_what_is_accepted_and_the_program_says_so(redraft: Program):
     propose(redraft, "story.md", ("eleven", "ninety"))
     told = redraft.ok("export", "story.md")
-    assert "what is accepted, without 1 proposal (--proposals marks them)" in told
+    assert "the accepted text, without 1 proposal (--proposals marks them)" in told
     page = (redraft.folder / "story.html").read_text(encoding="utf-8")
     assert "dark for eleven years" in page
     assert "ninety" not in page
@@ -171,7 +171,7 @@ def test_proposals_are_marked_where_they_are_asked_for(redraft: Program):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ((), "Wrote what is accepted, without 1 proposal (--proposals marks them).\n"),
+        ((), "Wrote the accepted text, without 1 proposal (--proposals marks them).\n"),
         (("--proposals",), "Wrote the document with 1 proposal marked as such.\n"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_nothing_comes_back_over_another_document_or_out_of_nowhere(deleted: Pro
 
 @pytest.mark.covers("RD-cli-audit")
 def test_a_whole_audit_log_is_told_so(deleted: Program):
-    assert deleted.ok("audit", "verify") == "The audit log is whole: 1 line.\n"
+    assert deleted.ok("audit", "verify") == "The audit log is intact: 1 line.\n"
     answer = deleted.json("audit", "verify")
     assert (answer["intact"], answer["entries"], answer["broken_at"]) == (True, 1, None)
 

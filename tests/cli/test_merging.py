@@ -13,7 +13,7 @@ import pytest
 from redraft.text.merge.three_way import merge
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 
 def real_merges(material: Path) -> list[dict[str, Any]]:

@@ -8,43 +8,43 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 DOCUMENTS = "Check its name; `redraft tool list_documents` lists what is in the folder."
 TURNS = "`redraft turns` lists their numbers."
-HUNKS = "`redraft diff` shows what waits for a decision, with its ids."
-ENCODING = "Redraft works on UTF-8 text: convert a copy of it first, for example with iconv."
+HUNKS = "`redraft diff` shows what is pending, with ids."
+ENCODING = "Redraft works on UTF-8 text: convert a copy first, for example with iconv."
 MISTAKES: dict[str, tuple[int, str, str]] = {
     "diff none.md": (4, "There is no document none.md.", DOCUMENTS),
     "export none.md": (4, "There is no document none.md.", DOCUMENTS),
     "undo 99": (4, "There is no turn 99.", TURNS),
     "show 99": (4, "There is no turn 99.", TURNS),
     "rollback 99 --mode hard_all": (4, "There is no turn 99.", TURNS),
-    "accept zzz": (4, "No hunk zzz waits for a decision.", HUNKS),
-    "reject zzz": (4, "No hunk zzz waits for a decision.", HUNKS),
+    "accept zzz": (4, "No hunk zzz is pending.", HUNKS),
+    "reject zzz": (4, "No hunk zzz is pending.", HUNKS),
     "accept none.md": (4, "Nothing is pending in none.md.", HUNKS),
-    "split zzz --after 1": (4, "No hunk zzz waits for a decision.", HUNKS),
+    "split zzz --after 1": (4, "No hunk zzz is pending.", HUNKS),
     "settle story.md --mine": (4, "Nothing is pending in story.md.", HUNKS),
     "jobs zzz": (4, "There is no job 'zzz'.", "`redraft jobs` lists them."),
     "chat --session zzz": (
         4,
         "There is no session 'zzz'.",
-        "`redraft jobs` names the session of each job; without --session a new one begins.",
+        "`redraft jobs` shows the session of each job; without --session a new one starts.",
     ),
-    "trash restore none.md": (4, "none.md is not in the trash.", "`redraft trash list` lists what is."),
+    "trash restore none.md": (4, "none.md is not in the trash.", "`redraft trash list` shows what is."),
     "users remove bob": (4, "There is no user 'bob'.", "`redraft users list` lists them."),
     "ask hi --model zzz": (
         2,
         "There is no model 'zzz'; known are: offline.",
-        "Choose a model that is set up; docs/models.md says how.",
+        "Choose a model that is set up; see docs/models.md.",
     ),
     "export latin.md": (2, "latin.md is not UTF-8 text but text in another encoding, perhaps Latin-1", ENCODING),
     "export binary.md": (2, "binary.md is not UTF-8 text but binary data", ENCODING),
     "export drafts": (2, "drafts is a folder, not a text file.", "Name a text file."),
     "export .env": (
         3,
-        ".env may hold a secret",
-        "To see it, open the folder in the app on this machine: `redraft open`",
+        ".env may contain a secret",
+        "To see it, open the folder in the app on this machine with `redraft open`",
     ),
     "export story.md --out none/x.html": (
         5,
@@ -54,25 +54,25 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
     "status --folder story.md": (
         4,
         "story.md is a file, not a folder.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "open story.md --no-browser": (
         4,
         "story.md is a file, not a folder.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "open nowhere --no-browser": (
         4,
         "The folder nowhere does not exist.",
-        "Name a folder that exists, or make it first.",
+        "Name a folder that exists, or create it first.",
     ),
     "serve --port 99999": (2, "'99999' is not a port: use a number from 0 to 65535.", ""),
     "turns --limit 0": (2, "it must be 1 or greater, not '0'.", ""),
     "settings mode=wild": (2, "mode must be one of read, propose, apply, merge. Nothing was changed.", ""),
     "settings agent.cents=some": (2, "agent.cents must be a whole number. Nothing was changed.", ""),
-    "settings mode": (2, "'mode' sets nothing: write NAME=VALUE, such as mode=propose.", ""),
-    "settings limits.files=3": (2, "limits.files cannot be set here: write it into ", ""),
-    "settings colour=red": (2, "There is no setting 'colour'; `redraft settings` lists those that can be set.", ""),
+    "settings mode": (2, "'mode' is not a setting: write NAME=VALUE, such as mode=propose.", ""),
+    "settings limits.files=3": (2, "limits.files cannot be set here: write it to ", ""),
+    "settings colour=red": (2, "There is no setting 'colour'; `redraft settings` lists the ones you can set.", ""),
     "propose plan.txt": (2, "There is no unified diff in this text.", "Send a complete unified diff"),
 }
 
@@ -96,7 +96,7 @@ def test_a_mistake_is_told_with_the_command_that_helps(redraft: Program, mistake
 @pytest.mark.covers("RD-cli-mistakes")
 def test_a_document_without_a_conflict_has_none_to_settle(proposed: Program):
     told = proposed.run("settle", "story.md", "--mine")
-    assert (told.status, told.err) == (2, "redraft: There is no conflict to settle in story.md.\n")
+    assert (told.status, told.err) == (2, "redraft: There is no conflict to resolve in story.md.\n")
 
 
 @pytest.mark.covers("RD-cli-mistakes")

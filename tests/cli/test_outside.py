@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import STORY
-from speaking.programs import WAYS, another_program
+from tests.cli.conftest import STORY
+from tests.speaking.programs import WAYS, another_program
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 OTHER = STORY.replace("eleven", "ninety") + "\nOne more line.\n"
 
@@ -85,7 +85,7 @@ def test_a_conflict_of_an_agent_with_another_program_is_not_told_as_the_persons(
     another_program("rename", redraft.folder / "story.md", STORY.replace("eleven", "ninety"))
     for words in (["status"], ["diff"]):
         said = redraft.run(*words).out
-        assert "agent's and another's" in said
+        assert "agent's and another program's" in said
         assert "yours" not in said
     refused = redraft.run("accept", "--all")
     assert "yours" not in refused.err

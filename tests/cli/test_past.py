@@ -11,7 +11,7 @@ from redraft.workspace.authors import PERSON
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 
 @pytest.mark.covers("RD-cli-turns")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.cli.commands.propose import stage
 from redraft.history.turns import Author
 from redraft.text.patch.unified_diff import format_patch, parse_patch
 from redraft.workspace.workspace import Workspace
+from tests.conftest import TORTURE
 
 AGENT = Author("agent", "scribe")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 OWN = '# mine\nmode = "read"  # careful\n\n# about jobs\n[agent]\ncents = 5\n\n[models.big]\nkind = "claude"\n'
 
@@ -20,7 +20,7 @@ def test_what_holds_is_shown_and_what_the_folder_narrows(redraft: Program):
     redraft.settings('mode = "apply"\n')
     redraft.write(".redraft/settings.toml", 'mode = "propose"\n')
     shown = redraft.ok("settings")
-    assert "yours is apply; the folder's settings are narrower" in shown
+    assert "yours is apply; the folder's settings are stricter" in shown
     assert redraft.json("settings")["settings"]["mode"] == "propose"
 
 

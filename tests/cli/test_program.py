@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.running import COMMAND, Program
 from redraft import __version__
 from redraft.cli import main
 from redraft.cli.program import MODULES, load_command, split_command
 from redraft.history.turns import Author
+from tests.cli.running import COMMAND, Program
 
 ESC, OVERRIDE = "\x1b]0;owned\x07", "\u202e"
 
@@ -55,12 +55,15 @@ def test_help_is_shown_wherever_it_is_asked_for(redraft: Program):
     ("arguments", "hint"),
     [
         (["acept"], "Did you mean `redraft accept`?"),
+        (["log"], "Did you mean `redraft turns`?"),
+        (["history"], "Did you mean `redraft turns`?"),
+        (["search", "lamp"], "Did you mean `redraft tool search_documents`?"),
         (["trash"], "`trash list`, `trash restore`"),
         (["trash", "burn"], "`trash list`, `trash restore`"),
         (["--colour"], "Unrecognized argument: --colour"),
         (["status", "--colour"], "--colour"),
         (["show"], "TURN"),
-        (["show", "one"], "`redraft turns` lists their numbers"),
+        (["show", "one"], "`redraft turns` lists them"),
         (["status", "--folder"], "--folder"),
     ],
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import PATCH
+from tests.cli.conftest import PATCH
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 RENAME = """\
 diff --git a/todo.md b/lists/todo.md
@@ -38,8 +38,8 @@ def test_a_patch_becomes_one_turn_that_waits(redraft: Program):
         "Turn 1 by scribe waits for your decision: First turn",
         "  modified story.md",
         "  created  cast.md",
-        "Look at it: redraft diff",
-        "Take it: redraft accept --turn 1",
+        "Show it: redraft diff",
+        "Accept it: redraft accept --turn 1",
     ]
     assert "eleven" in redraft.read("story.md")
     assert not (redraft.folder / "cast.md").exists()

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 HELLO = {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "text", "text": "Hi 😀!"}]}]}
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.desk import call
-from cli.running import Program
 from redraft import runtime
 from redraft.config import MODE_WIDTH, Limits, Settings
 from redraft.errors import RedraftError
+from tests.agent.desk import call
+from tests.cli.running import Program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,7 +119,7 @@ def test_settings_through_a_link_are_not_followed(at_home: Program, tmp_path: Pa
 
 def test_a_person_can_go_on_in_a_folder_whose_settings_are_broken(proposed: Program):
     proposed.settings("mode = 3", of_folder=True)
-    assert "agents may only read" in proposed.run("status").out
+    assert "agents can only read" in proposed.run("status").out
     result = proposed.run("accept", "--all")
     assert result.status == 0
     assert result.err.startswith("note: .redraft/settings.toml")

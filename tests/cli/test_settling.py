@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import STORY
-from cli.running import Program
 from redraft.history.turns import Author, State
 from redraft.text.edits import Change, Edit
+from tests.cli.conftest import STORY
+from tests.cli.running import Program
 
 KEYS, LAMP = "- find the keys\n", "- light the lamp\n"
 MINE, THEIRS = "- light the small lamp\n", "- light the big lamp\n"
@@ -60,9 +60,12 @@ def test_each_command_that_is_told_for_a_conflict_settles_it(
 @pytest.mark.parametrize("arguments", [["--all"], ["todo.md"], ["--turn", "1"]])
 def test_who_accepts_a_conflict_is_told_the_command_that_settles_it(clash: Program, arguments: list[str]) -> None:
     name = conflict(clash)["hunk_id"]
+    for shown in (clash.ok("status"), clash.ok("diff")):
+        assert "redraft accept" not in shown, "what would be refused"
+        assert f"redraft settle {name} --mine" in shown
     refused = clash.run("accept", *arguments)
     assert (refused.status, refused.out) == (1, "")
-    assert f"Settle it first: redraft settle {name} --mine, --theirs or --both." in refused.err
+    assert f"Resolve it first: redraft settle {name} --mine, --theirs or --both." in refused.err
     elsewhere = Program(clash.folder.parent / "elsewhere", {"XDG_STATE_HOME": clash.state_home})
     elsewhere.folder.mkdir()
     refused = elsewhere.run("accept", *arguments, "--folder", str(clash.folder), "--json")
@@ -76,10 +79,10 @@ def test_a_conflict_is_named_with_its_document_where_another_has_the_same(redraf
         redraft.write(path, "Price: 100 EUR\n")
     patch = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-Price: 100 EUR\n+Price: 200 EUR\n"
     redraft.ok("propose", "-", stdin=patch.format("a.md") + patch.format("b.md"))
-    assert "An id that several documents have needs --path as well." in redraft.ok("diff")
+    assert "If several documents have the same id, add --path." in redraft.ok("diff")
     name = redraft.json("diff")["documents"][0]["hunks"][0]["hunk_id"]
     both = redraft.run("accept", name)
-    assert f"{name} is in several documents: a.md, b.md. Say which with --path." in both.err
+    assert f"{name} is in several documents: a.md, b.md. Choose one with --path." in both.err
     redraft.write("b.md", "Price: 350 EUR\n")
     told = commands_in(redraft.run("diff").out)
     redraft.run(*told[0])

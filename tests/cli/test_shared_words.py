@@ -10,7 +10,7 @@ import pytest
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def both(redraft: Program) -> Program:
 @pytest.mark.covers("P6")
 def test_of_two_pending_turns_on_the_same_words_the_first_is_not_undone_alone(both: Program):
     refused = both.run("undo", "1")
-    assert (refused.status, "another turn that waits has changed the same words" in refused.out) == (1, True)
+    assert (refused.status, "another pending turn has changed the same words" in refused.out) == (1, True)
     both.ok("undo", "2")
     assert both.json("diff")["documents"][0]["hunks"][0]["working"] == "150"
     both.ok("undo", "1")
@@ -97,7 +97,7 @@ def test_a_turn_that_was_settled_is_taken_back_or_named_and_undo_takes_the_settl
         if side == "--theirs":
             assert redraft.read("price.md") == "Price: nine EUR\n"
         else:
-            assert (undone.status, "text of your own" in undone.out) == (1, True)
+            assert (undone.status, "your own text" in undone.out) == (1, True)
             assert redraft.read("price.md") == left
             redraft.ok("undo")
             assert redraft.read("price.md") == "Price: nine EUR\n"

@@ -9,7 +9,7 @@ import pytest
 from redraft.history.turns import Author
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 NEW = "".join(f"- thing {number}\n" for number in range(4))
 

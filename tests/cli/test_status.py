@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.running import Program
 from redraft.text.edits import Change, Edit
+from tests.cli.running import Program
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -44,13 +44,13 @@ def test_status_tells_whose_hunks_wait_and_what_is_not_saved(proposed: Program):
         workspace.type("todo.md", Change((Edit(0, "", "- buy oil\n"),)))
     shown = proposed.ok("status")
     assert "story.md  3 hunks: 2 agent's, 1 your own  not saved yet" in shown
-    assert "Typed and not saved yet:\n  todo.md" in shown
+    assert "Unsaved typing:\n  todo.md" in shown
 
 
 def test_typing_that_is_not_saved_can_be_saved(redraft: Program):
     with redraft.open() as workspace:
         workspace.type("todo.md", Change((Edit(0, "", "- buy oil\n"),)))
-    assert "Save what you typed: redraft accept --path todo.md\n" in redraft.ok("status")
+    assert "Save your typing: redraft accept --path todo.md\n" in redraft.ok("status")
     redraft.ok("accept", "--path", "todo.md")
     assert redraft.read("todo.md").startswith("- buy oil\n- find the keys")
     assert redraft.json("status")["documents"] == []
@@ -124,16 +124,16 @@ def test_a_folder_that_is_not_there_is_not_found(redraft: Program):
     result = redraft.run("status", "--folder", "nowhere")
     assert (result.status, result.out) == (4, "")
     assert result.err == (
-        "redraft: The folder nowhere does not exist.\n         Name a folder that exists, or make it first.\n"
+        "redraft: The folder nowhere does not exist.\n         Name a folder that exists, or create it first.\n"
     )
 
 
 def test_status_offers_only_what_can_be_done_next(proposed: Program):
     proposed.ok("accept", "--all")
-    assert proposed.ok("status").endswith("Nothing waits for you. Take the last turn back: redraft undo\n")
+    assert proposed.ok("status").endswith("Nothing is pending. Undo the last turn: redraft undo\n")
     proposed.ok("undo")
     proposed.ok("reject", "--all")
     proposed.ok("undo")
     proposed.ok("undo")
-    assert proposed.ok("status").endswith("Nothing waits for you. Do again what was undone: redraft redo\n")
+    assert proposed.ok("status").endswith("Nothing is pending. Redo what was undone: redraft redo\n")
     assert proposed.run("undo").err == "redraft: There is nothing to undo.\n"

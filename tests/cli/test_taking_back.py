@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import STORY
+from tests.cli.conftest import STORY
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_the_command_that_undo_names_takes_it_back_also_after_the_undo_of_an_und
     told = accepted.ok("undo", "3")
     assert accepted.read("story.md") == taken
     for expected in (STORY, taken, STORY):
-        told = accepted.ok(*told.partition("Take this back: redraft ")[2].split())
+        told = accepted.ok(*told.partition("Undo with: redraft ")[2].split())
         assert accepted.read("story.md") == expected
 
 
@@ -85,8 +85,8 @@ def test_the_command_that_undo_names_takes_it_back_also_after_the_undo_of_an_und
 def test_what_undo_and_redo_would_do_is_shown_and_not_done(accepted: Program):
     taken = accepted.read("story.md")
     told = accepted.ok("undo", "--dry-run")
-    assert "`redraft undo` would take back turn 2" in told
-    assert "cast.md  would be gone" in told
+    assert "`redraft undo` would undo turn 2" in told
+    assert "cast.md  would be deleted" in told
     assert "+ The lighthouse had been dark for eleven years" in told
     foreseen = accepted.run("undo", "--dry-run", "--json").json
     assert (foreseen["takes_back"]["turn"], foreseen["conflicts"]) == (2, [])
@@ -240,7 +240,7 @@ def test_a_rollback_names_the_hunk_that_was_changed_again_and_takes_the_other_ba
     result = accepted.run("rollback", "2", "--mode", "scoped_selected", *chosen)
     assert result.status == 1
     assert f"conflict {hunks[0]} story.md: " in result.out
-    assert "the rest was taken back" in result.out
+    assert "the rest was undone" in result.out
     assert accepted.read("story.md") == STORY.replace("eleven years", "thirteen dark years")
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.conftest import STORY
-from cli.running import COMMAND
+from tests.cli.conftest import STORY
+from tests.cli.running import COMMAND
 
 if TYPE_CHECKING:
-    from cli.running import Program
+    from tests.cli.running import Program
 
 WISH = json.dumps({"path": "story.md", "task": "summary"})
 
@@ -44,7 +44,7 @@ def test_a_file_that_is_marked_read_only_is_left_alone_with_what_to_do_instead(r
     assert done.returncode != 0
     assert json.loads(done.stdout) == {
         "error": "permission_denied",
-        "message": "Cannot write story.md: the system does not permit it.",
+        "message": "Cannot write story.md: permission denied.",
         "suggestion": "Use another document, or ask the person to change this one's permissions.",
         "recoverable": True,
         "details": {"path": "story.md", "errno": "EACCES"},

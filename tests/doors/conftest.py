@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import Server, begun, ended
-from speaking.lines import Lines
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Generator

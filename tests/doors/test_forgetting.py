@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from doors.test_jobs import asking
-from server.serving import Server, serving, settled
+from tests.agent.desk import call, edit, says
+from tests.doors.test_jobs import asking
+from tests.server.serving import Server, serving, settled
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 LINES, BYTES = 80, 8192

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import Program
-from providers.endpoint import Endpoint, answer
-from server.serving import ended
-from server.serving import serving as serving_folder
-from server.test_jobs import run, serving, until
+from tests.agent.desk import call, edit, says
+from tests.cli.running import Program
+from tests.providers.endpoint import Endpoint, answer
+from tests.server.serving import ended
+from tests.server.serving import serving as serving_folder
+from tests.server.test_jobs import run, serving, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +72,15 @@ def told(job: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     return [event["data"] for event in job["events"] if event["type"] == kind]
 
 
+def look_and_rename(folder: Path) -> dict[str, Any]:
+    """A job that searches, lists, reads and edits."""
+    paid = {"usage": {"input_tokens": 90, "output_tokens": 10}, "price_usd": "0.01"}
+    search = says("I look.", call("search_project", query="Cedar"), call("list_files"))
+    read = says("", call("read_file", file_path="poem.md"))
+    program = asking(folder, play=[{**search, **paid}, read, RENAME, says("Done.")])
+    return asked(program, "--profile", "all")
+
+
 @pytest.mark.covers(
     "SB-event-job-started",
     "SB-event-tool-requested",
@@ -81,19 +90,12 @@ def told(job: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     "SB-event-checkpoint-created",
     "SB-event-traced",
     "SB-provider-usage",
-    "SB-job-results",
-    "SB-bundle-patch",
     "SB-scope-multi-step",
     "SB-scope-tools-for-context",
-    "ML-loop-done",
     "TK-turn-begins",
 )
 def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
-    paid = {"usage": {"input_tokens": 90, "output_tokens": 10}, "price_usd": "0.01"}
-    search = says("I look.", call("search_project", query="Cedar"), call("list_files"))
-    read = says("", call("read_file", file_path="poem.md"))
-    program = asking(folder, play=[{**search, **paid}, read, RENAME, says("Done.")])
-    job = asked(program, "--profile", "all")
+    job = look_and_rename(folder)
     step = ["step.started", "step.completed"]
     tool = ["tool.call.requested", "tool.call.completed"]
     assert [each for each in types(job) if each not in ("provider.chosen", "assistant.message")] == [
@@ -125,6 +127,11 @@ def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
     checkpoint = {"checkpoint_id": 1, "session_id": job["session_id"], "job_id": job["id"]}
     assert told(job, "checkpoint.created") == [{**checkpoint, "affected_files": ["poem.md"]}]
     assert told(job, "diff.generated") == [{"files": 1, "hunks": 1}]
+
+
+@pytest.mark.covers("SB-job-results", "SB-bundle-patch", "ML-loop-done")
+def test_a_job_that_is_done_keeps_its_answer_and_what_it_proposes(folder: Path):
+    job = look_and_rename(folder)
     line = POEM.splitlines(keepends=True)[0]
     [edited] = job["proposed_edits"]
     assert (edited["start_line"], edited["end_line"], edited["new_text"]) == (1, 1, line.replace("Amber", "Agate"))
@@ -197,7 +204,7 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(folder: Path):
     assert told(job, "budget.exhausted") == [{"what": "tool_calls"}]
     assert types(job).count("tool.call.completed") == 5
     assert "I renamed Amber; more is left." in job["answer"]
-    assert "the tool calls of this job are used up" in job["answer"]
+    assert "this job has used up its tool calls" in job["answer"]
 
 
 @pytest.mark.parametrize(
@@ -207,14 +214,14 @@ def test_at_the_limit_of_tool_calls_the_agent_stops_and_sums_up(folder: Path):
             "iterations = 3",
             [RENAME, *[READ] * 9],
             "iterations",
-            "the steps of this job are used up",
+            "this job has used up its steps",
             marks=pytest.mark.covers("ML-err-agent"),
         ),
         pytest.param(
             "seconds = 1",
             [{**READ, "delay_ms": 1100}, READ, READ],
             "seconds",
-            "I stopped here: the time of this job",
+            "I stopped here: this job has used up its time",
             marks=pytest.mark.covers("ML-limit-timeout"),
         ),
     ],
@@ -224,7 +231,7 @@ def test_steps_and_time_end_a_job(folder: Path, setting: str, steps: list[dict[s
     assert told(job, "budget.exhausted") == [{"what": what}]
     assert types(job).count("step.completed") <= 3
     assert words in job["answer"]
-    done = "- modified poem.md\nWhat I did waits for your decision." if RENAME in steps else "Nothing was changed."
+    done = "- modified poem.md\nMy changes wait for your decision." if RENAME in steps else "Nothing was changed."
     assert job["answer"].endswith(done)
     assert job["status"] == ("awaiting_review" if RENAME in steps else "completed")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.listening import CALLS, configure
-from agent.long.wire import Question, Subagents, out_of_order
-from server.serving import Server, begun, ended
+from tests.agent.listening import CALLS, configure
+from tests.agent.long.wire import Question, Subagents, out_of_order
+from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.desk import call, edit, says
-from cli.running import Program
-from server.serving import begun, ended
-from server.test_jobs import until
+from tests.agent.desk import call, edit, says
+from tests.cli.running import Program
+from tests.server.serving import begun, ended
+from tests.server.test_jobs import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +110,7 @@ def test_a_model_is_told_how_to_work_its_tools_the_context_and_every_result(fold
         "Read before you change: list, search and read",
         "Make small, focused edits",
         "Take large tasks step by step",
-        "Before anything is deleted, be sure that the person wants it",
+        "Before you delete anything, be sure that the person wants it",
         "When you are done, say in a few sentences what you did",
     ):
         assert words in first

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from speaking.lines import answer_of
+from tests.speaking.lines import answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from speaking.lines import Lines
+    from tests.speaking.lines import Lines
 
 MARKDOWN = "# A\n\n## B\n\ntext\n\n# C\n\n> ## Quoted\n"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from speaking.lines import PATIENCE, Lines, answer_of, environment
+from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
     from pathlib import Path

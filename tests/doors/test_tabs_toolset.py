@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from speaking.lines import Lines, answer_of
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 # Each tool's parameters by type, as the tables have them. "!" is required, "=..." the default.
 TAB = {"tab_id": "string"}

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from speaking.lines import Lines, answer_of
-from tools.test_registry import PROJECT, TABS, WORKSPACE
+from tests.cli.running import Program
+from tests.speaking.lines import Lines, answer_of
+from tests.tools.test_registry import PROJECT, TABS, WORKSPACE
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n"
 
@@ -68,11 +69,30 @@ def test_a_client_is_offered_one_set_of_tools_and_no_other(tools: Lines, shelf: 
 RISK_READ = {"read_document", "list_documents", "search_documents"}
 
 
-@pytest.mark.covers("ML-risk-read", "ML-risk-create", "ML-risk-modify", "TK-summary-read-only")
-def test_a_tool_says_whether_it_only_reads_and_what_writes_can_be_undone(tools: Lines, shelf: Path):
+@pytest.fixture
+def questions(tools: Lines) -> Generator[list[str]]:
+    """What the person is asked meanwhile; they agree to nothing."""
+    answer, found = tools.answer, list[str]()
+
+    def decline(asked: dict[str, Any]) -> dict[str, Any]:
+        found.append(asked["message"])
+        return {"action": "decline"}
+
+    tools.answer = decline
+    yield found
+    tools.answer = answer
+
+
+@pytest.mark.covers("ML-risk-read", "TK-summary-read-only")
+def test_a_tool_says_whether_it_only_reads(tools: Lines):
     hints = {tool["name"]: tool["annotations"] for tool in tools.ask("tools/list")["result"]["tools"]}
     assert all(hints[name]["readOnlyHint"] for name in (*RISK_READ, "list_tabs", "search_document", "get_outline"))
     assert not any(hints[name]["readOnlyHint"] for name in ("create_document", "create_folder", "edit_document"))
+    assert [name for name, hint in hints.items() if hint.get("destructiveHint")] == ["delete_document"]
+
+
+@pytest.mark.covers("ML-risk-read", "TK-summary-read-only")
+def test_tools_that_read_change_no_file_leave_no_turn_and_ask_nothing(tools: Lines, shelf: Path, questions: list[str]):
     (shelf / "read-only.md").write_text("# One\n", encoding="utf-8")
     held = {path: path.read_bytes() for path in shelf.rglob("*.md")}
     turns = call(tools, "list_turns")["turns"]
@@ -80,24 +100,19 @@ def test_a_tool_says_whether_it_only_reads_and_what_writes_can_be_undone(tools: 
     call(tools, "read_document", path="read-only.md", check=True)
     call(tools, "search_document", path="read-only.md", query="One", match_type="exact")
     call(tools, "get_outline", path="read-only.md")
+    call(tools, "list_documents")
+    call(tools, "search_documents", query="One")
     assert ({path: path.read_bytes() for path in shelf.rglob("*.md")}, call(tools, "list_turns")["turns"]) == (
         held,
         turns,
     )
-    assert [name for name, hint in hints.items() if hint.get("destructiveHint")] == ["delete_document"]
-    (shelf / "risk.md").write_text("one\n", encoding="utf-8")
-    answer, questions = tools.answer, list[str]()
+    assert questions == []
 
-    def decline(asked: dict[str, Any]) -> dict[str, Any]:
-        questions.append(asked["message"])
-        return {"action": "decline"}
 
-    tools.answer = decline
-    before = call(tools, "list_turns")
-    for name in sorted(RISK_READ):
-        call(tools, name, **{"read_document": {"path": "risk.md"}, "search_documents": {"query": "one"}}.get(name, {}))
-    assert call(tools, "list_turns") == before, "what reads leaves no turn"
-    for name, arguments, path, patch in (
+@pytest.mark.covers("ML-risk-create", "ML-risk-modify")
+@pytest.mark.parametrize(
+    ("name", "arguments", "path", "patch"),
+    [
         ("create_document", {"path": "risk-new.md", "content": "x\n"}, "risk-new.md", "\n@@ -0,0 +1 @@\n+x\n"),
         ("create_folder", {"path": "risk/deep"}, "", ""),
         (
@@ -107,23 +122,26 @@ def test_a_tool_says_whether_it_only_reads_and_what_writes_can_be_undone(tools: 
             "\n@@ -1 +1,3 @@\n one\n+\n+two\n",
         ),
         ("move_document", {"from_path": "risk.md", "to_path": "risk-moved.md"}, "risk-moved.md", ""),
-    ):
-        call(tools, "read_document", path="risk.md")
-        done = call(tools, name, **arguments)
-        assert done["state"] == "applied"
-        shown = call(tools, "show_turn", turn=done["turn"])
-        assert shown["turn"]["title"]
-        if patch:
-            assert {each["path"]: each["patch"].partition("@@")[2] for each in shown["documents"]} == {
-                path: patch.partition("@@")[2]
-            }
-        elif path:
-            assert set(shown["turn"]["paths"]) == {"risk.md", path}
-        call(tools, "undo_turn", turn=done["turn"])
-        assert (shelf / "risk.md").read_text(encoding="utf-8") == "one\n"
-        assert not any((shelf / name).exists() for name in ("risk-new.md", "risk-moved.md", "risk"))
-    assert questions == [], "none of them asks"
-    tools.answer = answer
+    ],
+)
+def test_what_a_tool_writes_without_asking_can_be_undone(
+    tools: Lines, shelf: Path, questions: list[str], name: str, arguments: dict[str, Any], path: str, patch: str
+):
+    (shelf / "risk.md").write_text("one\n", encoding="utf-8")
+    call(tools, "read_document", path="risk.md")
+    done = call(tools, name, **arguments)
+    assert (done["state"], questions) == ("applied", [])
+    shown = call(tools, "show_turn", turn=done["turn"])
+    assert shown["turn"]["title"]
+    if patch:
+        assert {each["path"]: each["patch"].partition("@@")[2] for each in shown["documents"]} == {
+            path: patch.partition("@@")[2]
+        }
+    elif path:
+        assert set(shown["turn"]["paths"]) == {"risk.md", path}
+    call(tools, "undo_turn", turn=done["turn"])
+    assert (shelf / "risk.md").read_text(encoding="utf-8") == "one\n"
+    assert not any((shelf / name).exists() for name in ("risk-new.md", "risk-moved.md", "risk"))
 
 
 @pytest.mark.covers("RT-tool-name", "RT-mcp-registered", "RT-mcp-required", "RT-mcp-minimum", "RT-desc-examples",

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import serving
+from tests.server.serving import serving
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
-    from server.serving import Client, Server
+    from tests.server.serving import Client, Server
 
 WORDS = ("Amber", "Birch", "Cedar", "Delta", "Ember")
 POEM = "".join(f"{word} stands alone in its own paragraph.\n\n" for word in WORDS)
@@ -254,42 +255,34 @@ def test_a_turn_sees_its_own_writes_and_stands_whole_or_not_at_all(server: Serve
     assert set(last_turn(server)["paths"]) == {path, "whole-new.md"}
 
 
-@pytest.mark.covers(
-    "TK-turn-many-calls",
-    "TK-checkpoint-every-turn",
-    "TK-checkpoint-per-document",
-    "TK-checkpoint-fields",
-    "ML-cp-all-files",
-    "ML-cp-new-file",
-    "ML-cp-read-none",
-    "ML-optimistic-checkpoint",
-    "ML-optimistic-diff",
-    "ML-optimistic-undo",
-    "ML-adv-batch-undo",
-    "SB-cp-every-run",
-    "SB-cp-fields",
-    "ML-change-content",
-    "ML-diffsys-before",
-    "ML-record-undo-edit",
-    "ML-record-undo-create",
-    "ML-record-undo-move",
-    "ML-record-undo-delete",
-)
-def test_all_calls_of_a_turn_are_one_turn_with_its_checkpoint_and_one_undo(server: Server, shelf: Path):
-    for name in ("t-edit.md", "t-move.md", "t-gone.md"):
-        put(shelf, name)
-    server.tool("read_document", path="t-edit.md")
+def tidy_up(server: Server, shelf: Path, name: str) -> int:
+    """A turn of four calls that edits, creates, moves and deletes documents whose names begin so; gives its number."""
+    for part in ("edit", "move", "gone"):
+        put(shelf, f"{name}-{part}.md")
+    for part in ("edit", "gone"):
+        server.tool("read_document", path=f"{name}-{part}.md")
     calls = [
-        {"tool": "edit_text", "arguments": {"path": "t-edit.md", "old_text": "Amber", "new_text": "Agate"}},
-        {"tool": "create_document", "arguments": {"path": "t-new.md", "content": "New.\n"}},
-        {"tool": "move_document", "arguments": {"from_path": "t-move.md", "to_path": "t/moved.md"}},
-        {"tool": "delete_document", "arguments": {"path": "t-gone.md"}},
+        {"tool": "edit_text", "arguments": {"path": f"{name}-edit.md", "old_text": "Amber", "new_text": "Agate"}},
+        {"tool": "create_document", "arguments": {"path": f"{name}-new.md", "content": "New.\n"}},
+        {"tool": "move_document", "arguments": {"from_path": f"{name}-move.md", "to_path": f"{name}/moved.md"}},
+        {"tool": "delete_document", "arguments": {"path": f"{name}-gone.md"}},
     ]
-    before = last_turn(server)["turn"] if server.get("/api/turns")["turns"] else 0
-    server.tool("read_document", path="t-gone.md")
-    assert (last_turn(server)["turn"] if before else 0) == before, "reading makes no checkpoint"
     agreed(server, "batch", calls=calls, title="Tidy up")
-    number = last_turn(server)["turn"]
+    return last_turn(server)["turn"]
+
+
+@pytest.mark.covers("ML-cp-read-none")
+def test_reading_makes_no_checkpoint(server: Server, shelf: Path):
+    path = put(shelf, "only-read.md")
+    before = server.get("/api/turns")["turns"]
+    server.tool("read_document", path=path)
+    assert server.get("/api/turns")["turns"] == before
+
+
+@pytest.mark.covers("TK-turn-many-calls", "ML-optimistic-diff", "ML-change-content", "ML-diffsys-before")
+def test_all_calls_of_a_turn_are_one_turn_with_a_patch_for_each_document(server: Server, shelf: Path):
+    before = tidy_up(server, shelf, "t-first")
+    number = tidy_up(server, shelf, "t")
     assert number == before + 1
     turn = server.get(f"/api/turns/{number}")
     assert (turn["turn"]["turn"], turn["turn"]["title"]) == (number, "Tidy up")
@@ -302,20 +295,33 @@ def test_all_calls_of_a_turn_are_one_turn_with_its_checkpoint_and_one_undo(serve
     assert "\ndeleted file" in patches["t-gone.md"]
     assert {"t-move.md", "t/moved.md"} <= set(turn["turn"]["paths"])
     assert [each["turn"] for each in server.get("/api/turns", path="t-edit.md")["turns"]] == [number]
+
+
+@pytest.mark.covers("TK-checkpoint-every-turn", "TK-checkpoint-per-document", "TK-checkpoint-fields", "ML-cp-all-files",
+                    "ML-cp-new-file", "ML-optimistic-checkpoint", "SB-cp-every-run", "SB-cp-fields")  # fmt: skip
+def test_a_turns_checkpoint_holds_every_document_as_it_was_before(server: Server, shelf: Path):
+    number = tidy_up(server, shelf, "held")
     checkpoint = server.get(f"/api/agent/checkpoints/{number}")
-    assert (checkpoint["checkpoint_id"], checkpoint["created_at"]) == (number, turn["turn"]["created_at"])
-    state = server.get(f"/api/agent/checkpoints/{number}/diff3", file_path="t-edit.md")
+    created = server.get(f"/api/turns/{number}")["turn"]["created_at"]
+    assert (checkpoint["checkpoint_id"], checkpoint["created_at"]) == (number, created)
+    state = server.get(f"/api/agent/checkpoints/{number}/diff3", file_path="held-edit.md")
     assert (state["checkpoint_base"], state["current_file"]) == (POEM, POEM.replace("Amber", "Agate"))
     hashes = {file["file_path"]: file["base_snapshot_hash"] for file in checkpoint["affected_files"]}
-    before_it = {"t-edit.md": POEM, "t-new.md": "", "t-gone.md": POEM}
-    assert {name: hashes[name] for name in before_it} == {
-        name: f"sha256:{sha256(text.encode()).hexdigest()}" for name, text in before_it.items()
+    before = {"held-edit.md": POEM, "held-new.md": "", "held-gone.md": POEM}
+    assert {name: hashes[name] for name in before} == {
+        name: f"sha256:{sha256(text.encode()).hexdigest()}" for name, text in before.items()
     }
+
+
+@pytest.mark.covers("ML-optimistic-undo", "ML-adv-batch-undo", "ML-record-undo-edit", "ML-record-undo-create",
+                    "ML-record-undo-move", "ML-record-undo-delete")  # fmt: skip
+def test_one_undo_takes_all_calls_of_a_turn_back(server: Server, shelf: Path):
+    number = tidy_up(server, shelf, "back")
     server.post("/api/turns/undo", {"turn": number})
-    for name in ("t-edit.md", "t-move.md", "t-gone.md"):
-        assert on_disk(shelf, name) == POEM
-    assert not (shelf / "t-new.md").exists()
-    assert not (shelf / "t/moved.md").exists()
+    for part in ("edit", "move", "gone"):
+        assert on_disk(shelf, f"back-{part}.md") == POEM
+    assert not (shelf / "back-new.md").exists()
+    assert not (shelf / "back/moved.md").exists()
 
 
 # Modes
@@ -423,79 +429,117 @@ def test_a_hunk_says_whose_it_is_and_saving_writes_the_persons_own(server: Serve
     assert server.get("/api/documents", path=path)["content"] == kept.replace("Agate", "Amber")
 
 
-@pytest.mark.covers("RD-review-files", "ML-record-status", "TK-multi-accept", "TK-multi-reject", "TK-multi-whole-turn",
-                    "ML-goal-control", "ML-change-content", "ML-record-accept", "ML-diffsys-status")  # fmt: skip
-@pytest.mark.parametrize("review", ["hunk", "turn"])
-def test_files_are_decided_like_hunks_and_a_turn_over_all_its_documents(server: Server, shelf: Path, review: str):
-    def propose(name: str) -> int:
-        for part in ("edit", "move", "gone"):
-            put(shelf, f"{name}-{part}.md")
-        calls = [
-            {"tool": "edit_text", "arguments": {"path": f"{name}-edit.md", "old_text": "Amber", "new_text": "Agate"}},
-            {"tool": "create_document", "arguments": {"path": f"{name}-new.md", "content": "New.\n"}},
-            {"tool": "move_document", "arguments": {"from_path": f"{name}-move.md", "to_path": f"{name}-moved.md"}},
-            {"tool": "delete_document", "arguments": {"path": f"{name}-gone.md"}},
-        ]
-        server.post("/api/tools/batch", {"calls": calls}, mode="propose", agree="true")
-        return last_turn(server)["turn"]
+PARTS = ("edit", "move", "gone")
 
-    def waiting(name: str) -> list[tuple[str, str, str, str]]:
-        """What waits for a decision: the kind of change, the path, and the text before and after."""
-        found = server.get("/api/review")["documents"]
-        return [
-            (each["kind"], each["path"], hunk["base"], hunk["working"])
-            for each in found
-            if each["path"].startswith(name)
-            for hunk in each["hunks"]
-        ]
 
-    server.post("/api/settings", {"review": review}, method="PUT")
-    untouched = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
-    kept = propose(f"{review}-kept")
-    assert shown(server, kept)["state"] == "proposed"
-    assert waiting(f"{review}-kept") == [
-        ("modified", f"{review}-kept-edit.md", "Amber", "Agate"),
-        ("deleted", f"{review}-kept-gone.md", POEM, ""),
-        ("moved", f"{review}-kept-moved.md", "", ""),
-        ("created", f"{review}-kept-new.md", "", "New.\n"),
+def propose_files(server: Server, shelf: Path, name: str) -> int:
+    """A turn that edits, creates, moves and deletes a document each, whose names begin with `name`."""
+    for part in PARTS:
+        put(shelf, f"{name}-{part}.md")
+    calls = [
+        {"tool": "edit_text", "arguments": {"path": f"{name}-edit.md", "old_text": "Amber", "new_text": "Agate"}},
+        {"tool": "create_document", "arguments": {"path": f"{name}-new.md", "content": "New.\n"}},
+        {"tool": "move_document", "arguments": {"from_path": f"{name}-move.md", "to_path": f"{name}-moved.md"}},
+        {"tool": "delete_document", "arguments": {"path": f"{name}-gone.md"}},
     ]
-    if review == "turn":
-        for decision in ("accept", "reject"):
-            for part in ({"hunks": {f"{review}-kept-edit.md": None}}, {"hunks": {f"{review}-kept-new.md": ["file"]}}):
-                told = server.refused("POST", f"/api/review/{decision}", part, 403)
-                assert 'review = "turn"' in told["message"]
-                assert told["suggestion"].startswith(f"Decide turn {kept} as a whole")
-        assert (shown(server, kept)["state"], on_disk(shelf, f"{review}-kept-edit.md")) == ("proposed", POEM)
-    server.post("/api/review/accept", {"turn": kept})
-    assert (shown(server, kept)["state"], waiting(f"{review}-kept")) == ("applied", [])
-    assert on_disk(shelf, f"{review}-kept-edit.md") == POEM.replace("Amber", "Agate")
-    assert on_disk(shelf, f"{review}-kept-new.md") == "New.\n"
-    assert on_disk(shelf, f"{review}-kept-moved.md") == POEM
-    assert not (shelf / f"{review}-kept-gone.md").exists()
-    before = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
-    refused = propose(f"{review}-refused")
-    server.post("/api/review/reject", {"turn": refused})
-    assert shown(server, refused)["state"] == "discarded"
-    after = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
-    put_there = {f"{review}-refused-{part}.md": POEM.encode() for part in ("edit", "move", "gone")}
-    assert after == {**before, **put_there}
-    server.post("/api/turns/undo", {"turn": kept})
-    assert shown(server, kept)["state"] == "undone"
-    after = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
-    put_there |= {f"{review}-kept-{part}.md": POEM.encode() for part in ("edit", "move", "gone")}
-    assert after == {**untouched, **put_there}, "it is all as it was before the turn"
-    if review == "hunk":
-        propose("each")
-        server.post("/api/review/accept", {"hunks": {"each-new.md": None}})
-        server.post("/api/review/reject", {"hunks": {"each-gone.md": None}})
-        assert (on_disk(shelf, "each-new.md"), on_disk(shelf, "each-gone.md")) == ("New.\n", POEM)
-        assert ((shelf / "each-move.md").exists(), on_disk(shelf, "each-edit.md")) == (True, POEM)
-        server.post("/api/review/accept", {"hunks": {"each-moved.md": None}})
-        assert ((shelf / "each-move.md").exists(), on_disk(shelf, "each-moved.md")) == (False, POEM)
-        assert [draft["path"] for draft in server.get("/api/review")["documents"] if "each" in draft["path"]] == [
-            "each-edit.md"
-        ]
+    server.post("/api/tools/batch", {"calls": calls}, mode="propose", agree="true")
+    return last_turn(server)["turn"]
+
+
+def waiting(server: Server, name: str) -> list[tuple[str, str, str, str]]:
+    """What waits for a decision: the kind of change, the path, and the text before and after."""
+    return [
+        (each["kind"], each["path"], hunk["base"], hunk["working"])
+        for each in server.get("/api/review")["documents"]
+        if each["path"].startswith(name)
+        for hunk in each["hunks"]
+    ]
+
+
+def contents(shelf: Path, name: str) -> dict[str, str]:
+    """The documents whose names begin so, as they are on the disk."""
+    return {path.name.removeprefix(f"{name}-"): on_disk(shelf, path.name) for path in shelf.glob(f"{name}-*.md")}
+
+
+UNTOUCHED = {f"{part}.md": POEM for part in PARTS}
+
+
+@pytest.fixture(params=["hunk", "turn"])
+def review(server: Server, request: pytest.FixtureRequest) -> Generator[str]:
+    """Whether hunks can be decided by themselves, or turns as a whole only; afterwards hunks can."""
+    server.post("/api/settings", {"review": request.param}, method="PUT")
+    yield request.param
     server.post("/api/settings", {"review": "hunk"}, method="PUT")
+
+
+@pytest.mark.covers("RD-review-files", "ML-record-status", "TK-multi-accept", "ML-goal-control", "ML-change-content",
+                    "ML-record-accept", "ML-diffsys-status")  # fmt: skip
+def test_a_turn_over_several_files_waits_and_is_accepted_as_a_whole(server: Server, shelf: Path, review: str):
+    name = f"{review}-kept"
+    turn = propose_files(server, shelf, name)
+    assert shown(server, turn)["state"] == "proposed"
+    assert waiting(server, name) == [
+        ("modified", f"{name}-edit.md", "Amber", "Agate"),
+        ("deleted", f"{name}-gone.md", POEM, ""),
+        ("moved", f"{name}-moved.md", "", ""),
+        ("created", f"{name}-new.md", "", "New.\n"),
+    ]
+    server.post("/api/review/accept", {"turn": turn})
+    assert (shown(server, turn)["state"], waiting(server, name)) == ("applied", [])
+    assert contents(shelf, name) == {
+        "edit.md": POEM.replace("Amber", "Agate"),
+        "moved.md": POEM,
+        "new.md": "New.\n",
+    }
+
+
+@pytest.mark.covers("RD-review-files", "ML-record-status", "TK-multi-reject")
+def test_a_turn_over_several_files_that_is_rejected_changes_none_of_them(server: Server, shelf: Path, review: str):
+    name = f"{review}-refused"
+    before = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
+    turn = propose_files(server, shelf, name)
+    server.post("/api/review/reject", {"turn": turn})
+    assert shown(server, turn)["state"] == "discarded"
+    assert contents(shelf, name) == UNTOUCHED
+    after = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
+    assert {path: data for path, data in after.items() if not path.startswith(name)} == before
+
+
+@pytest.mark.covers("RD-review-files", "ML-record-status")
+def test_undoing_an_accepted_turn_brings_every_file_back(server: Server, shelf: Path, review: str):
+    name = f"{review}-undone"
+    before = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
+    turn = propose_files(server, shelf, name)
+    server.post("/api/review/accept", {"turn": turn})
+    server.post("/api/turns/undo", {"turn": turn})
+    assert shown(server, turn)["state"] == "undone"
+    assert contents(shelf, name) == UNTOUCHED
+    after = {path.name: path.read_bytes() for path in shelf.glob("*.md")}
+    assert {path: data for path, data in after.items() if not path.startswith(name)} == before
+
+
+@pytest.mark.covers("TK-multi-whole-turn")
+@pytest.mark.parametrize("review", ["turn"], indirect=True)
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_where_turns_are_decided_as_a_whole_no_part_is(server: Server, shelf: Path, review: str, decision: str):
+    name = f"{review}-part-{decision}"
+    turn = propose_files(server, shelf, name)
+    for part in ({f"{name}-edit.md": None}, {f"{name}-new.md": ["file"]}):
+        told = server.refused("POST", f"/api/review/{decision}", {"hunks": part}, 403)
+        assert 'review = "turn"' in told["message"]
+        assert told["suggestion"].startswith(f"Decide turn {turn} as a whole")
+    assert (shown(server, turn)["state"], contents(shelf, name)) == ("proposed", UNTOUCHED)
+
+
+@pytest.mark.covers("RD-review-files", "ML-goal-control")
+def test_files_of_a_turn_are_decided_one_by_one_like_hunks(server: Server, shelf: Path):
+    propose_files(server, shelf, "each")
+    server.post("/api/review/accept", {"hunks": {"each-new.md": None}})
+    server.post("/api/review/reject", {"hunks": {"each-gone.md": None}})
+    assert contents(shelf, "each") == {**UNTOUCHED, "new.md": "New.\n"}
+    server.post("/api/review/accept", {"hunks": {"each-moved.md": None}})
+    assert contents(shelf, "each") == {"edit.md": POEM, "gone.md": POEM, "moved.md": POEM, "new.md": "New.\n"}
+    assert [path for _, path, _, _ in waiting(server, "each")] == ["each-edit.md"]
 
 
 @pytest.mark.covers("ML-err-ask")

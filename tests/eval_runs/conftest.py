@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import MATERIAL
 from evals.task_files import load_tasks
 from evals.tasks import Task
+from tests.conftest import MATERIAL
 
 if TYPE_CHECKING:
     from evals.tasks import MissingTask

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.running import Program
+from tests.cli.running import Program
 
 COMMAND = [sys.executable, "-W", "error", "-m", "evals"]
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from eval_runs.making import task
 from evals.outcome import EvalOutcome, find_faults
 from evals.tasks import Checks
+from tests.eval_runs.making import task
 
 BEFORE = {"a.md": "one\n", "b.md": "two\n"}
 AFTER = {"a.md": "ONE\n", "b.md": "two\n"}

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agent.desk import call, edit, says
-from eval_runs.running import EvalProgram
+from tests.agent.desk import call, edit, says
+from tests.eval_runs.running import EvalProgram
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eval_runs.making import edit, playing, says, task
 from evals.contenders import compare, contender, record_traces, replay_traces, solutions
 from evals.measures import matrix, measure
 from evals.tasks import MissingTask
-from providers.conftest import endpoint, model_calls
-from providers.wires import WIRES
 from redraft.agent.model_selection import Models
 from redraft.config import ModelEntry, RoutingSettings
 from redraft.errors import RedraftError
+from tests.eval_runs.making import edit, playing, says, task
+from tests.providers.conftest import endpoint, model_calls
+from tests.providers.wires import WIRES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evals.task_runner import TaskResult
     from evals.tasks import Task
-    from providers.endpoint import Endpoint
+    from tests.providers.endpoint import Endpoint
 
 __all__ = ["endpoint", "model_calls"]
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.traces import RecordingProvider, ReplayProvider, fingerprint
-from providers.shapes import TOOLS, messages
 from redraft.errors import Damaged
 from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import (
@@ -24,6 +23,7 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
+from tests.providers.shapes import TOOLS, messages
 
 
 def request(text: str) -> StepRequest:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_runs.making import call, edit, playing, says, task
 from evals.contenders import contender, solutions
 from evals.tasks import Checks, ConcurrentEdit, Task
 from redraft.agent.model_selection import Models
+from tests.eval_runs.making import call, edit, playing, says, task
 
 if TYPE_CHECKING:
     from pathlib import Path

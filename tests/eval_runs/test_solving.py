@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_runs.making import task
 from evals.solutions import WAYS, solution_of
 from redraft.errors import RedraftError
 from redraft.text.lines import split_lines
 from redraft.text.text import Text
 from redraft.workspace.document import content_hash, version_of
+from tests.eval_runs.making import task
 
 if TYPE_CHECKING:
     from evals.solutions import Way

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eval_runs.conftest import TASKS
 from evals.task_files import load_tasks
 from evals.task_validation import wrong_answers
 from evals.tasks import MissingTask, Task
 from redraft.errors import RedraftError
+from tests.eval_runs.conftest import TASKS
 
 if TYPE_CHECKING:
     from pathlib import Path

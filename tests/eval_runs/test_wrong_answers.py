@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import MATERIAL
-from eval_runs.conftest import TASKS
-from eval_runs.making import edit, says, task
-from eval_runs.running import EvalProgram
 from evals.task_validation import validate_task, wrong_answers
 from evals.tasks import Checks, WrongAnswer
+from tests.conftest import MATERIAL
+from tests.eval_runs.conftest import TASKS
+from tests.eval_runs.making import edit, says, task
+from tests.eval_runs.running import EvalProgram
 
 if TYPE_CHECKING:
     from pathlib import Path

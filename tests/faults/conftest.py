@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults.stage import Driver, new_scene
+from tests.faults.stage import Driver, new_scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faults.scenes import Scene
+    from tests.faults.scenes import Scene
 
 MEMORY = "/dev/shm"
 

@@ -19,13 +19,13 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faults.scenes import ACTS, FIVE, body, tree, write_tree
 from redraft.errors import Busy, RedraftError, Stale
 from redraft.files import stat_cache, swap_file
 from redraft.history.journal import Journal
 from redraft.history.turns import Author
 from redraft.text.edits import Change
 from redraft.workspace.workspace import Workspace
+from tests.faults.scenes import ACTS, FIVE, body, tree, write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,14 +13,14 @@ import zlib
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from faults.scenes import leftovers, read_tree
+from tests.faults.scenes import leftovers, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from faults.scenes import Scene, Tree
     from redraft.workspace.workspace import Workspace
+    from tests.faults.scenes import Scene, Tree
 
 
 class History:

@@ -13,13 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faults.scenes import Scene, tree
 from redraft.workspace.workspace import Workspace
+from tests.faults.scenes import Scene, tree
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
 
 
@@ -27,9 +27,9 @@ class Driver:
     """The running driver. One child at a time; what it has said is in `told`."""
 
     def __init__(self) -> None:
-        search = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+        search = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": search}
-        command = [sys.executable, "-m", "faults.driver"]
+        command = [sys.executable, "-m", "tests.faults.driver"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         self._rest = b""
         self.told: list[dict[str, Any]] = []

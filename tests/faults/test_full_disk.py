@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.disks import memory
-from faults.oracle import check_history
-from faults.scenes import Scene, body, leftovers, read_tree, write_tree
-from faults.stage import open_scene
 from redraft.errors import RedraftError
 from redraft.text.edits import Change
+from tests.conftest import TORTURE
+from tests.faults.disks import memory
+from tests.faults.oracle import check_history
+from tests.faults.scenes import Scene, body, leftovers, read_tree, write_tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -10,21 +11,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults.driver import AGENT, STEPS
-from faults.oracle import check_all, check_history
-from faults.scenes import leftovers, read_tree, tree
-from faults.stage import open_scene
 from redraft.errors import Busy, Stale
 from redraft.files.atomic_write import AtomicWrite
 from redraft.files.temp_files import is_unfinished
 from redraft.history.journal import Journal
 from redraft.text.edits import Change, Edit
+from tests.faults.driver import AGENT, STEPS
+from tests.faults.oracle import check_all, check_history
+from tests.faults.scenes import leftovers, read_tree, tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faults.scenes import Scene
-    from faults.stage import Driver
+    from tests.faults.scenes import Scene
+    from tests.faults.stage import Driver
 
 PAGE = 4096
 
@@ -106,7 +107,7 @@ def test_an_interrupted_turn_whose_images_are_damaged_does_not_close_the_folder(
         connection.commit()
     (scene.folder / "five" / ".redraft-tmp-by-somebody").write_bytes(b"no token of any turn")
     with open_scene(scene) as workspace:
-        assert any("was left as it was found" in notice for notice in workspace.notices)
+        assert any("was left unchanged" in notice for notice in workspace.notices)
         assert read_tree(scene.folder) == tree("apply", 1)
         with workspace.turn(AGENT, "goes on", mode="apply") as turn:
             turn.create("probe.md", "all is well\n")
@@ -162,7 +163,7 @@ def test_a_turn_that_had_not_reached_the_disk_when_the_power_failed_never_was(
     for file in waiting[:lost]:
         lose(file)
     with open_scene(scene) as workspace:
-        assert any("taken back" in notice for notice in workspace.notices)
+        assert any("rolled back" in notice for notice in workspace.notices)
         check_all(scene, workspace, [tree("apply", 0)])
         assert workspace.turns(limit=1)[0].state == "discarded"
 
@@ -238,13 +239,17 @@ def test_an_acceptance_that_recovery_completed_closes_its_proposal(
 
 
 def test_the_log_says_of_a_turn_that_was_taken_back_that_it_was(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def theirs(put: AtomicWrite) -> None:
+    flush = os.fsync
+
+    def theirs(fd: int) -> None:
+        """Another program writes just as the new content is made to last."""
         (scene.folder / "note.md").write_bytes(b"theirs")
+        flush(fd)
 
     with open_scene(scene) as workspace:
         turn = workspace.turn(AGENT, "edit", mode="apply")
         turn.write("note.md", "ours\n", turn.read("note.md").version)
-        monkeypatch.setattr(AtomicWrite, "flush", theirs)
+        monkeypatch.setattr(os, "fsync", theirs)
         with pytest.raises(Stale):
             turn.commit()
         assert [line["result"] for line in workspace.audit()] == ["applied", "discarded"]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.oracle import check_all
-from faults.scenes import ACTS, tree
-from faults.stage import open_scene
-from faults.tracing import CHANGING, Point, points_in, tracing
+from tests.conftest import TORTURE
+from tests.faults.oracle import check_all
+from tests.faults.scenes import ACTS, tree
+from tests.faults.stage import open_scene
+from tests.faults.tracing import CHANGING, Point, points_in, tracing
 
 if TYPE_CHECKING:
-    from faults.scenes import Scene
-    from faults.stage import Driver
+    from tests.faults.scenes import Scene
+    from tests.faults.stage import Driver
 
 EVERY = 1 if TORTURE else 18
 

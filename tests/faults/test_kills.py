@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.oracle import check_all
-from faults.scenes import ACTS, tree
-from faults.stage import open_scene
+from tests.conftest import TORTURE
+from tests.faults.oracle import check_all
+from tests.faults.scenes import ACTS, tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
-    from faults.scenes import Scene
-    from faults.stage import Driver
+    from tests.faults.scenes import Scene
+    from tests.faults.stage import Driver
 
 FEW = {"undo", "trash", "move", "accept"}  # in the short profile
 LONGEST = 0.03

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.disks import cuttable
-from faults.oracle import check_all
-from faults.scenes import tree
-from faults.stage import Driver, new_scene, open_scene
+from tests.conftest import TORTURE
+from tests.faults.disks import cuttable
+from tests.faults.oracle import check_all
+from tests.faults.scenes import tree
+from tests.faults.stage import Driver, new_scene, open_scene
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import COMMAND, Program
-from faults.disks import memory
-from faults.scenes import leftovers, read_tree
-from faults.stage import TESTS
-from faults.test_state_files import DAMAGES
-from speaking.lines import Lines, answer_of
+from tests.cli.running import COMMAND, Program
+from tests.faults.disks import memory
+from tests.faults.scenes import leftovers, read_tree
+from tests.faults.stage import ROOT
+from tests.faults.test_state_files import DAMAGES
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -254,8 +254,8 @@ def test_several_agents_and_another_program_on_one_folder_lose_no_line(place: Pa
                     acknowledged[number].append(line)
                     break
 
-    editor_command = [sys.executable, "-m", "faults.editor", str(folder), "editor", str(OUTSIDE), *SHARED]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    editor_command = [sys.executable, "-m", "tests.faults.editor", str(folder), "editor", str(OUTSIDE), *SHARED]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     threads = [threading.Thread(target=work, args=(number,)) for number in range(AGENTS)]
     with subprocess.Popen(editor_command, stdout=subprocess.PIPE, env=environment) as editor:
         for thread in threads:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.driver import AGENT
-from faults.oracle import check_all, check_history, unlike
-from faults.scenes import Scene, body, leftovers, read_tree, tree
-from faults.stage import Driver, open_scene
-from faults.tracing import CHANGING, Point, points_in, tracing
+from tests.conftest import TORTURE
+from tests.faults.driver import AGENT
+from tests.faults.oracle import check_all, check_history, unlike
+from tests.faults.scenes import Scene, body, leftovers, read_tree, tree
+from tests.faults.stage import Driver, open_scene
+from tests.faults.tracing import CHANGING, Point, points_in, tracing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
-from faults.driver import AGENT
-from faults.oracle import check_history
-from faults.scenes import Scene, Tree, leftovers, read_tree
-from faults.stage import open_scene
+from tests.conftest import TORTURE
+from tests.faults.driver import AGENT
+from tests.faults.oracle import check_history
+from tests.faults.scenes import Scene, Tree, leftovers, read_tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.driver import AGENT
-from faults.oracle import check_history
-from faults.scenes import leftovers, read_tree, tree
-from faults.stage import TESTS, drivers, open_scene
 from redraft.errors import Busy
+from tests.conftest import TORTURE
+from tests.faults.driver import AGENT
+from tests.faults.oracle import check_history
+from tests.faults.scenes import leftovers, read_tree, tree
+from tests.faults.stage import ROOT, drivers, open_scene
 
 if TYPE_CHECKING:
-    from faults.scenes import Scene, Tree
-    from faults.stage import Driver
     from redraft.workspace.workspace import Workspace
+    from tests.faults.scenes import Scene, Tree
+    from tests.faults.stage import Driver
 
 pytestmark = pytest.mark.slow
 
@@ -89,9 +89,9 @@ def test_processes_that_open_a_new_folder_at_once_share_one_history(scene: Scene
 @pytest.mark.covers("RD-many-processes")
 def test_a_program_that_writes_in_place_by_rename_and_with_its_mtime_kept_loses_no_line(scene: Scene) -> None:
     begin(scene)
-    command = [sys.executable, "-m", "faults.editor", str(scene.folder), "editor", str(OUTSIDE), *FILES]
+    command = [sys.executable, "-m", "tests.faults.editor", str(scene.folder), "editor", str(OUTSIDE), *FILES]
     with drivers(3) as running:
-        environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as editor:
             ours = edit_at_once(scene, running, OUTSIDE // 3)
             out, _ = editor.communicate(timeout=600)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from faults.driver import AGENT
-from faults.oracle import History
-from faults.scenes import read_tree, tree
-from faults.stage import open_scene
 from redraft.errors import Damaged
+from tests.conftest import TORTURE
+from tests.faults.driver import AGENT
+from tests.faults.oracle import History
+from tests.faults.scenes import read_tree, tree
+from tests.faults.stage import open_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from faults.scenes import Scene
-    from faults.stage import Driver
+    from tests.faults.scenes import Scene
+    from tests.faults.stage import Driver
 
 STATE_FILES = (
     *("history.db", "history.db-wal", "history.db-shm", "suspect", "newest-turn"),

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.files import swap_file, syscalls
 from redraft.files.atomic_write import AtomicWrite, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
 from redraft.files.temp_files import sweep
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -17,12 +17,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.files import syscalls
 from redraft.files.atomic_write import write_file
 from redraft.files.paths import agent_may_write, parse_path
 from redraft.files.root import Root
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,7 @@ def test_a_file_marked_read_only_is_left_alone(tmp_path: Path) -> None:
     note.chmod(0o444)
 
     def attempt() -> None:
-        with Root.open("/") as root, pytest.raises(RedraftError, match="does not permit"):
+        with Root.open("/") as root, pytest.raises(RedraftError, match="permission denied"):
             write_file(root, parse_path("note.md"), b"new", expected=b"old")
 
     unprivileged(attempt, tmp_path)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
 from redraft.errors import Busy, Stale
 from redraft.files import swap_file
 from redraft.files.atomic_write import AtomicWrite, new_token, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,8 @@ secring.asc my-private.asc .bash_history kubeconfig .vault-token wp-config.php p
 .composer/auth.json token.json token access_token.json github-token .github_token accessTokens.json tokens.json
 token.txt rclone.conf .rclone.conf wallet.dat my.wallet .claude/.credentials.json .claude.json .gemini/oauth_creds.json
 .qwen/oauth_creds.json .gemini/google_accounts.json .config/github-copilot/hosts.json .continue/config.json
-.config/rclone/x .openai/x .databrickscfg .snowsql/config .kaggle/kaggle.json kaggle.json .cache/huggingface/token
+.config/rclone/x .databricks.cfg .netlify/config.json .age/keys.txt azureauth.json
+.openai/x .databrickscfg .snowsql/config .kaggle/kaggle.json kaggle.json .cache/huggingface/token
 .passwd-s3fs .sentryclirc .flaskenv .gnupg/private-keys-v1.d/a .git-crypt/keys/default x/private-keys-v1.d/a.key
 login.keyring .local/share/keyrings/login.keyring key4.db logins.json cookies.sqlite .mozilla/firefox/a .bitcoin/a
 .ethereum/keystore/a UTC--2024-01-01T00-00-00.000Z--ab wg0.conf home.nmconnection wpa_supplicant.conf ipsec.secrets

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formats.test_numerals import roman
 from redraft.formats.outline.outline import outline
+from tests.formats.test_numerals import roman
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

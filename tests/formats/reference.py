@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from markdown_it.token import Token
+
 Heading = tuple[int, int, str]
+# What a block of HTML that may hold blank lines begins with, and how it ends.
+_HTML_ENDS = {"<!--": "-->", "<?": "?>", "<pre": "</pre>", "<script": "</script>", "<!": ">"}
 
 _PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -39,6 +44,35 @@ def reference_quoted(text: str) -> list[Heading]:
         elif opened.type == "heading_open" and opened.map and set(within) == {"blockquote_open"}:
             found.append((opened.map[0], int(opened.tag[1]), " ".join(inline.content.split())))
     return found
+
+
+def reference_code(text: str) -> set[int]:
+    """The numbers of the lines of fenced code, but for blank ones: how far an open fence reaches into blank lines at
+    the end of a text is a matter of taste."""
+    lines = text.split("\n")
+    fences = [token.map for token in _PARSER.parse(text) if token.type == "fence" and token.map]
+    return {number for start, end in fences for number in range(start, end) if lines[number].strip(" >")}
+
+
+def reference_closed_code(text: str) -> set[int]:
+    """The same where a fence or an HTML block at the top of the document that nothing closes is a line like others."""
+    lines = text.split("\n")
+    for token in _PARSER.parse(text):
+        if token.level == 0 and token.map and _is_open(token, lines):
+            lines[token.map[0]] = "# A line"
+            return reference_closed_code("\n".join(lines)) - {token.map[0]}
+    return reference_code(text)
+
+
+def _is_open(token: Token, lines: list[str]) -> bool:
+    start, end = token.map or (0, 0)
+    if token.type == "fence":
+        closing = rf" {{0,3}}{token.markup[0]}{{{len(token.markup)},}}[ \t]*"
+        return end == start + 1 or re.fullmatch(closing, lines[end - 1]) is None
+    if token.type == "html_block":
+        closing = next((stop for begin, stop in _HTML_ENDS.items() if token.content.lstrip().startswith(begin)), "")
+        return closing not in token.content
+    return False
 
 
 def markdown_examples(material: Path) -> Iterator[str]:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.formats.components import component, components, escape_markers, fences, markers
+from redraft.formats.components import component, components, escape_markers, markers
+from tests.formats.reference import reference_closed_code
 
 LINES = (
     "Plain words.",
@@ -33,38 +34,10 @@ LINES = (
 texts = st.lists(st.sampled_from(LINES), max_size=10).map("\n".join)
 
 
-def naive_fences(text: str) -> set[int]:
-    """The numbers of the lines that lie in closed fences, found by trying every opener with every closer."""
-    lines = text.split("\n")
-    form = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
-    found = [form.fullmatch(line) for line in lines]
-    inside: set[int] = set()
-    number = 0
-    while number < len(lines):
-        opening = found[number]
-        if opening and (opening[1][0] == "~" or "`" not in opening[2]):
-            for later in range(number + 1, len(lines)):
-                closing = found[later]
-                if closing and closing[1].startswith(opening[1]) and not closing[2].strip():
-                    inside.update(range(number, later + 1))
-                    number = later
-                    break
-        number += 1
-    return inside
-
-
-@given(texts)
-def test_fences_are_those_that_a_slow_search_finds(text: str):
-    expected = naive_fences(text)
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    found = {n for n, at in enumerate(starts) for start, end in fences(text) if start <= at < max(end, start + 1)}
-    assert found == expected
-
-
 @pytest.mark.covers("AD-comp-code")
 @given(texts)
 def test_markers_in_code_are_text_and_all_others_are_markers(text: str):
-    inside = naive_fences(text)
+    inside = reference_closed_code(text)
     expected = [
         (number, match[0])
         for number, line in enumerate(text.split("\n"))
@@ -145,12 +118,3 @@ def test_two_components_of_one_name_are_not_guessed_between():
 def test_a_fence_that_is_being_typed_hides_no_markers():
     text = "<!-- agent:a -->\n```\nnot closed yet\n<!-- /agent:a -->\n"
     assert [each.name for each in components(text)] == ["a"]
-
-
-def test_many_open_fences_take_no_time_quadratic_in_their_number():
-    from time import process_time
-
-    started = process_time()
-    assert fences("```x\n" * 50_000) == []
-    assert len(fences("```x\n" * 50_000 + "```\n")) == 1
-    assert process_time() - started < 2

@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.frontmatter import fields, frontmatter_end, items, remove_field, set_field
+from redraft.formats.frontmatter import fields, items, remove_field, set_field
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
 
 OTHERS = (

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
-from redraft.formats import markdown_headings as headings_module
-from redraft.formats.frontmatter import frontmatter_end
-from redraft.formats.markdown_headings import event_pattern, headings, quoted_headings
+from redraft.formats.markdown_headings import headings, quoted_headings
+from redraft.text import markdown_blocks
+from redraft.text.frontmatter_block import frontmatter_end
+from tests.formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ SIMPLE = [
     "    code",
 ]
 NESTED = ["```", "````", "   ```", "``` x", "```a`", "<div>", "- # x", "> # y", "-", "|a|b|", "|-|-|", "[a]: b"]
-NOTHING_PASSED = event_pattern(r"(?!)")
+NOTHING = r"(?!)"
 
 
 @given(st.lists(st.sampled_from(SIMPLE + NESTED), max_size=10))
@@ -147,7 +147,7 @@ def test_what_is_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list
     text = "\n".join(lines)
     quick = headings(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(headings_module, "_EVENT", NOTHING_PASSED)
+        patch.setattr(markdown_blocks, "_PASSED", NOTHING)
         assert headings(text) == quick
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from formats.books import STYLES, WITH_CONTENTS, read_books, score, score_outline, set_anew
+from tests.formats.books import STYLES, WITH_CONTENTS, read_books, score, score_outline, set_anew
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
 from redraft.formats.pictures import picture_kind, picture_path
+from tests.formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
 
 VECTORS = json.loads(
     (Path(__file__).resolve().parents[1] / "vectors" / "rich" / "image-paths.json").read_text(encoding="utf-8")

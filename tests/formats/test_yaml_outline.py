@@ -13,8 +13,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.test_json_outline import VALUES, members
 from redraft.formats.outline.outline import outline
+from tests.formats.test_json_outline import VALUES, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.history.audit import Audit
 from redraft.history.database import Database
 from redraft.history.turns import Author
-from workspace.folder import AGENT, PERSON, POEM, agent_writes, fresh_folder, person_writes, replaced, type_at_end
+from tests.conftest import TORTURE
+from tests.workspace.folder import AGENT, PERSON, POEM, agent_writes, fresh_folder, person_writes, replaced, type_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Generator

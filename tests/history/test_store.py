@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Damaged
 from redraft.history.database import Database
 from redraft.history.store import Store
 from redraft.text.text import Text
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -11,7 +11,7 @@ import pytest
 
 from evals.__main__ import make_parser
 from redraft.cli.program import MODULES, load_command
-from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, RoutingSettings, ServerLimits, Settings
+from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, RoutingSettings, RunSettings, ServerLimits, Settings
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
@@ -96,6 +96,11 @@ def known_settings() -> dict[str, tuple[str, bool]]:
     for entry in fields(ServerLimits):
         folder = replace(start, server=replace(start.server, **{entry.name: 1}))
         known[f"server.{entry.name}"] = (written(getattr(ServerLimits(), entry.name)), start.narrow(folder) != start)
+    for entry in fields(RunSettings):
+        value = getattr(RunSettings(), entry.name)
+        other = {str: "copy", int: 1, tuple: ("/",)}[type(value)]
+        folder = replace(start, run=replace(start.run, **{entry.name: other}))
+        known[f"run.{entry.name}"] = (written(value), start.narrow(folder) != start)
     return {**known, **known_routing(start), **known_models(start)}
 
 

@@ -11,6 +11,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,7 @@ SMALL_MODULE_LINES = 110
 LONELY_MODULES = {
     "src/redraft/mcp_server/subagents.py",
     "src/redraft/providers/embeddings_minilm.py",
-    "src/redraft/server/pages.py",
-    "src/redraft/server/request_log.py",
     "src/redraft/sessions/links.py",
-    "src/redraft/tools/edits/templates.py",
-    "src/redraft/tools/long_documents/reports.py",
     "src/redraft/workspace/undo/acceptance.py",
 }
 
@@ -217,6 +214,12 @@ def test_no_module_has_a_name_that_says_nothing():
 
 def test_every_module_says_what_it_is():
     assert [source.name for source in python() if not ast.get_docstring(source.tree)] == []
+
+
+def test_no_folder_of_tests_is_found_under_the_name_of_a_package():
+    specs = {path.name: find_spec(path.name) for path in (ROOT / "tests").iterdir() if path.is_dir()}
+    places = {name: spec.submodule_search_locations or [] for name, spec in specs.items() if spec is not None}
+    assert [name for name, found in places.items() if str(ROOT / "tests" / name) in found] == []
 
 
 def leaves_the_encoding_to_chance(name: str, call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from house.reachable import find_unused
+from tests.house.reachable import find_unused
 
 ROOT = Path(__file__).resolve().parents[2]
 ONLY_TESTS = frozenset(

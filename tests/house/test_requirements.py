@@ -10,11 +10,11 @@ from textwrap import dedent
 
 import pytest
 
-from requirements import BY_ID, REQUIREMENTS, SPECS, STATUSES, spec_of
-from requirements.doors import Suite
-from requirements.entry import decided, done, law, out, planned
-from requirements.markers import Covers, find_covers
-from requirements.page import render
+from tests.requirements import BY_ID, REQUIREMENTS, SPECS, STATUSES, spec_of
+from tests.requirements.doors import Suite
+from tests.requirements.entry import decided, done, law, out, planned
+from tests.requirements.markers import Covers, find_covers
+from tests.requirements.page import render
 
 TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "docs" / "requirements.md"
@@ -88,7 +88,7 @@ def test_no_marker_stands_where_no_test_carries_it():
 
 def test_the_page_of_requirements_is_current():
     assert PAGE.read_text(encoding="utf-8") == render(suite().doors_of), (
-        "cd tests && python -m requirements > ../docs/requirements.md"
+        "python -m tests.requirements > docs/requirements.md"
     )
 
 

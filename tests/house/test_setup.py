@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 
 from redraft.errors import CODES, ConfirmationRequired, ErrorCode, RedraftError, Refused, Stale
-from speaking.lines import PATIENCE
+from tests.speaking.lines import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from speaking.lines import Lines
+from tests.speaking.lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 
 from redraft.tools.queries import search_folder
 from redraft.tools.registry import Tool
-from speaking.lines import Lines, answer_of, envelope
+from tests.speaking.lines import Lines, answer_of, envelope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,8 +195,9 @@ def test_a_client_that_cannot_ask_gets_the_refusal_in_words(client: Lines, capab
 def test_nothing_but_a_clear_yes_is_a_consent(client: Lines, folder: Path, answer: Message) -> None:
     client.start(elicitation={"form": {}})
     client.answer = lambda _: answer
-    refused = client.call("delete_document", path="story.md")
-    assert answer_of(refused)["error"] == "confirmation_required"
+    refused = answer_of(client.call("delete_document", path="story.md"))
+    assert refused["error"] == "confirmation_required"
+    assert refused["message"] == "The person was asked and did not agree: move story.md to the trash."
     assert on_disk(folder) == STORY
 
 
@@ -294,7 +295,7 @@ def test_the_person_is_asked_in_plain_words(client: Lines) -> None:
     client.call("delete_document", path="story.md")
     question = client.told("elicitation/create")
     assert question is not None
-    assert question["params"]["message"].startswith("May the agent delete story.md (it goes to the trash)?")
+    assert question["params"]["message"].startswith("May the agent move story.md to the trash?")
 
 
 def test_in_the_newer_era_too_a_client_that_cannot_ask_gets_words(client: Lines, folder: Path) -> None:

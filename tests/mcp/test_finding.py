@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from search.fairytales import stories
-from server.serving import serving
-from speaking.lines import Lines
+from tests.search.fairytales import stories
+from tests.server.serving import serving
+from tests.speaking.lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

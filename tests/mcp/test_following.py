@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.running import Program
 from redraft.errors import RedraftError
 from redraft.mcp_server.methods import PAGE, address_of, page_of, path_of
 from redraft.mcp_server.protocol import ProtocolError
-from speaking.lines import Lines, envelope
+from tests.cli.running import Program
+from tests.speaking.lines import Lines, envelope
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.mcp_server.protocol import ProtocolError, as_text, decode, encode, load_orjson
-from speaking.lines import PATIENCE, Lines, answer_of
+from tests.speaking.lines import PATIENCE, Lines, answer_of
 
 if TYPE_CHECKING:
     from pathlib import Path

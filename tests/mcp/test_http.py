@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.running import Program
 from redraft.mcp_server.transports.http_headers import decode_header
-from speaking.lines import PATIENCE, answer_of, envelope
-from speaking.posts import Server, events, request, serving
+from tests.cli.running import Program
+from tests.speaking.lines import PATIENCE, answer_of, envelope
+from tests.speaking.posts import Server, events, request, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

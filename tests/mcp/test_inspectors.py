@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
 from redraft.tools.registry import load_registry
-from speaking.lines import environment, program
-from speaking.posts import serving
+from tests.conftest import TORTURE
+from tests.speaking.lines import environment, program
+from tests.speaking.posts import serving
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
 from redraft.mcp_server import Endpoint
 from redraft.mcp_server.client import READS
 from redraft.mcp_server.connection import McpConnection
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import Mode, Rule, Verdict, WriteTime
 from redraft.workspace.workspace import Workspace
-from speaking.lines import Lines, answer_of, envelope
+from tests.cli.running import Program
+from tests.speaking.lines import Lines, answer_of, envelope
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,13 @@ def test_deleting_is_refused_in_words_where_nobody_can_be_asked(client: Lines, f
     client.start()
     version = client.call("read_document", path="story.md")["structuredContent"]["version"]
     refused = client.call("delete_document", path="story.md", version=version)
-    assert json.loads(refused["content"][0]["text"])["error"] == "confirmation_required"
+    told = json.loads(refused["content"][0]["text"])
+    assert told["error"] == "confirmation_required"
+    assert told["message"].startswith("This would move story.md to the trash. A person must agree first")
+    # No call can carry a consent here, so none is asked for: what it names is what there is to do.
+    assert "repeat" not in told["suggestion"]
+    assert "`redraft open`" in told["suggestion"]
+    assert "`redraft mcp --mode propose`" in told["suggestion"]
     assert (folder / "story.md").exists()
 
 
@@ -156,7 +162,7 @@ def test_a_resource_is_read_by_the_rules_of_the_mode(folder: Path) -> None:
         call.run()
         connection.close()
     (answer,) = said
-    assert "does not allow to read story.md" in answer["error"]["message"]
+    assert "does not let agents read story.md" in answer["error"]["message"]
 
 
 def test_prompts_can_be_listed_and_filled_in(client: Lines) -> None:

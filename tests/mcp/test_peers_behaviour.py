@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
-from speaking.lines import PATIENCE
+from tests.conftest import TORTURE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

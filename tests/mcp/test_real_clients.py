@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MATERIAL
+from tests.conftest import MATERIAL
 
 CLIENTS = MATERIAL.parent / "clients"
 

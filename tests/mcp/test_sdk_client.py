@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import serving as served
-from speaking.lines import PATIENCE, environment, program
-from speaking.posts import serving
+from tests.server.serving import serving as served
+from tests.speaking.lines import PATIENCE, environment, program
+from tests.speaking.posts import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -43,10 +43,9 @@ def transport(folder: Path, kind: str) -> Generator[Any]:
 @asynccontextmanager
 async def connected(target: Any, kind: str, mode: Any, heard: dict[str, Any]) -> AsyncGenerator[Client]:
     import httpx2
+    from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
     from mcp.types import ElicitRequestParams, ElicitResult
-
-    from mcp import Client
 
     async def answer(context: Any, params: ElicitRequestParams) -> ElicitResult:
         heard.setdefault("asked", []).append(params.message)
@@ -109,7 +108,7 @@ def test_the_official_client_lists_and_calls_every_tool(folder: Path, kind: str,
     assert heard["progress"]
     assert heard["deaf"] == [], "an unknown argument was taken without a word"
     assert heard["deleted"].is_error is False
-    assert heard["asked"] == ["Which of them?", "May the agent delete story.md (it goes to the trash)?\nstory.md"]
+    assert heard["asked"] == ["Which of them?", "May the agent move story.md to the trash?\nstory.md"]
     assert not (folder / "story.md").exists()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from speaking.lines import Lines, answer_of, envelope, environment
+from tests.speaking.lines import Lines, answer_of, envelope, environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tools.at_once import Ledger, LineEdit, Paper, sessions
-from tools.speaking import McpAgent
+from tests.tools.at_once import Ledger, LineEdit, Paper, sessions
+from tests.tools.speaking import McpAgent
 
 if TYPE_CHECKING:
     from collections.abc import Generator

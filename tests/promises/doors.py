@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from conftest import TORTURE
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE, Lines, answer_of, environment
+from tests.conftest import TORTURE
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator

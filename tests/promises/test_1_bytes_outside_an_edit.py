@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, Json, call, chance, rounds, run_tool, served
+from tests.promises.doors import Folder, Json, call, chance, rounds, run_tool, served
 
 if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-    from promises.doors import Lines
+    from tests.promises.doors import Lines
 
 pytestmark = pytest.mark.slow
 BOM = b"\xef\xbb\xbf"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, chance, rounds
+from tests.promises.doors import Folder, chance, rounds
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from promises.doors import Folder, Json, Lines, call, chance, rounds, served
+from tests.promises.doors import Folder, Json, Lines, call, chance, rounds, served
 
 if TYPE_CHECKING:
     from pathlib import Path

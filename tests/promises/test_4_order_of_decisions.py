@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, chance, rounds, served
+from tests.promises.doors import Folder, chance, rounds, served
 
 if TYPE_CHECKING:
     import random

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from promises.doors import Folder, Json, chance, number_of, rounds
-from promises.test_4_order_of_decisions import make_text, pick_passage, rewrite
-from server.live.people import Person
+from tests.conftest import TORTURE
+from tests.promises.doors import Folder, Json, chance, number_of, rounds
+from tests.promises.test_4_order_of_decisions import make_text, pick_passage, rewrite
+from tests.server.live.people import Person
 
 if TYPE_CHECKING:
     from pathlib import Path

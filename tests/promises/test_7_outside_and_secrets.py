@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from promises.doors import Folder, Lines, chance, fingerprint, rounds, run, served
+from tests.promises.doors import Folder, Lines, chance, fingerprint, rounds, run, served
 
 if TYPE_CHECKING:
     import random

@@ -13,10 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from promises.doors import Folder, Json, Lines, call, chance, rounds, run_tool, served, start_agent, write_settings
-from providers.endpoint import Endpoint
-from providers.wires import WIRES
-from speaking.lines import PATIENCE
+from tests.promises.doors import (
+    Folder,
+    Json,
+    Lines,
+    call,
+    chance,
+    rounds,
+    run_tool,
+    served,
+    start_agent,
+    write_settings,
+)
+from tests.providers.endpoint import Endpoint
+from tests.providers.wires import WIRES
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     import random

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from providers.endpoint import Endpoint
+from tests.providers.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

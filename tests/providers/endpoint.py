@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
-from speaking.lines import PATIENCE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

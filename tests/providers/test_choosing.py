@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.shapes import SEARCH
 from redraft.config import AGENT_MODES, RoutingSettings
 from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import ProviderError, ProviderStepResult, StepDelta, StepRequest, UserMessage
 from redraft.providers.router import ModelChoice, RoutedProvider, RoutingState, Trigger, next_state, starting_side
+from tests.providers.shapes import SEARCH
 
 REQUEST = StepRequest((UserMessage("Go."),), (SEARCH,))
 HYBRID = RoutingSettings(agent_mode="hybrid_auto")
@@ -78,7 +78,7 @@ def test_what_the_loop_reports_turns_to_the_remote_model(trigger: Trigger):
         "side": "remote",
         "provider": "scripted",
         "model": "large",
-        "reason": f"the local model gave way: {trigger}",
+        "reason": f"switched from the local model: {trigger}",
         "trigger": trigger,
     }
 

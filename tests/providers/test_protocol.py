@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import TORTURE
-from providers.shapes import SEARCH, TOOLS, json_values, messages, words
 from redraft.providers.adapters.prompted_tools import (
     MAX_CALLS,
     PromptedTools,
@@ -33,6 +31,8 @@ from redraft.providers.contract import (
 )
 from redraft.providers.json_output import first_object, parse_json
 from redraft.providers.json_schema import violations
+from tests.conftest import TORTURE
+from tests.providers.shapes import SEARCH, TOOLS, json_values, messages, words
 
 GOOD = {"say": "I look.", "calls": [{"tool": "search", "arguments": {"query": "the harbour", "limit": 3}}]}
 
@@ -139,8 +139,8 @@ def test_a_fence_or_chatter_around_the_answer_does_not_matter(around: str):
         ('{"say": "", "calls": [{"tool": "rm", "arguments": {}}]}', "There is no tool 'rm'"),
         ('{"say": "", "calls": [{"tool": "search", "arguments": {}}]}', "answer.query: is missing"),
         ('{"say": "", "calls": [{"tool": "search", "arguments": {"query": "a", "limit": 99}}]}', "at most 50"),
-        ('{"say": "a", "say": "b", "calls": []}', "stands twice"),
-        ('{"say": "x", "calls": [{"tool": "search", "arguments": {"query": NaN}}]}', "no JSON number"),
+        ('{"say": "a", "say": "b", "calls": []}', "occurs twice"),
+        ('{"say": "x", "calls": [{"tool": "search", "arguments": {"query": NaN}}]}', "not a JSON number"),
         ('{"say": "\\ud800", "calls": []}', "surrogate"),
         ('{"say": ' + "[" * 100_000, "nested too deeply"),
         ('{"say": "x", "calls": [{"tool": "search", "arguments": {"query": "a", "limit": 1e999}}]}', "too large"),

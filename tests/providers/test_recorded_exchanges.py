@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from providers.endpoint import Endpoint, recorded
-from providers.shapes import SEARCH
 from redraft.providers.adapters.remote import Address, RemoteProvider, RetryPolicy
 from redraft.providers.contract import (
     Message,
@@ -19,6 +17,8 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
+from tests.providers.endpoint import Endpoint, recorded
+from tests.providers.shapes import SEARCH
 
 if TYPE_CHECKING:
     from pathlib import Path

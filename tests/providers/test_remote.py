@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from providers.endpoint import Answer, Endpoint, answer
-from providers.shapes import TOOLS
-from providers.wires import WIRES, Wire
 from redraft.providers.adapters.remote import Address, RemoteLimits, RemoteProvider, RetryPolicy
 from redraft.providers.contract import (
     AssistantMessage,
@@ -27,7 +24,10 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
-from speaking.lines import PATIENCE
+from tests.providers.endpoint import Answer, Endpoint, answer
+from tests.providers.shapes import TOOLS
+from tests.providers.wires import WIRES, Wire
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from redraft.providers.contract import StreamItem

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from providers.shapes import TOOLS, json_values
 from redraft.providers.json_schema import MAX_VIOLATIONS, violations
+from tests.providers.shapes import TOOLS, json_values
 
 TYPES = ("string", "boolean", "null", "object", "array", "number", "integer")
 names = st.sampled_from(["a", "b", "c"])

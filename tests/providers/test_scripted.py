@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from providers.shapes import SEARCH
 from redraft.errors import RedraftError
 from redraft.providers.adapters.scripted import ScriptedProvider, read_script
 from redraft.providers.contract import (
@@ -22,6 +21,7 @@ from redraft.providers.contract import (
     Usage,
     UserMessage,
 )
+from tests.providers.shapes import SEARCH
 
 REQUEST = StepRequest((UserMessage("Go."),), (SEARCH,))
 

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from providers.endpoint import Answer, answer, stream
+from tests.providers.endpoint import Answer, answer, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,13 +2,13 @@
 
 `REQUIREMENTS` holds them in the order of the specifications. A test that shows one carries
 `@pytest.mark.covers("ID")`; tests/house/test_requirements.py fails where an id and its test do not meet.
-`cd tests && python -m requirements > ../docs/requirements.md` writes the page for people.
+`python -m tests.requirements > docs/requirements.md` writes the page for people.
 """
 
 from __future__ import annotations
 
-from requirements import agent_doc, agent_sidebar, design, midlight, ritemark, tinkerbell
-from requirements.entry import SPECS, STATUSES, Requirement, Status, spec_of
+from tests.requirements import agent_doc, agent_sidebar, design, midlight, ritemark, tinkerbell
+from tests.requirements.entry import SPECS, STATUSES, Requirement, Status, spec_of
 
 __all__ = ["BY_ID", "REQUIREMENTS", "SPECS", "STATUSES", "Requirement", "Status", "spec_of"]
 

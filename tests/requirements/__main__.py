@@ -1,12 +1,12 @@
-"""`python -m requirements`, run in tests/: prints docs/requirements.md."""
+"""`python -m tests.requirements`: prints docs/requirements.md."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from requirements.doors import Suite
-from requirements.page import render
+from tests.requirements.doors import Suite
+from tests.requirements.page import render
 
 if __name__ == "__main__":
     sys.stdout.write(render(Suite.of(Path(__file__).resolve().parents[1]).doors_of))

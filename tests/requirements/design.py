@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, done, law
+from tests.requirements.entry import Requirement, done, law
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -253,4 +253,38 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Control characters in names and content are escaped, and colour appears on a terminal only."),
     done("RD-cli-exit", "Command line", 2, "Exit codes follow the table of errors."),
     done("RD-cli-start", "Command line", 2, "`redraft --version` starts within 2.5 times `python -c pass`."),
+
+    done("RD-run-turn", "Other programs", 16,
+            "What a program changes, creates, moves and deletes under `redraft run` is one turn by that program."),
+    done("RD-run-view", "Other programs", 16,
+            "The folder stays as it is until the turn is decided; overlayfs makes the view, or a copy does."),
+    done("RD-run-merge", "Other programs", 16,
+            "A program's turn is merged three-way over what people and others did while it ran."),
+    done("RD-run-ledger", "Other programs", 16,
+            "Random programs beside random typing: accepted, the merge; rejected, the person's text."),
+    done("RD-run-modes", "Other programs", 16,
+            "`--mode` says when the disk is written; what needs consent waits in the view until it is given."),
+    done("RD-run-bytes", "Other programs", 16,
+            "Line ends, byte order marks and permissions of what a program changed are kept."),
+    done("RD-run-rename", "Other programs", 16,
+            "A document that a program moved is known again, also if it was changed as well."),
+    done("RD-run-left-out", "Other programs", 16,
+            "What is no text, over the limits or in a protected place is told with the reason and waits beside the"
+            " turn."),
+    done("RD-run-git", "Other programs", 16,
+            "`.git` can be read in the view; changes of it are told and never taken over."),
+    done("RD-run-secrets", "Other programs", 16, "Secrets are not in the view, by name, by content or by link."),
+    done("RD-run-confined", "Other programs", 16,
+            "A hostile program changes nothing outside of its view, as root and as an ordinary user."),
+    done("RD-run-state-hidden", "Other programs", 16,
+            "The history can neither be read nor written from within a view."),
+    done("RD-run-size", "Other programs", 16, "A program that writes more than the settings allow is ended."),
+    done("RD-run-streams", "Other programs", 16,
+            "A program has the terminal and the streams, and its exit status is the command's."),
+    done("RD-run-unfinished", "Other programs", 16,
+            "A program that dies or outlives its time yields what it did, marked as unfinished, and nothing of it lives"
+            " on."),
+    done("RD-run-killed", "Other programs", 16,
+            "When `redraft run` itself is killed, the program ends, and its work can be taken from the view."),
+    done("RD-run-kept", "Other programs", 16, "Views are kept when asked or needed, listed, and removed by age."),
 )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
-from requirements.markers import find_covers
+from tests.requirements.markers import find_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,14 +27,14 @@ Place = tuple[str, str]  # a module of the tests, and a name in it
 
 # What starts the real thing, or speaks with it, where the command line alone does not say what it is.
 STARTS: dict[Place, Door] = {
-    ("server.serving", "command"): "http",
-    ("server.live.people", "Person"): "websocket",
-    ("web.conftest", "chromium"): "app",
-    ("speaking.lines", "program"): "mcp",
-    ("speaking.posts", "serving"): "mcp",
-    ("speaking.mounted", "Mounted"): "mcp",
+    ("tests.server.serving", "command"): "http",
+    ("tests.server.live.people", "Person"): "websocket",
+    ("tests.web.conftest", "chromium"): "app",
+    ("tests.speaking.lines", "program"): "mcp",
+    ("tests.speaking.posts", "serving"): "mcp",
+    ("tests.speaking.mounted", "Mounted"): "mcp",
     # The program's own entry, with a person's arguments, in the folder that is the current one.
-    ("sessions.conftest", "AgentDoc"): "cli",
+    ("tests.sessions.conftest", "AgentDoc"): "cli",
 }
 PROGRAMS = ("redraft", "redraft.cli.agent_doc", "evals")
 
@@ -51,7 +51,7 @@ class Suite:
     """The tests of a folder, as a graph of names."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
-        """`sources` holds each module's text by its dotted name, such as `server.test_tools`."""
+        """`sources` holds each module's text by its dotted name, such as `tests.server.test_tools`."""
         self._sources = sources
         self._modules = {name: _read(name, source) for name, source in sources.items()}
         self._known: dict[Place, frozenset[Door]] = {}
@@ -60,7 +60,7 @@ class Suite:
 
     @staticmethod
     def of(folder: Path) -> Suite:
-        paths = {path.relative_to(folder).with_suffix(""): path for path in sorted(folder.rglob("*.py"))}
+        paths = {path.relative_to(folder.parent).with_suffix(""): path for path in sorted(folder.rglob("*.py"))}
         return Suite({".".join(name.parts): path.read_text(encoding="utf-8") for name, path in paths.items()})
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done, law, out
+from tests.requirements.entry import Requirement, decided, done, law, out
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (

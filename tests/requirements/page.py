@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from requirements import REQUIREMENTS, STATUSES, Requirement
+from tests.requirements import REQUIREMENTS, STATUSES, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ _HEAD = """\
 Every requirement of the five specifications and of the design, in our words, with where it stands. This page is
 generated from `tests/requirements/`, where the data lie; write it anew with
 
-    cd tests && python -m requirements > ../docs/requirements.md
+    python -m tests.requirements > docs/requirements.md
 
 `done` is shown by a test that names the id; behind it stand the doors that its tests go through: the program (`cli`),
 `mcp`, `http`, a `websocket` or the `app` in a browser, or `law` for a law about a pure function or a rule about the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from requirements.entry import Requirement, decided, done
+from tests.requirements.entry import Requirement, decided, done
 
 # fmt: off
 REQUIREMENTS: tuple[Requirement, ...] = (

@@ -19,12 +19,13 @@ from redraft.review.operations import (
     resolve,
     take_theirs,
     type_into,
+    withdraw,
 )
 from redraft.review.outside_change import apply_outside_change
 from redraft.review.review import Review
 from redraft.review.runs import Run
 from redraft.text.edits import Change, Edit
-from review.drafting import check_invariants
+from tests.review.drafting import check_invariants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -406,3 +407,76 @@ def test_a_full_stop_typed_behind_words_that_another_program_changed_stays_behin
     after = apply_outside_change(review, text.replace("years", "days long"))
     check_invariants(after)
     assert (after.working, after.to_save) == (text.replace("years", "winters"),) * 2
+
+
+@pytest.mark.parametrize(
+    ("base", "old", "new", "typing", "left"),
+    [
+        ("Total: 5.00 EUR.\n", "5.00 EUR", "7.50 USD", [("50", "99")], "Total: 5.0099 EUR.\n"),
+        ("Total: 5.00 EUR.\n", "5.00 EUR", "7.50 USD", [("50 ", " ")], "Total: 5.00 EUR.\n"),
+        ("Total: 5.00 EUR.\n", "5.00 EUR", "7.50 USD", [("0 ", " "), ("5 ", " ")], "Total: 5.00 EUR.\n"),
+        (
+            "The cat sat here.\n",
+            "cat sat",
+            "dog stood",
+            [("dog stood", "h"), ("h h", "hounds h")],
+            "The cat sathounds here.\n",
+        ),
+        ("The cat sat here.\n", "cat", "dog", [("dog", "hound")], "The cathound sat here.\n"),
+        ("The cat sat here.\n", "cat", "dog", [("dog", ""), ("The ", "The hound")], "The houndcat sat here.\n"),
+        ("The cat sat here.\n", "cat", "dog", [("dog sat ", "")], "The cat here.\n"),
+    ],
+    ids=["typed over", "deleted", "one by one", "two words", "one word", "deleted, then typed", "and a saved word"],
+)
+@pytest.mark.covers("P5", "RD-review-mixed")
+def test_who_takes_out_an_agents_words_gets_the_old_ones_back_whole_with_a_reject(
+    base: str, old: str, new: str, typing: list[tuple[str, str]], left: str
+):
+    review = proposed(Review.of(base), old, new)
+    for was, becomes in typing:
+        review = typed(review, was, becomes)
+    seen = review.working
+    assert accept_all(review).base == seen
+    after = reject_all(review)
+    check_invariants(after)
+    assert after.working == left
+    assert any(hunk.conflict for hunk in after.hunks) == any(becomes.strip() for _, becomes in typing)
+
+
+def test_what_is_typed_in_place_of_an_agents_word_is_one_hunk_with_it():
+    review = typed(proposed(Review.of("The cat sat.\n"), "cat", "dog"), "dog", "hound")
+    (hunk,) = review.hunks
+    assert (hunk.author, hunk.base, hunk.working) == ("mixed", "cat", "hound")
+
+
+TYPED_EVERYWHERE = (
+    *(("wbbz", "wbb1z"), ("wadz", "w2adz"), ("wccz", "wcc3z"), ("waaz", "4waaz"), ("wacz", "wa5cz")),
+    *(("wcaz", "wca6z"), ("wbb1z", "wb7b1z"), ("wbaz", "8wbaz")),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"), [("AGFZ", "AGBD", True), ("AGF AGFZ", "AGH", True), ("AGFZ\n4waaz", "ZZ", False)]
+)
+def test_an_agents_words_within_a_conflict_are_edited_whole_or_not_at_all_and_come_back_with_a_reject(
+    old: str, new: str, shown: bool
+):
+    base = "waaz wabz wacz wadz\nwbaz wbbz wbcz\nwcaz wcbz wccz"
+    review = Review.of(base)
+    for word, becomes in TYPED_EVERYWHERE:
+        review = typed(review, word, becomes)
+    review = apply_outside_change(review, base.replace("wbcz", "OUTD wbcz"))
+    assert [hunk.conflict for hunk in review.hunks] == [True]
+    review = apply_agent_turn(review, review.working, f"AGF AGFZ\n{review.working}", "first")
+    assert review.working.startswith("AGF AGFZ\n4waaz")
+    after = proposed_beside(review, old, new)
+    assert after.working == (review.working.replace(old, new) if shown else review.working)
+    undone = withdraw(after, "second")
+    assert undone is not None
+    assert undone.working == review.working
+
+
+def proposed_beside(review: Review, old: str, new: str) -> Review:
+    at = review.working.index(old)
+    change = Change((Edit(at, old, new),))
+    return apply_agent_turn(review, review.working, change.apply(review.working), "second", [change])

@@ -22,10 +22,10 @@ from redraft.review.outside_change import apply_outside_change
 from redraft.review.review import Review
 from redraft.review.runs import USER
 from redraft.text.edits import Change, Edit
-from review.drafting import check_invariants, documents, reviews, rewritings
+from tests.review.drafting import check_invariants, documents, reviews, rewritings
 
 if TYPE_CHECKING:
-    from review.drafting import Typist
+    from tests.review.drafting import Typist
 
 
 @given(documents(), st.data())

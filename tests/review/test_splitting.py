@@ -10,7 +10,7 @@ from redraft.errors import Refused
 from redraft.review.operations import accept, apply_agent_turn, reject, reject_all, split_hunk, type_into, withdraw
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
-from review.drafting import Typist, check_invariants, reviews
+from tests.review.drafting import Typist, check_invariants, reviews
 
 OLD = "One.\n"
 NEW = "First\nSecond.\n"
@@ -89,11 +89,11 @@ def test_a_place_that_gives_no_two_halves_is_refused(at: int, base_at: int | Non
 
 def test_a_line_break_of_two_characters_is_never_torn():
     review = apply_agent_turn(Review.of(""), "", "a\r\nb\r\n", "t")
-    with pytest.raises(Refused, match="no place"):
+    with pytest.raises(Refused, match="cannot be split at"):
         split_hunk(review, review.hunks[0].id, 2)
 
 
 def test_the_persons_own_hunk_is_not_split():
     review = Review.between("One.\n", "One.\n", "Mine.\nAlso mine.\n")
-    with pytest.raises(Refused, match="all an agent's"):
+    with pytest.raises(Refused, match="entirely an agent's"):
         split_hunk(review, review.hunks[0].id, len("Mine.\n"))

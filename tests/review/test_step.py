@@ -14,10 +14,10 @@ from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.edits import Change, Edit
-from review.drafting import check_invariants, reviews, rewritings
+from tests.review.drafting import check_invariants, reviews, rewritings
 
 if TYPE_CHECKING:
-    from review.drafting import Typist
+    from tests.review.drafting import Typist
 
 
 def compare(old: str, new: str) -> Change:

@@ -9,7 +9,7 @@ from redraft.review.operations import apply_agent_turn, reject_all, type_into
 from redraft.review.outside_change import without_file
 from redraft.review.review import Review
 from redraft.text.edits import Change, Edit
-from review.drafting import Typist, reviews
+from tests.review.drafting import Typist, reviews
 
 
 @given(reviews(), st.integers(0, 500))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from workspace.folder import Folder
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
 from redraft.search import hits
 from redraft.search.index import Index
-from search.ripgrep import lines_found, ripgrep
+from tests.conftest import TORTURE
+from tests.search.ripgrep import lines_found, ripgrep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 Query = tuple[str, dict[str, Any]]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
 from redraft.providers.embeddings import load_embedder
 from redraft.search.passages.bm25 import Bm25Index
 from redraft.search.passages.hybrid import passage_index
 from redraft.search.passages.vector_cache import VectorCache
 from redraft.text.lines import count_breaks
-from search.fairytales import FIRST, Story, recall, stories
+from tests.conftest import TORTURE
+from tests.search.fairytales import FIRST, Story, recall, stories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

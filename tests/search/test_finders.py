@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from redraft.search.hits import LinedText, collect_hits, collect_hits_among, find_hits
 from redraft.search.index import TextCache
 from redraft.search.pattern import Pattern, RequiredWords, compile_query
-from search.patterns import LITERALS, PATTERNS, TEXTS
+from tests.search.patterns import LITERALS, PATTERNS, TEXTS
 
 LETTER = r"\pL\pM\p{Nd}\p{Nl}\p{Pc}"
 WHOLE = f"(?m)(?:^|[^{LETTER}])(%s)(?:$|[^{LETTER}])"

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.files import stat_cache
 from redraft.files.syscalls import Unsupported
@@ -20,7 +19,8 @@ from redraft.search import index_database as catalogue_module
 from redraft.search.index import Hit, Index
 from redraft.text.edits import Change, Edit
 from redraft.workspace.folder import file_table
-from workspace.folder import AGENT, Folder, agent_writes, fresh_folder
+from tests.conftest import TORTURE
+from tests.workspace.folder import AGENT, Folder, agent_writes, fresh_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -17,7 +17,7 @@ from redraft.search.pattern import compile_query
 from redraft.search.regex_syntax import required_words, strip_boundaries
 from redraft.search.segments import Segment, SegmentBuilder, decode_postings, fold, pieces, tokens
 from redraft.workspace.folder.scan import FileMark
-from search.patterns import PATTERNS, TEXTS
+from tests.search.patterns import PATTERNS, TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.config import Settings
 from redraft.providers.embeddings import load_embedder
 from redraft.search.passages.chunks import document_chunks
 from redraft.search.passages.hybrid import PassageIndex, combine_scores
 from redraft.search.passages.vector_cache import VectorCache
 from redraft.tools.context import ToolContext
-from tools.calling import Caller
-from workspace.folder import AGENT
+from tests.conftest import TORTURE
+from tests.tools.calling import Caller
+from tests.workspace.folder import AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from redraft.providers.embeddings import Embedder, Vectors
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 TALE = """# The Dragon of the Fen
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.search.passages.vector_cache import KEPT_DAYS, VectorCache, vector_key
+from tests.conftest import TORTURE
 
 DAY = 86_400.0
 ROOT = Path(__file__).resolve().parents[2]

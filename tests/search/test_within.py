@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from redraft.errors import Refused
 from redraft.search.text_search import COUNTED_AT_MOST, search_text
 from redraft.text.text import Text
-from search.patterns import LITERALS, PATTERNS, TEXTS
+from tests.search.patterns import LITERALS, PATTERNS, TEXTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,9 @@ from redraft.search.index import Index
 from redraft.search.pattern import compile_query
 from redraft.search.ripgrep import Ripgrep, required_expression, start_in_sandbox
 from redraft.workspace.folder.scan import can_be_searched
-from search.patterns import LITERALS, PATTERNS, TEXTS
-from search.ripgrep import ripgrep
-from workspace.folder import AGENT, Folder
+from tests.search.patterns import LITERALS, PATTERNS, TEXTS
+from tests.search.ripgrep import ripgrep
+from tests.workspace.folder import AGENT, Folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,22 +107,19 @@ def test_a_confined_program_reads_nothing_outside_its_folder(many: Folder):
     assert b"outside" not in output
 
 
-def test_a_small_folder_is_read_without_ripgrep(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    started: list[str] = []
-
-    def noted(program: str, arguments: list[str], folder: int) -> None:
-        started.append(program)
-
-    monkeypatch.setattr(ripgrep_module, "start_in_sandbox", noted)
+def test_a_small_folder_is_read_without_ripgrep(folder: Folder):
+    """It cannot be started here: whoever tries to asks it no more."""
+    missing = str(folder.path / "rg")
     for number in range(150):
         folder.put(f"note{number}.md", f"lantern {number}")
     with Index.open(folder.open()) as index:
+        index.ripgrep.program = missing
         assert len(index.search("lantern 77")) == 1
-        assert started == []
+        assert index.ripgrep.program == missing
         for number in range(150):
             folder.put(f"more/note{number}.md", f"lantern {number}")
         assert len(index.search("lantern 77")) == 2
-        assert len(started) == 1
+        assert index.ripgrep.program is None
 
 
 @pytest.mark.parametrize("trouble", ["missing", "slow", "failing"])
@@ -178,11 +175,10 @@ def test_what_a_walk_would_not_come_to_may_not_be_read(path: str):
     assert not can_be_searched(path)
 
 
-def test_many_matches_are_read_without_asking(many: Folder, monkeypatch: pytest.MonkeyPatch):
-    def never(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Ripgrep, "may_match", never)
+def test_many_matches_are_read_without_asking(many: Folder):
+    missing = str(many.path / "rg")
     with Index.open(many.open()) as index:
+        index.ripgrep.program = missing
         assert len(index.search("The house of")) == 299
         assert len(index.search("The house of", limit=5)) == 5
+        assert index.ripgrep.program == missing

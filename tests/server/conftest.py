@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import Server, begun, ended
-from tools.calling import STORY
+from tests.server.serving import Server, begun, ended
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator

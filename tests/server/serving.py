@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from speaking.lines import PATIENCE, STARTED, environment
+from tests.speaking.lines import PATIENCE, STARTED, environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping

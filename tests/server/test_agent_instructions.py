@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from speaking.lines import environment
+from tests.speaking.lines import environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 NAMES = ("CLAUDE.md", "AGENTS.md", "docs/agents.MD", ".cursorrules", "GEMINI.md", ".github/copilot-instructions.md")

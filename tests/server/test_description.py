@@ -12,12 +12,12 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
 
-from conftest import TORTURE
 from redraft.server.app import description
 from redraft.server.openapi import render
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE
-from tools.calling import STORY
+from tests.conftest import TORTURE
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator

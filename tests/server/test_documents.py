@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from redraft.server.routes.shapes import document_shape
 from redraft.text.text import Text
 from redraft.workspace.document import Document
-from server.serving import serving
-from tools.calling import STORY
+from tests.server.serving import serving
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import begun, ended
-from speaking.lines import PATIENCE, environment
+from tests.server.serving import begun, ended
+from tests.speaking.lines import PATIENCE, environment
 
 if TYPE_CHECKING:
     from pathlib import Path

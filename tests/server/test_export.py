@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
 from redraft.server.auth.callers import Users
-from server.serving import Client, Server, begun, ended
+from tests.formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
+from tests.server.serving import Client, Server, begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Generator

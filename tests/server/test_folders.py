@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.running import Program
-from speaking.lines import Lines
+from tests.cli.running import Program
+from tests.speaking.lines import Lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 

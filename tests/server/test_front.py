@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.listening import CALLS, configure, play, prompts, said_by, spoken, told_by_tools
-from cli.running import Program
-from providers.endpoint import Endpoint
-from server.serving import Client, Server, serving, settled
-from speaking.lines import Lines, answer_of
+from tests.agent.listening import CALLS, configure, play, prompts, said_by, spoken, told_by_tools
+from tests.cli.running import Program
+from tests.providers.endpoint import Endpoint
+from tests.server.serving import Client, Server, serving, settled
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import Server, serving, settled
+from tests.server.serving import Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -210,7 +210,7 @@ def test_a_step_that_goes_too_far_is_refused_before_anybody_is_asked(folder: Pat
 def test_twenty_actions_are_reached_with_one_call_a_step_and_no_more(server: Server, folder: Path):
     job = asked(server, "edits")
     assert job["status"] == "awaiting_review", job
-    assert "the actions of one turn of this job are used up" in job["answer"]
+    assert "this job has used up the actions of one turn" in job["answer"]
     content = server.get("/api/documents", path="words.md")["content"]
     assert content.split() == [word.upper() for word in WORDS[:20]] + WORDS[20:]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import serving
-from speaking.lines import PATIENCE
+from tests.server.serving import serving
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 HEAD_SECONDS = 20.0

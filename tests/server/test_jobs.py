@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import PATIENCE, Client, Server, begun, ended
-from tools.calling import STORY
+from tests.server.serving import PATIENCE, Client, Server, begun, ended
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -53,68 +53,56 @@ def until(client: Client, job: str, *statuses: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.covers(
-    "SB-api-create-session",
-    "SB-api-create-session-shape",
-    "SB-api-get-session",
-    "SB-api-run",
-    "SB-api-run-request",
-    "SB-api-run-row",
-    "SB-api-run-shape",
-    "SB-api-get-job",
-    "SB-api-get-job-bundle",
-    "SB-api-apply",
-    "SB-api-apply-request",
-    "SB-api-apply-shape",
-    "SB-api-apply-file",
-    "SB-bundle-fields",
-    "SB-bundle-hunk",
-)
-@pytest.mark.covers(
-    "SB-review-bundle",
-    "SB-dec-per-hunk",
-    "SB-review-only-accepted",
-    "SB-scope-never-auto",
-    "SB-session-pending-review",
-    "SB-bundle-patch",
-    "SB-cp-origin",
-    "SB-cp-every-run",
-    "SB-cp-fields",
-    "SB-cp-file-fields",
-    "SB-cp-before-run",
-    "SB-cp-reopen",
-    "SB-cp-diff3",
-    "SB-rb-selected",
-    "SB-rb-scoped-keeps",
-    "SB-rb-hard",
-    "TK-timing-staged",
-    "ML-mode-supervised",
-)
-def test_a_job_from_its_session_to_its_applied_hunks(folder: Path):
-    """With the paths, the lines and the numbers of the plan's own examples: three hunks, of which two are taken."""
-    path = "notes/meeting.md"
-    old = "".join(f"Point {number} of the meeting.\n" for number in range(1, 61))
+MEETING = "notes/meeting.md"
+POINTS = "".join(f"Point {number} of the meeting.\n" for number in range(1, 61))
+ACCEPTED = POINTS.replace("Point 14 ", "Item 14 ").replace("Point 50 ", "Item 50 ")
+SELECTED = {
+    "id": "ctx_1",
+    "kind": "selection",
+    "file_path": MEETING,
+    "start_line": 10,
+    "end_line": 40,
+    "content": "Point 10",
+}
+
+
+def serving_a_meeting(folder: Path) -> Server:
+    """A server whose model proposes three hunks in the notes of a meeting, and one in the story. The paths, lines and
+    numbers are those of the plan's own examples."""
     (folder / "notes").mkdir()
-    (folder / path).write_text(old, encoding="utf-8")
-    calls = [_rename(path, number) for number in (14, 30, 50)]
-    server = serving(folder, {"text": "I will.", "calls": [*calls, EDIT]}, {"text": "Done."})
+    (folder / MEETING).write_text(POINTS, encoding="utf-8")
+    calls = [_rename(MEETING, number) for number in (14, 30, 50)]
+    return serving(folder, {"text": "I will.", "calls": [*calls, EDIT]}, {"text": "Done."})
+
+
+def run_on_meeting(server: Server) -> dict[str, Any]:
+    """The job, once it awaits its review."""
+    rows = {"context_rows": [SELECTED], "tool_config": {"max_tool_calls": 12}}
+    return until(server, run(server, "Refactor these notes into sections", **rows), "awaiting_review")
+
+
+def apply_two(server: Server, job: dict[str, Any]) -> dict[str, Any]:
+    """Accept the first and the third hunk of the notes."""
+    first, _, third = job["diff_bundle"]["files"][0]["hunks"]
+    chosen = [first["hunk_id"], third["hunk_id"]]
+    applying = {"session_id": job["session_id"], "job_id": job["job_id"], "accepted_hunk_ids": chosen}
+    return server.post("/api/agent/apply", applying)
+
+
+@pytest.mark.covers("SB-api-create-session", "SB-api-create-session-shape", "SB-api-get-session", "SB-api-run",
+                    "SB-api-run-request", "SB-api-run-row", "SB-api-run-shape", "SB-api-get-job",
+                    "SB-session-pending-review")  # fmt: skip
+def test_a_session_says_which_job_awaits_its_review(folder: Path):
+    server = serving_a_meeting(folder)
     made = server.post("/api/agent/sessions")
     assert (set(made), made["status"]) == ({"session_id", "status", "created_at"}, "active")
     assert _seconds_ago(made["created_at"]) < PATIENCE
-    row = {
-        "id": "ctx_1",
-        "kind": "selection",
-        "file_path": path,
-        "start_line": 10,
-        "end_line": 40,
-        "content": "Point 10",
-    }
     begun_job = server.post(
         "/api/agent/run",
         {
             "session_id": made["session_id"],
             "instruction": "Refactor these notes into sections",
-            "context_rows": [row],
+            "context_rows": [SELECTED],
             "tool_config": {"max_tool_calls": 12},
             "model": "play",
         },
@@ -128,51 +116,74 @@ def test_a_job_from_its_session_to_its_applied_hunks(folder: Path):
         made["created_at"],
     )
     assert (session["pending_review"], session["last_job_id"]) == (job["job_id"], job["job_id"])
-    assert session["context_rows"] == [{**row, "pinned": True}]
+    assert session["context_rows"] == [{**SELECTED, "pinned": True}]
     assert (job["id"], job["session_id"], job["finished_at"]) == (begun_job["job_id"], made["session_id"], None)
+    ended(server)
+
+
+@pytest.mark.covers("SB-api-get-job-bundle", "SB-bundle-fields", "SB-bundle-hunk", "SB-bundle-patch",
+                    "SB-review-bundle", "SB-scope-never-auto", "TK-timing-staged", "ML-mode-supervised")  # fmt: skip
+def test_what_a_job_proposes_is_shown_hunk_by_hunk_and_not_written(folder: Path):
+    server = serving_a_meeting(folder)
+    job = run_on_meeting(server)
     bundle = job["diff_bundle"]
     assert (set(bundle), bundle["job_id"]) == ({"job_id", "files"}, job["job_id"])
     assert [(file["file_path"], file["base_file_hash"]) for file in bundle["files"]] == [
-        (path, sha256_of(old)),
+        (MEETING, sha256_of(POINTS)),
         ("story.md", sha256_of(STORY)),
     ]
     hunks = bundle["files"][0]["hunks"]
     assert [hunk["accepted"] for hunk in hunks] == [None] * 3
-    names = [edit["edit_id"] for edit in job["proposed_edits"] if edit["file_path"] == path]
+    names = [edit["edit_id"] for edit in job["proposed_edits"] if edit["file_path"] == MEETING]
     assert [hunk["edit_ids"] for hunk in hunks] == [[name] for name in names]
     assert [hunk["patch"][hunk["patch"].index("@@") :] for hunk in hunks] == [
-        _patch(old, number) for number in (14, 30, 50)
+        _patch(POINTS, number) for number in (14, 30, 50)
     ]
-    assert (folder / path).read_text(encoding="utf-8") == old
+    assert (folder / MEETING).read_text(encoding="utf-8") == POINTS
     assert (folder / "story.md").read_text(encoding="utf-8") == STORY
-    chosen = [hunks[0]["hunk_id"], hunks[2]["hunk_id"]]
-    applying = {"session_id": made["session_id"], "job_id": job["job_id"], "accepted_hunk_ids": chosen}
-    assert server.post("/api/agent/apply", applying) == {
+    ended(server)
+
+
+@pytest.mark.covers("SB-api-apply", "SB-api-apply-request", "SB-api-apply-shape", "SB-api-apply-file",
+                    "SB-dec-per-hunk", "SB-review-only-accepted")  # fmt: skip
+def test_only_the_accepted_hunks_of_a_job_are_written(folder: Path):
+    server = serving_a_meeting(folder)
+    job = run_on_meeting(server)
+    assert apply_two(server, job) == {
         "status": "completed",
         "applied_files": [
-            {"file_path": path, "applied_hunks": 2, "rejected_hunks": 1},
+            {"file_path": MEETING, "applied_hunks": 2, "rejected_hunks": 1},
             {"file_path": "story.md", "applied_hunks": 0, "rejected_hunks": 1},
         ],
     }
-    accepted = old.replace("Point 14 ", "Item 14 ").replace("Point 50 ", "Item 50 ")
-    assert (folder / path).read_text(encoding="utf-8") == accepted
+    assert (folder / MEETING).read_text(encoding="utf-8") == ACCEPTED
     assert (folder / "story.md").read_text(encoding="utf-8") == STORY
-    assert server.get("/api/documents", path=path)["content"] == accepted
+    assert server.get("/api/documents", path=MEETING)["content"] == ACCEPTED
     over = server.get(f"/api/agent/jobs/{job['job_id']}")
     assert (over["status"], over["diff_bundle"]) == ("completed", None)
     assert ended(server) == ""
+
+
+@pytest.mark.covers("SB-cp-origin", "SB-cp-every-run", "SB-cp-fields", "SB-cp-file-fields", "SB-cp-before-run",
+                    "SB-cp-reopen", "SB-cp-diff3", "SB-rb-selected", "SB-rb-scoped-keeps", "SB-rb-hard")  # fmt: skip
+def test_a_jobs_checkpoint_is_opened_again_later_and_rolled_back_in_part_or_whole(folder: Path):
+    server = serving_a_meeting(folder)
+    job = run_on_meeting(server)
+    apply_two(server, job)
+    ended(server)
     server = begun(folder)
-    _check_checkpoint(server, over, path, old, [hunk["hunk_id"] for hunk in hunks])
-    later = accepted + "Typed by a person, later.\n"
-    tab = server.post("/api/tabs", {"path": path})["tab_id"]
+    hunks = [hunk["hunk_id"] for hunk in job["diff_bundle"]["files"][0]["hunks"]]
+    _check_checkpoint(server, job, MEETING, POINTS, hunks)
+    later = ACCEPTED + "Typed by a person, later.\n"
+    tab = server.post("/api/tabs", {"path": MEETING})["tab_id"]
     server.post(f"/api/tabs/{tab}/type", {"content": later})
     server.post(f"/api/tabs/{tab}/save")
-    scoped = {"mode": "scoped_selected", "hunk_ids": [hunks[0]["hunk_id"]]}
+    scoped = {"mode": "scoped_selected", "hunk_ids": [hunks[0]]}
     rolled = server.post(f"/api/agent/checkpoints/{job['turn']}/rollback", scoped)
-    assert (rolled["status"], rolled["conflicts"], rolled["turn"]["paths"]) == ("completed", [], [path])
-    assert (folder / path).read_text(encoding="utf-8") == later.replace("Item 14 ", "Point 14 ")
+    assert (rolled["status"], rolled["conflicts"], rolled["turn"]["paths"]) == ("completed", [], [MEETING])
+    assert (folder / MEETING).read_text(encoding="utf-8") == later.replace("Item 14 ", "Point 14 ")
     server.post(f"/api/agent/checkpoints/{job['turn']}/rollback", {"mode": "hard_all", "hunk_ids": []})
-    assert (folder / path).read_text(encoding="utf-8") == old, "with what the person typed later"
+    assert (folder / MEETING).read_text(encoding="utf-8") == POINTS, "with what the person typed later"
     assert (folder / "story.md").read_text(encoding="utf-8") == STORY
     ended(server)
 
@@ -276,8 +287,8 @@ def _seconds_ago(moment: str) -> float:
 
 
 @pytest.mark.covers("SB-api-events", "SB-api-events-shape", "SB-api-event-fields", "SB-event-cursor", "SB-limit-poll")
-@pytest.mark.covers("SB-job-cursor", "SB-job-events", "SB-dec-stream-traced")
-def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
+@pytest.mark.covers("SB-job-cursor")
+def test_events_are_read_by_cursor(folder: Path):
     server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
     job = run(server)
     until(server, job, "awaiting_review")
@@ -292,6 +303,15 @@ def test_events_are_read_by_cursor_and_as_a_stream(folder: Path):
     assert rest["events"] == page["events"][3:]
     assert server.get(f"/api/agent/jobs/{job}/events", cursor=page["next_cursor"])["events"] == []
     assert server.get("/api/settings")["poll_interval_ms"] == 2000
+    ended(server)
+
+
+@pytest.mark.covers("SB-job-events", "SB-dec-stream-traced")
+def test_a_stream_of_events_begins_after_the_last_one_heard_and_goes_on_after_the_job(folder: Path):
+    server = serving(folder, {"text": "I will.", "calls": [EDIT]}, {"text": "Done."})
+    job = run(server)
+    until(server, job, "awaiting_review")
+    cursors = [event["cursor"] for event in server.get(f"/api/agent/jobs/{job}/events")["events"]]
     stream = events(server, job, {"Last-Event-ID": "2"})
     heard = [next(stream) for _ in cursors[2:]]
     assert [event["cursor"] for event in heard] == cursors[2:]

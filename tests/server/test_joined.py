@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.serving import Server, begun, ended, serving
-from speaking.lines import PATIENCE, Lines, answer_of, envelope
-from tools.calling import STORY
+from tests.cli.running import Program
+from tests.server.serving import Server, begun, ended, serving
+from tests.speaking.lines import PATIENCE, Lines, answer_of, envelope
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -8,13 +8,13 @@ import pytest
 
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from server.serving import ended
-from server.test_jobs import run, serving, until
+from tests.server.serving import ended
+from tests.server.test_jobs import run, serving, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 WORDS = 3_000  # in one line of 15 KB

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import begun, ended
+from tests.server.serving import begun, ended
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,14 +8,14 @@ import pytest
 
 from redraft.agent.memory.permissions import PermissionRule, PermissionRules
 from redraft.workspace.turns.modes import Verdict
-from server.serving import ended
-from server.test_jobs import EDIT, run, serving, until
-from tools.calling import STORY
+from tests.server.serving import ended
+from tests.server.test_jobs import EDIT, run, serving, until
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 BACK = {"tool": "edit_text", "arguments": {"path": "story.md", "old_text": "{{old}}", "new_text": "{{new}} {{date}}"}}

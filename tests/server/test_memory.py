@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from server.serving import Client, ended
-from server.test_jobs import EDIT, serving, until
-from server.test_team import TEAM, admitted, client, redraft
+from tests.server.serving import Client, ended
+from tests.server.test_jobs import EDIT, serving, until
+from tests.server.test_team import TEAM, admitted, client, redraft
 
 pytestmark = pytest.mark.slow
 STEPS = ({"text": "", "calls": [EDIT]}, {"text": "Done."})
@@ -70,9 +70,9 @@ def test_what_is_said_in_a_folder_that_stays_here_is_told_to_no_other_model(fold
     (folder / ".redraft" / "settings.toml").write_text(LOCAL, encoding="utf-8")
     server = serving(folder, *STEPS)
     assert asked(server, "/remember here: The heir is called Ines.")["answer"] == (
-        "I will keep it in mind in this folder."
+        "I will remember that in this folder."
     )
-    assert asked(server, "/remember Never mention the treasure.")["answer"] == "I will keep it in mind."
+    assert asked(server, "/remember Never mention the treasure.")["answer"] == "I will remember that."
     assert asked(server, "Change it.")["status"] == "awaiting_review"
     server.post("/api/review/reject", {"all": True})
     again = asked(server, "Once more.")

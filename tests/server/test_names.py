@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.serving import Client, Server, serving, settled
+from tests.cli.running import Program
+from tests.server.serving import Client, Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,9 +57,9 @@ def test_the_callers_own_name_is_in_turns_and_the_log_whatever_they_claim(server
     assert claim["details"]["field"] == "author"
     server.refused("POST", "/api/tools", calls, 422, author="scribe for anna")
     hidden = server.refused("POST", "/api/tools", calls, 422, author="ebircs\u202e")
-    assert "not printed" in hidden["message"]
+    assert "invisible characters" in hidden["message"]
     for name in ("you", " YOU", "outside"):
-        assert "somebody else" in server.refused("POST", "/api/tools", calls, 422, author=name)["message"]
+        assert "the name is taken" in server.refused("POST", "/api/tools", calls, 422, author=name)["message"]
     session = anna.post("/api/agent/sessions", {})["session_id"]
     body = {"session_id": session, "instruction": "Please.", "mode": "apply", "model": "play"}
     job = settled(anna, anna.post("/api/agent/run", body)["job_id"])
@@ -68,6 +68,18 @@ def test_the_callers_own_name_is_in_turns_and_the_log_whatever_they_claim(server
     assert turns == ["agent for anna", "scribe for anna"]
     authors = [author for author, _, _ in lines(server)]
     assert authors == ["agent:scribe for anna", "agent:anna for bob", "agent:agent for anna", "agent:agent for anna"]
+
+
+@pytest.mark.covers("RD-audit-readable")
+def test_a_line_names_the_document_of_a_call_that_named_none(server: Server):
+    tab = server.post("/api/tabs", {"path": "story.md"})["tab_id"]
+    server.tool("read_document")
+    server.tool("read_document", tab_id=tab)
+    server.tool("edit_text", old_text="dark", new_text="dim")
+    server.refused("POST", "/api/tools/edit_text", {"old_text": "never there", "new_text": "x"})
+    told = [(tool, arguments.get("path"), arguments.get("tab_id")) for _, tool, arguments in lines(server)]
+    read, edit = ("read_document", "story.md"), ("edit_text", "story.md", None)
+    assert told == [(*read, None), (*read, tab), edit, edit]
 
 
 @pytest.mark.covers("RD-audit-readable")

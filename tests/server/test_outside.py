@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
-from server.live.people import Person, story
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE
-from speaking.programs import WAYS, another_program
-from tools.calling import STORY
+from tests.cli.running import Program
+from tests.server.live.people import Person, story
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE
+from tests.speaking.programs import WAYS, another_program
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -464,12 +464,12 @@ def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_on
     typed = type_unsaved(server)
     another_program("replace and move", folder / "story.md", f"{folder / 'tale.md'}\0{OTHER}\0{folder / 'copy.md'}")
     [notice] = until(lambda: server.get("/api/workspace")["notices"])
-    assert notice.startswith("Another program deleted or renamed story.md. What you typed there")
+    assert notice.startswith("Another program deleted or renamed story.md. Your unsaved typing is kept")
     assert (content(server), shown_tabs(server), titles(server)) == (typed, ["story.md"], ["deleted story.md"])
     newest = server.get("/api/turns")["turns"][0]["turn"]
     said = Program(folder).run("reject", "--all")
     assert said.err == f"note: {notice}\n"
-    assert said.out == "Nothing was rejected: what you typed in story.md stays.\n"
+    assert said.out == "Nothing was rejected: your own text in story.md stays.\n"
     assert server.get("/api/turns")["turns"][0]["turn"] == newest
     assert content(server) == typed
     [tab] = server.get("/api/tabs")["tabs"]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from fastapi import Request
 
-from redraft.server import pages
+from redraft.server.routes import pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 
 @pytest.fixture

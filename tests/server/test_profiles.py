@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from agent.listening import CALLS, configure, play, spoken, told_by_tools
-from cli.running import Program
-from providers.endpoint import Endpoint
-from providers.wires import WIRES
-from server.serving import Server, serving, settled
+from tests.agent.listening import CALLS, configure, play, spoken, told_by_tools
+from tests.cli.running import Program
+from tests.providers.endpoint import Endpoint
+from tests.providers.wires import WIRES
+from tests.server.serving import Server, serving, settled
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -17,17 +17,17 @@ from urllib.parse import quote
 
 import pytest
 
-from server.serving import Client, begun, ended
-from server.test_jobs import run, until
-from server.test_jobs import serving as playing
-from server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
-from speaking.lines import PATIENCE, Lines, answer_of, environment
+from tests.server.serving import Client, begun, ended
+from tests.server.test_jobs import run, until
+from tests.server.test_jobs import serving as playing
+from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
+from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 LINE = f"hunter secretword {CANARY}\n"
@@ -375,6 +375,60 @@ def test_another_name_of_a_secret_is_a_secret(folder: Path) -> None:
     assert found >= {"known.md", "twice.md"}
     assert ended(server) == ""
     assert walk_programs(folder, paths) == []
+
+
+@pytest.mark.covers("P7", "RD-secrets-links")
+@pytest.mark.parametrize("how", ["a new name", "a folder's new name"])
+def test_no_search_shows_a_document_that_has_a_secrets_name_as_well_by_now(folder: Path, how: str) -> None:
+    """Every search knows its text already. The kernel reports a new name only in the folder where it is."""
+    (folder / "quiet.md").write_text(f"# Quiet\n\n{LINE}", encoding="utf-8")
+    (folder / "other.md").write_text("# Other\n\nThe hunter has a secretword too.\n", encoding="utf-8")
+    (folder / "shelf").mkdir()
+    if how == "a folder's new name":
+        os.link(folder / "quiet.md", folder / "shelf" / "quiet.md")
+    server = begun(folder)
+    await_all_searches(server, "quiet.md")
+    if how == "a new name":
+        os.link(folder / "quiet.md", folder / "shelf" / "id_rsa")
+    (folder / "shelf").rename(folder / ".ssh")
+    if how == "a folder's new name":  # it changes no file, so it counts once the names that are known are old
+        await_refusal(server, "quiet.md")
+    found = search_everywhere(server)
+    assert {each for each, said in found.items() if CANARY in said} == set()
+    assert {each for each, said in found.items() if "other.md" not in said} == set()
+    assert ended(server) == ""
+
+
+def search_everywhere(server: Server) -> dict[str, str]:
+    """What each search that there is finds."""
+    query = {"query": "hunter secretword"}
+    tools = [("search_documents", query), ("search_project", query), ("search_project", {"query": "secretword"})]
+    return {
+        "lines": json.dumps(server.get("/api/search/lines", query="secretword")),
+        "meaning": json.dumps(server.get("/api/search/meaning", **query)),
+        **{f"{name} {given['query']}": json.dumps(server.tool(name, **given)) for name, given in tools},
+    }
+
+
+def await_all_searches(server: Server, path: str) -> None:
+    """Wait until the document is found by every search, and its file is old enough for its text to be kept."""
+    end = time.monotonic() + PATIENCE
+    while not all(path in said for said in search_everywhere(server).values()) or time.time() < settled(server, path):
+        assert time.monotonic() < end, search_everywhere(server)
+        time.sleep(0.05)
+    search_everywhere(server)
+
+
+def settled(server: Server, path: str) -> float:
+    assert server.folder is not None
+    return (server.folder / path).stat().st_ctime + 1.0
+
+
+def await_refusal(server: Server, path: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while server.request("GET", "/api/documents", query={"path": path}).status != 403:
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.covers("RD-secrets-renamed")

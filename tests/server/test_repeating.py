@@ -17,12 +17,12 @@ from redraft.errors import Refused
 from redraft.server.auth.callers import OWNER
 from redraft.server.idempotency import KEPT_SECONDS, IdempotencyStore, KeptResponse, RequestBodies
 from redraft.server.replies import reply
-from server.serving import Answer, Client, begun, ended
+from tests.server.serving import Answer, Client, begun, ended
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 NEW = {"path": "new.md", "content": "New.\n"}
 

@@ -13,7 +13,7 @@ from redraft.text.edits import Change, Edit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 

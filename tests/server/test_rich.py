@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import serving
-from speaking.lines import Lines, answer_of
+from tests.server.serving import serving
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 # Reading this takes a minute or more; nobody waits so long.
@@ -52,7 +52,7 @@ def test_rich_text_that_takes_too_long_is_refused(hasty: Path):
             server.refused("POST", "/api/rich/parse", {"markdown": ENDLESS}, 429),
             server.refused("POST", "/api/rich/serialise", {"doc": doc, "before": ENDLESS}, 429),
         ]
-        said = "The document takes longer than 3 s as rich text. Nothing was changed."
+        said = "Converting the document to rich text takes longer than 3 s. Nothing was changed."
         for each in refused:
             assert (each["error"], each["message"]) == ("limit_exceeded", said)
             assert each["suggestion"] == "Ask for less, or raise that limit in the settings."

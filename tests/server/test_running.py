@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.server.discovery import claim_folder, find_server, is_running
-from server.serving import PATIENCE, Client, Server, begun, command, ended
-from speaking.lines import environment
-from tools.calling import STORY
+from tests.server.serving import PATIENCE, Client, Server, begun, command, ended
+from tests.speaking.lines import environment
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +111,7 @@ def test_who_ends_a_server_is_told_what_is_not_saved(folder: Path):
     client.post(f"/api/tabs/{tab}/type", {"content": "Unsaved.\n"})
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
-    assert "1 document not saved, and kept as typed:\n  story.md\n" in err
+    assert "1 document with unsaved typing, which is kept:\n  story.md\n" in err
 
 
 def test_a_port_that_is_taken_is_told(folder: Path):

@@ -14,7 +14,7 @@ from redraft.server.routes.search import BEFORE, MAX_TEXT, line_hit
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 
 def lines(server: Server, **asked: Any) -> list[tuple[str, int, int, int]]:

@@ -16,11 +16,11 @@ from urllib.parse import quote
 
 import pytest
 
-from server.live.people import Person
-from server.serving import Client, begun, ended
-from server.test_team import admitted, redraft, speak
-from server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
-from speaking.lines import environment
+from tests.server.live.people import Person
+from tests.server.serving import Client, Server, begun, ended
+from tests.server.test_team import admitted, redraft, speak
+from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
+from tests.speaking.lines import environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -39,6 +39,7 @@ api_key.json .codex/auth.json .Codex/Auth.json .claude/.credentials.json .claude
 server.key tls/private.p8 .gnupg/private-keys-v1.d/a .password-store/mail .netrc _netrc .npmrc .NPMRC .pypirc .pgpass
 .git-credentials .htpasswd .cargo/credentials.toml .m2/settings.xml rclone.conf .config/rclone/rclone.conf wallet.dat
 wg0.conf terraform.tfstate prod.tfvars key.properties logins.json .bash_history wp-config.php kaggle.json .databrickscfg
+.databricks.cfg .netlify/config.json .age/keys.txt azureauth.json
 backup.psafe3 server.pem.bak .env~ id_rsa.old
 """
 NAMES = NAMED.split()
@@ -265,21 +266,25 @@ def test_the_walk_sees_what_a_document_says(folder: Path) -> None:
 # The owner
 
 
+def owner_and_others(server: Server, admin: str) -> tuple[Client, dict[str, Client]]:
+    """The owner's browser on the machine itself, and everybody who is nearly as trusted."""
+    home = Client(server.port, "", {"Cookie": server.cookie(), "Origin": server.url})
+    return home, {
+        "the owner's program": Client(server.port, server.token),
+        "another admin": Client(server.port, admin),
+        "the owner through a proxy": Client(server.port, "", {**home.sent, "X-Forwarded-For": "192.0.2.1"}),
+    }
+
+
 @pytest.mark.covers("RD-secrets-owner")
 @pytest.mark.parametrize(("name", "content"), [("prod.env", LINE), ("below-key.md", BELOW)])
-def test_the_owner_opens_a_secret_in_the_editor_after_a_confirmation_and_nobody_else(
+def test_only_the_owner_at_their_own_machine_may_ask_for_a_secret_and_has_to_confirm_it(
     folder: Path, name: str, content: str
 ) -> None:
     (folder / name).write_text(content, encoding="utf-8")
     anna = admitted(folder, "anna", "admin")
     server = begun(folder)
-    cookie = server.cookie()
-    home = Client(server.port, "", {"Cookie": cookie, "Origin": server.url})
-    others = {
-        "the owner's program": Client(server.port, server.token),
-        "another admin": Client(server.port, anna),
-        "the owner through a proxy": Client(server.port, "", {**home.sent, "X-Forwarded-For": "192.0.2.1"}),
-    }
+    home, others = owner_and_others(server, anna)
     assert home.refused("GET", "/api/live", None, 403, path=name)["error"] == "secret"
     assert home.get("/api/workspace")["caller"]["at_home"] is True
     asked = {"path": name, "confirm": True}
@@ -287,7 +292,19 @@ def test_the_owner_opens_a_secret_in_the_editor_after_a_confirmation_and_nobody_
         assert client.refused("POST", "/api/secrets", asked, 403)["error"] == "not_allowed", who
     assert home.refused("POST", "/api/secrets", {"path": name, "confirm": False}, 422)
     assert home.refused("POST", "/api/secrets", {"path": "none.env", "confirm": True}, 404)["error"] == "not_found"
-    home.post("/api/secrets", asked)
+    ended(server)
+
+
+@pytest.mark.covers("RD-secrets-owner")
+@pytest.mark.parametrize(("name", "content"), [("prod.env", LINE), ("below-key.md", BELOW)])
+def test_a_secret_that_the_owner_has_confirmed_is_open_in_their_editor_and_nowhere_else(
+    folder: Path, name: str, content: str
+) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+    anna = admitted(folder, "anna", "admin")
+    server = begun(folder)
+    home, others = owner_and_others(server, anna)
+    home.post("/api/secrets", {"path": name, "confirm": True})
 
     async def type_in_the_editor() -> None:
         person = await Person(home, name).join()

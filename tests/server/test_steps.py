@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.listening import CALLS, configure, play, prompts, spoken, told_by_tools
-from cli.running import COMMAND, Program
-from providers.endpoint import Endpoint
-from server.serving import Server, serving, settled
-from speaking.lines import PATIENCE
+from tests.agent.listening import CALLS, configure, play, prompts, spoken, told_by_tools
+from tests.cli.running import COMMAND, Program
+from tests.providers.endpoint import Endpoint
+from tests.server.serving import Server, serving, settled
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -95,7 +95,7 @@ def test_a_step_may_be_as_long_as_the_settings_say(folder: Path, model: Endpoint
     assert json.loads(failed["error"])["error"] == "anchor_not_found", "the first run has proposed it already"
 
 
-@pytest.mark.covers("TK-turn-stream-end", "TK-timing-text-first", "TK-timing-staged", "TK-turn-begins")
+@pytest.mark.covers("TK-turn-stream-end", "TK-timing-text-first", "TK-turn-begins")
 def test_a_turn_ends_with_the_stream_and_not_with_its_first_words(folder: Path, model: Endpoint):
     """The model says what it will do and is silent for a while: nothing is done until all of it has arrived."""
     configure(folder, model)
@@ -117,24 +117,29 @@ def test_a_turn_ends_with_the_stream_and_not_with_its_first_words(folder: Path, 
         assert (folder / "story.md").read_text(encoding="utf-8") == STORY.replace("dark", "black")
         assert len(server.get("/api/turns")["turns"]) == 1
 
-        # All calls are made and the model explains itself: until it has ended there is nothing to decide.
+
+@pytest.mark.covers("TK-turn-stream-end", "TK-timing-staged")
+def test_nothing_can_be_decided_before_the_model_has_ended(folder: Path, model: Endpoint):
+    """All calls are made and the model explains itself."""
+    configure(folder, model)
+    with serving(folder, **CALLS) as server:
         slow = spoken("I made it brighter than it was.", number=1)
         slow.hold = threading.Event()
-        brighter = ("edit_text", {"path": "story.md", "old_text": "black", "new_text": "bright"})
+        brighter = ("edit_text", {"path": "story.md", "old_text": "dark", "new_text": "bright"})
         play(model, spoken("", brighter), slow)
         job = begin(server)
         stream = deltas(server, job)
         assert next(stream)["data"]["text"]
         events = server.get(f"/api/agent/jobs/{job}/events")["events"]
         assert [event["data"]["ok"] for event in events if event["type"] == "tool.call.completed"] == [True]
-        assert (server.get("/api/review")["documents"], len(server.get("/api/turns")["turns"])) == ([], 1)
+        assert (server.get("/api/review")["documents"], len(server.get("/api/turns")["turns"])) == ([], 0)
         slow.hold.set()
         found = settled(server, job)
         stream.close()
         assert (found["status"], found["answer"]) == ("awaiting_review", "I made it brighter than it was.")
         [document] = server.get("/api/review")["documents"]
         assert [hunk["working"] for hunk in document["hunks"]] == ["bright"]
-        assert (folder / "story.md").read_text(encoding="utf-8") == STORY.replace("dark", "black")
+        assert (folder / "story.md").read_text(encoding="utf-8") == STORY
 
 
 def deltas(server: Server, job: str) -> Generator[dict[str, Any]]:
@@ -180,7 +185,7 @@ def test_the_time_of_a_job_ends_it_in_the_middle_of_a_step(folder: Path, model: 
         job = settled(server, begin(server))
         assert time.monotonic() - began < PATIENCE / 2
         assert (job["status"], len(model.asked)) == ("awaiting_review", 2)
-        assert "the time of this job" in job["answer"]
+        assert "this job has used up its time" in job["answer"]
         events = server.get(f"/api/agent/jobs/{job['id']}/events")["events"]
         assert [event["data"] for event in events if event["type"] == "budget.exhausted"] == [{"what": "seconds"}]
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.agent.store.agent_store import AgentStore
 from redraft.agent.store.events import JobEvent
 from redraft.server import event_streams
 from redraft.server.event_streams import EventBatch, EventStreams, StreamListener
-from speaking.lines import PATIENCE
+from tests.conftest import TORTURE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -15,9 +15,9 @@ from redraft.server.auth.callers import OWNER, Users
 from redraft.server.auth.gate import RateLimit
 from redraft.server.auth.keys import COOKIE_SECONDS, Keys
 from redraft.server.discovery import find_server
-from server import test_jobs as jobs
-from server.serving import Answer, Client, Server, begun, command, ended
-from speaking.lines import environment
+from tests.server import test_jobs as jobs
+from tests.server.serving import Answer, Client, Server, begun, command, ended
+from tests.speaking.lines import environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +112,7 @@ def test_what_agents_do_for_a_person_and_what_a_person_decides_about_a_job_carri
 
 def _check_viewer(viewer: Client) -> None:
     """A viewer reads, by the routes and by the tools that read; every route that writes is closed to them."""
-    from server.test_locked_down import ROUTES
+    from tests.server.test_locked_down import ROUTES
 
     assert viewer.get("/api/workspace")["caller"] == {"name": "vera", "role": "viewer", "at_home": False}
     assert viewer.tool("read_document", path="story.md")["path"] == "story.md"

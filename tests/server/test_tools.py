@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.tools.registry import load_registry
-from server.serving import Client, begun, ended
+from tests.server.serving import Client, begun, ended
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 APPEND = {"path": "story.md", "operation": "append", "content": "The end."}

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 CAT = "The cat sat.\n"
@@ -53,7 +53,7 @@ def test_undo_of_an_applied_turn_is_refused_over_typing_within_its_words(
     answer = server.post("/api/turns/undo", {"turn": turn})
     assert answer["turn"] is None
     assert [clash["path"] for clash in answer["conflicts"]] == ["cat.md"]
-    assert "not saved" in answer["conflicts"][0]["reason"]
+    assert "unsaved typing" in answer["conflicts"][0]["reason"]
     assert (folder / "cat.md").read_text(encoding="utf-8") == before
     assert server.get("/api/documents", path="cat.md")["content"] == typed
     assert waiting(server) == [mine]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.live.people import Person
-from server.serving import Server, begun, ended
-from speaking.lines import PATIENCE, environment
-from tools.calling import STORY
+from tests.server.live.people import Person
+from tests.server.serving import Server, begun, ended
+from tests.speaking.lines import PATIENCE, environment
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,10 +124,10 @@ def test_what_is_acknowledged_after_the_history_vanished_is_there_after_a_restar
     typed(server, tab, f"{STORY}Typed before.\nTyped after.\n")
     server.post("/api/documents", {"path": "after.md", "content": "After.\n"})
     notices = server.get("/api/workspace")["notices"]
-    assert any("while Redraft was running" in notice and "put back" in notice for notice in notices), notices
+    assert any("while Redraft was running" in notice and "restored" in notice for notice in notices), notices
     line = [sys.executable, "-m", "redraft", "status", "--folder", str(folder)]
     status = subprocess.run(line, capture_output=True, encoding="utf-8", env=environment(folder), check=True)
-    assert "It was put back" in " ".join((status.stdout + status.stderr).split())
+    assert "It was restored" in " ".join((status.stdout + status.stderr).split())
     ended(server)
     again = begun(folder)
     assert again.get("/api/documents", path="story.md")["content"] == f"{STORY}Typed before.\nTyped after.\n"
@@ -274,14 +274,14 @@ def test_where_all_of_the_history_was_emptied_documents_stand_and_a_restart_says
     assert mine == f"Typed after. Typed before. {STORY}"
     told = server.get("/api/workspace")
     assert (told["state"], told["newest_turn"], told["pending"], told["unsaved"]) == ("history_lost", 0, [], [])
-    assert "Nothing is kept until it can: copy what you typed." in told["notices"][0]
+    assert "Nothing is stored until it is: copy what you typed." in told["notices"][0]
     assert server.refused("GET", "/api/turns", None, 500)["error"] == "history_lost"
     assert server.process is not None
     server.process.terminate()
     server.process.communicate(timeout=PATIENCE)
     again = begun(folder)
     notices = again.get("/api/workspace")["notices"]
-    assert any("missing or empty" in notice and "typed and not saved" in notice for notice in notices), notices
+    assert any("missing or empty" in notice and "unsaved typing" in notice for notice in notices), notices
     assert (folder / "made.md").read_text(encoding="utf-8") == "Made.\n"
     assert again.get("/api/documents", path="story.md")["content"] == STORY
     tab = again.post("/api/tabs", {"path": "story.md"})["tab_id"]

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cli.running import Program
-from server.live.people import Person, expect_same, story
-from server.live.test_editors import Writer, replaced, text_of
-from server.serving import Server, ended
-from server.test_jobs import run, serving, until
-from tools.at_once import Ledger, LineEdit, Paper, line_edits, sessions
+from tests.cli.running import Program
+from tests.server.live.people import Person, expect_same, story
+from tests.server.live.test_editors import Writer, replaced, text_of
+from tests.server.serving import Server, ended
+from tests.server.test_jobs import run, serving, until
+from tests.tools.at_once import Ledger, LineEdit, Paper, line_edits, sessions
 
 if TYPE_CHECKING:
     from collections.abc import Generator

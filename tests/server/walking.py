@@ -18,12 +18,12 @@ from urllib.parse import quote
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from speaking.lines import PATIENCE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from server.serving import Answer, Client, Server
+    from tests.server.serving import Answer, Client, Server
 
 CANARY = "c4n4ry7f3a"
 

@@ -14,7 +14,7 @@ from redraft.sessions.tmux.layout import grid_of, is_arranged
 from redraft.sessions.tmux.panes import Pane, list_panes
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc, Tmux
+    from tests.sessions.conftest import AgentDoc, Tmux
 
 SLEEP = ("sleep", "300")
 
@@ -57,7 +57,7 @@ def test_sync_makes_the_grid_from_any_state_and_leaves_it_alone_once_it_is_there
     assert shape(tmux, a) == [[a, b], [c, d]]
     assert tmux.ask("work:", "pane_id") == c
     before = tmux.ask(a, "window_layout")
-    assert "Arranged already" in agent_doc.ok("sync", "--col", "a.md,b.md", "--col", "c.md,d.md")
+    assert "Already arranged" in agent_doc.ok("sync", "--col", "a.md,b.md", "--col", "c.md,d.md")
     assert tmux.ask(a, "window_layout") == before
     # The same panes in the same order, but in another geometry: that counts too.
     agent_doc.ok("sync", "--col", "a.md", "--col", "b.md", "--col", "c.md", "--col", "d.md")
@@ -88,7 +88,7 @@ def test_sync_takes_the_window_that_was_named_or_another_of_the_project(agent_do
     assert tmux.ask(a, "window_id") == there
     done = agent_doc.run("sync", "--col", "missing.md")
     assert done.status == 4
-    assert "left out" in done.err
+    assert "skipped" in done.err
 
 
 @pytest.mark.slow
@@ -107,12 +107,12 @@ def test_sync_says_so_where_the_window_is_too_small_or_the_panes_stand_elsewhere
     tmux.run("resize-window", "-t", a, "-x", "200", "-y", "50")
     tmux.run("set-hook", "-g", "after-select-layout", "select-layout even-vertical")
     done = agent_doc.run("sync", "--col", "b.md", "--col", "a.md")
-    assert (done.status, "The panes are not arranged as they should be" in done.err) == (1, True)
+    assert (done.status, "The panes could not be arranged" in done.err) == (1, True)
 
 
 @pytest.mark.slow
 @pytest.mark.covers("AD-layout-args", "AD-layout-resolve", "AD-layout-target", "AD-layout-break-out", "AD-layout-join",
-                    "AD-layout-focus", "AD-layout-single", "AD-layout-skip", "AD-layout-window-filter")  # fmt: skip
+                    "AD-layout-focus", "AD-layout-skip")  # fmt: skip
 def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(agent_doc: AgentDoc, tmux: Tmux):
     a = tmux.session("work", *SLEEP)
     b, shell, other = (tmux.split(a, *SLEEP) for _ in range(3))
@@ -121,23 +121,58 @@ def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(a
     (agent_doc.folder / "plain.md").write_text("No session.\n", encoding="utf-8")
     done = agent_doc.run("layout", "c.md", "a.md", "b.md", "dead.md", "plain.md", "--split", "v")
     assert done.status == 0
-    assert done.err.count("It is left out.") == 2
+    assert done.err.count("It was skipped.") == 2
     window = tmux.ask(a, "window_id")
     assert set(tmux.inside(window)) == {a, b, c, shell}, "the pane of another document has left, the shell has not"
     assert tmux.ask(c, "pane_left") == tmux.ask(a, "pane_left"), "stacked"
     assert tmux.ask("work:", "pane_id") == c
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-single", "AD-layout-focus")
+def test_layout_of_a_single_document_only_brings_it_to_the_front(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    b = tmux.split(a, *SLEEP)
+    other = tmux.window("work", *SLEEP)
+    register(agent_doc, a=a, b=b, other=other)
+    window = tmux.ask(a, "window_id")
     agent_doc.ok("layout", "other.md")
-    assert tmux.ask("work:", "pane_id") == other, "a single one is only brought to the front"
+    assert tmux.ask("work:", "pane_id") == other
     agent_doc.ok("layout", "b.md")
     assert tmux.ask("work:", "pane_id") == b
-    assert set(tmux.inside(window)) == {a, b, c, shell}, "and nobody leaves"
+    assert set(tmux.inside(window)) == {a, b}, "and nobody leaves"
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-window-filter", "AD-layout-break-out")
+def test_layout_of_a_window_wants_only_what_is_registered_for_it(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    b, c, shell = (tmux.split(a, *SLEEP) for _ in range(3))
+    other = tmux.window("work", *SLEEP)
+    window = tmux.ask(a, "window_id")
     register(agent_doc, {"a": window, "b": window, "c": "@77", "other": window}, a=a, b=b, c=c, other=other)
     agent_doc.ok("layout", "a.md", "c.md", "other.md", "--window", window)
     assert set(tmux.inside(window)) == {a, other, shell}, "what is registered for another window is not wanted here"
     assert tmux.ask(other, "pane_top") == tmux.ask(a, "pane_top"), "side by side"
     assert int(tmux.ask(other, "pane_left")) > int(tmux.ask(a, "pane_left"))
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-target")
+def test_layout_of_two_windows_with_one_document_each_takes_the_one_with_more_panes(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    tmux.split(a, *SLEEP)
+    c = tmux.window("work", *SLEEP)
+    register(agent_doc, a=a, c=c)
     agent_doc.ok("layout", "c.md", "a.md")
-    assert tmux.ask(c, "window_id") == window, "of two windows with one document each, the one with more panes"
+    assert tmux.ask(c, "window_id") == tmux.ask(a, "window_id")
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-skip")
+def test_layout_fails_where_no_document_has_a_session(agent_doc: AgentDoc, tmux: Tmux):
+    tmux.session("work", *SLEEP)
+    agent_doc.write("plain.md", "No session.\n")
     assert agent_doc.run("layout", "plain.md").status == 4
 
 

@@ -10,7 +10,7 @@ import pytest
 from redraft.sessions.docs_audit import BUDGET
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 TREE = """\
 # Project
@@ -44,7 +44,7 @@ def test_a_path_that_a_tree_names_and_nobody_has_is_told_with_its_line(agent_doc
     for path in agent_doc.folder.rglob("*.py"):
         os.utime(path, (1, 1))
     os.utime(agent_doc.folder / "README.md", (1, 1))
-    assert found(agent_doc) == [f"{name}:9: src/gone.py is in the tree, and not in the project"]
+    assert found(agent_doc) == [f"{name}:9: src/gone.py is in the tree but not in the project"]
     agent_doc.write("src/gone.py", "x\n")
     os.utime(agent_doc.folder / "src/gone.py", (0, 0))
     assert found(agent_doc) == []
@@ -74,7 +74,7 @@ def test_a_file_that_is_older_than_what_its_tree_names_is_stale(agent_doc: Agent
 def test_a_long_section_with_nothing_to_act_on_is_told(agent_doc: AgentDoc):
     essay = "# Thoughts\n" + "Once upon a time there was a thought.\n" * 50
     agent_doc.write("CLAUDE.md", essay)
-    assert found(agent_doc) == ["CLAUDE.md:1: 'Thoughts' has 50 lines and nothing to act on"]
+    assert found(agent_doc) == ["CLAUDE.md:1: 'Thoughts' has 50 lines but nothing to act on"]
     agent_doc.write("CLAUDE.md", essay + "- Run the tests.\n")
     assert found(agent_doc) == []
 

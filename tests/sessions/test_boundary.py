@@ -10,7 +10,7 @@ from redraft.formats.components import parse_answer
 from redraft.sessions.answers.fills import apply_answer
 from redraft.sessions.answers.merge import merge_answer, split_at_boundary
 from redraft.text.lines import split_lines
-from sessions.drafting import PROSE
+from tests.sessions.drafting import PROSE
 
 ASKED, SAID = "What is asked q1?", "An answer a1."
 OPEN, CLOSE = "# T\n\n<!-- agent:exchange mode=append -->\n", "<!-- /agent:exchange -->\n\nThe end.\n"

@@ -22,7 +22,7 @@ from redraft.formats.frontmatter import fields
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 LOG = "<!-- agent:log -->\none\n<!-- /agent:log -->\n"
 

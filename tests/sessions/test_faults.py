@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from redraft.formats.components import component, components
-from sessions.conftest import until
+from tests.sessions.conftest import until
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = """\
 ---
@@ -256,7 +256,7 @@ def test_an_untrusted_post_patch_is_left_out_and_told(agent_doc: AgentDoc):
     agent_doc.write(".agent-doc/components.toml", "[status]\npost_patch = 'touch pwned'\n")
     done = agent_doc.run("patch", "plan.md", "status", "New.")
     assert (done.status, inner(agent_doc.read("plan.md"), "status")) == (0, "\nNew.\n")
-    assert "left out" in done.err
+    assert "skipped" in done.err
     time.sleep(0.1)
     assert not os.path.exists("pwned")
 

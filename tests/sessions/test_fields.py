@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessions.test_run import Claude, claude
+from tests.sessions.test_run import Claude, claude
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc, Tmux
+    from tests.sessions.conftest import AgentDoc, Tmux
 
 __all__ = ["claude"]  # the fixture
 BODY = "\n<!-- agent:exchange mode=append -->\nThe lamp is dark.\n<!-- /agent:exchange -->\n"

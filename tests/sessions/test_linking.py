@@ -17,7 +17,7 @@ from redraft.text.lines import count_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 BODY = "\n## User\n\nWhat do they say?\n"
 BLOCK = re.compile(

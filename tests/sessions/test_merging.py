@@ -10,7 +10,7 @@ from redraft.errors import Refused
 from redraft.formats.components import component, components
 from redraft.sessions.answers.merge import keep_both, merge_answer
 from redraft.text.merge.three_way import merge
-from sessions.drafting import Answered, answers, applied, bases, typed_into
+from tests.sessions.drafting import Answered, answers, applied, bases, typed_into
 
 STRATEGIES = ("crdt", "merge")
 GITS_MARKERS = ("<<<<<<<", "|||||||", ">>>>>>>")

@@ -18,7 +18,7 @@ from redraft.text.edits import Change as Typing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 START = ["first\n", "second\n", "third\n", "fourth\n"]
 
@@ -210,7 +210,7 @@ def test_it_is_refused_with_the_reason_where_it_cannot_be_said(repository: Agent
     assert "does not have" in repository.run("commit", "mixed.md", "--agent-only").err
     repository.write("plan.md", repository.read("plan.md").replace("mode=append", "mode=replace"))
     repository.ok("patch", "plan.md", "exchange", "Instead of it all.")
-    assert "mixed an agent's words with yours" in why()
+    assert "mixed the agent's words with yours" in why()
 
 
 def theirs_meanwhile(repository: AgentDoc, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
@@ -267,7 +267,7 @@ def test_a_document_that_git_has_no_more_is_to_be_committed_whole(repository: Ag
     git("commit", "--quiet", "-m", "away")
     repository.ok("patch", "plan.md", "exchange", "An answer.")
     done = repository.run("commit", "plan.md", "--agent-only")
-    assert (done.status, "any more" in done.err) == (1, True), done
+    assert (done.status, "no longer" in done.err) == (1, True), done
 
 
 @pytest.mark.parametrize("typing", [False, True])
@@ -283,7 +283,7 @@ def test_a_proposal_is_the_agents_unless_unsaved_typing_was_accepted_with_it(rep
         workspace.accept({"plan.md": None})
     done = repository.run("commit", "plan.md", "--agent-only")
     if typing:
-        assert (done.status, "mixed an agent's words with yours" in done.err) == (1, True)
+        assert (done.status, "mixed the agent's words with yours" in done.err) == (1, True)
     else:
         assert git("show", "HEAD:plan.md") == committed.replace("My question?\n", "My question?\nAn answer.\n")
 

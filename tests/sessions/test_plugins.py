@@ -18,7 +18,7 @@ from redraft.sessions.installation import extension_files, extension_folder, pac
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 # An editor with one document in it, as far as the extension asks for one; it notes what it was told.
 EDITOR = """\
@@ -178,7 +178,7 @@ def test_the_extension_is_unpacked_where_the_editor_looks_and_takes_the_place_of
     agent_doc: AgentDoc, tmp_path: Path
 ):
     agent_doc.patching.setenv("PATH", str(tmp_path / "nothing"))
-    assert agent_doc.ok("plugin", "list") == "vscode     not installed\njetbrains  there is none yet\n"
+    assert agent_doc.ok("plugin", "list") == "vscode     not installed\njetbrains  not available yet\n"
     assert agent_doc.run("plugin", "install", "vscode").status == 4, "there is no editor"
     extensions = tmp_path / ".vscode/extensions"
     (extensions / "other.thing-1.0.0").mkdir(parents=True)

@@ -14,13 +14,13 @@ import pytest
 from redraft.sessions.project import AgentDocFiles
 from redraft.sessions.tmux.panes import find_question
 from redraft.sessions.tmux.registry import PaneEntry, load, save
-from sessions.conftest import until
+from tests.sessions.conftest import until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 ASKED = """\
 ● Bash(rm -rf build)

@@ -9,9 +9,10 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from redraft.formats.components import FillOptions, component, components, escape_markers, fill_component
-from redraft.formats.frontmatter import fields, frontmatter_end, remove_field, set_field
+from redraft.formats.frontmatter import fields, remove_field, set_field
 from redraft.sessions.answers.fills import AppliedAnswer, ComponentEdit
 from redraft.sessions.answers.merge import merge_answer
+from redraft.text.frontmatter_block import frontmatter_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

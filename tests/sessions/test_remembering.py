@@ -14,7 +14,7 @@ from redraft.formats.components import components
 from redraft.sessions.compaction import compact_rounds
 
 if TYPE_CHECKING:
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = "---\nagent_doc_session: d-1\n---\n\n<!-- agent:status -->\nBegun.\n<!-- /agent:status -->\n"
 
@@ -134,30 +134,45 @@ def test_blame_says_which_turn_every_line_is_from(plan: AgentDoc):
 ROUNDS = "".join(f"### Re: question {number}\n\nAnswer {number}.\n\n" for number in range(5))
 
 
-def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(agent_doc: AgentDoc):
+def write_rounds(agent_doc: AgentDoc) -> str:
+    """A conversation of six rounds, the last of which the agent has just written; gives its text."""
     text = f"# T\n\n<!-- agent:exchange mode=append -->\nIntro.\n\n{ROUNDS}<!-- /agent:exchange -->\nEnd.\n"
     agent_doc.write("plan.md", text)
     agent_doc.ok("write", "plan.md", stdin="<!-- patch:exchange -->\n### Re: last\n\nYes.\n<!-- /patch:exchange -->\n")
-    before = agent_doc.read("plan.md")
+    return agent_doc.read("plan.md")
+
+
+def test_compact_moves_older_rounds_to_a_document_beside_it_and_can_be_undone(agent_doc: AgentDoc):
+    before = write_rounds(agent_doc)
     assert "Moved 4 rounds to plan.archive.md" in agent_doc.ok("compact", "plan.md", "--keep", "2")
     cut = ROUNDS[: ROUNDS.index("### Re: question 4")]
     assert agent_doc.read("plan.archive.md") == cut
     assert agent_doc.read("plan.md") == before.replace(cut, "")
     assert agent_doc.ok("diff", "plan.md") == "", "what was archived is no news"
-    assert "no more rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
+    assert "no older rounds" in agent_doc.ok("compact", "plan.md", "--keep", "2")
     agent_doc.ok("compact", "plan.md", "--keep", "1")
     assert agent_doc.read("plan.archive.md") == ROUNDS, "the archive grows in order"
-    assert agent_doc.ok("search", "plan.md", "ANSWER 0") == "plan.archive.md:3: Answer 0.\n"
-    assert agent_doc.ok("search", "plan.md", "re: (last|question 4)", "--regex").count("\n") == 2
-    assert agent_doc.run("search", "plan.md", "Answer 9").status == 1
-    (agent_doc.folder / "link.archive.md").symlink_to("plan.archive.md")
-    agent_doc.write("link.md", "Mine.\n")
-    assert agent_doc.run("search", "link.md", "Answer 0").out == "", "an archive is no link to somewhere else"
     for _ in range(2):
         agent_doc.ok("undo", "plan.md")
     assert agent_doc.read("plan.md") == before
     assert agent_doc.ok("diff", "plan.md") == "", "and so is what came back"
     assert not (agent_doc.folder / "plan.archive.md").exists()
+
+
+def test_search_looks_through_the_archive_too(agent_doc: AgentDoc):
+    write_rounds(agent_doc)
+    agent_doc.ok("compact", "plan.md", "--keep", "1")
+    assert agent_doc.ok("search", "plan.md", "ANSWER 0") == "plan.archive.md:3: Answer 0.\n"
+    assert agent_doc.ok("search", "plan.md", "re: (last|question 4)", "--regex").count("\n") == 2
+    assert agent_doc.run("search", "plan.md", "Answer 9").status == 1
+
+
+def test_an_archive_that_is_a_link_to_somewhere_else_is_not_searched(agent_doc: AgentDoc):
+    write_rounds(agent_doc)
+    agent_doc.ok("compact", "plan.md", "--keep", "1")
+    (agent_doc.folder / "link.archive.md").symlink_to("plan.archive.md")
+    agent_doc.write("link.md", "Mine.\n")
+    assert agent_doc.run("search", "link.md", "Answer 0").out == ""
 
 
 def test_compact_takes_the_same_rounds_out_of_the_snapshot(agent_doc: AgentDoc):
@@ -201,7 +216,7 @@ def test_compact_rewrites_nothing(inner: list[str], in_component: bool, keep: in
 
 
 def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
-    assert "All is well." in plan.ok("doctor", "plan.md")
+    assert "No problems found." in plan.ok("doctor", "plan.md")
     entry = {"pane": "%1", "file": "gone.md"}
     plan.write("odd.md", "<!-- agent:status -->\n")
     plan.write(".agent-doc/sessions.json", json.dumps({"a": entry, "b": {**entry, "file": "plan.md"}}))
@@ -211,9 +226,9 @@ def test_doctor_names_what_is_wrong_and_changes_nothing(plan: AgentDoc):
     done = plan.run("doctor", "odd.md")
     assert done.status == 1
     for said in (
-        "gone.md: It is registered and not there.",
-        "plan.md: It is registered as b, and has another id.",
-        "answers/plan.md-x.md: This answer never came into its document.",
+        "gone.md: It is registered but does not exist.",
+        "plan.md: It is registered as b but has another id.",
+        "answers/plan.md-x.md: This answer never reached its document.",
         "components.toml",
         "odd.md: <!-- agent:status --> in line 1 is never closed.",
     ):

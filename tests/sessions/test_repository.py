@@ -16,7 +16,7 @@ from redraft.formats.components import component
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 DOC = "<!-- agent:exchange mode=append -->\nFirst.\n<!-- /agent:exchange -->\n"
 
@@ -143,7 +143,7 @@ def test_names_that_look_like_options_or_patterns_are_names(repository: AgentDoc
 
 def test_outside_a_repository_commit_says_so(agent_doc: AgentDoc):
     agent_doc.write("plan.md", DOC)
-    assert "no git repository" in agent_doc.run("commit", "plan.md").err
+    assert "not in a git repository" in agent_doc.run("commit", "plan.md").err
 
 
 @pytest.mark.covers("AD-cmd-clean", "AD-git-squash")
@@ -158,7 +158,7 @@ def test_clean_makes_one_commit_and_leaves_tree_index_and_files(repository: Agen
     assert git("rev-parse", "HEAD^{tree}") == tree
     assert git("diff", "--cached", "--name-only") == "other.md"
     assert repository.read("plan.md") == DOC + "typed\n"
-    assert "no two" in repository.ok("clean", "plan.md")
+    assert "fewer than two" in repository.ok("clean", "plan.md")
 
 
 @pytest.mark.parametrize("where", ["between", "after"])
@@ -181,7 +181,7 @@ def test_clean_refuses_where_an_agents_commit_took_others_along_or_was_pushed(re
     git("init", "-q", "--bare", "../far.git")
     git("remote", "add", "far", "../far.git")
     git("push", "-q", "-u", "far", "main")
-    assert "pushed already" in repository.run("clean", "plan.md").err
+    assert "already pushed" in repository.run("clean", "plan.md").err
     git("branch", "--unset-upstream")
     repository.write("other.md", "Swept in.\n")
     repository.write("plan.md", DOC)

@@ -20,12 +20,12 @@ from redraft.sessions.scaffold import SCAFFOLD, add_scaffold, add_session_id
 from redraft.sessions.session_fields import session_fields
 from redraft.sessions.tmux.claims import find_window
 from redraft.sessions.tmux.panes import Pane
-from sessions.conftest import PATIENCE, PROGRAM, until
+from tests.sessions.conftest import PATIENCE, PROGRAM, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc, Tmux
+    from tests.sessions.conftest import AgentDoc, Tmux
 
 # A `claude` that lives in a pane: it notes how it was started and what it was told, and does what the skill says.
 FAKE = """\

@@ -16,7 +16,7 @@ from redraft.sessions.backends import CLAUDE_ARGS, INSTRUCTIONS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 # Notes what it was called with, does what `script.json` says, and answers as `claude` does.
 FAKE = """\

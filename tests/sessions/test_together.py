@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
 from redraft.cli.agent_doc import main
 from redraft.formats.components import component, components
 from redraft.server import discovery
-from server.serving import begun, ended
+from tests.conftest import TORTURE
+from tests.server.serving import begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from server.serving import Server
-    from sessions.conftest import AgentDoc
+    from tests.server.serving import Server
+    from tests.sessions.conftest import AgentDoc
 
 LOG, STATUS = (
     "<!-- agent:log mode=append -->\n<!-- /agent:log -->\n",

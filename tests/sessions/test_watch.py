@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from sessions.conftest import PATIENCE, PROGRAM, until
+from tests.conftest import TORTURE
+from tests.sessions.conftest import PATIENCE, PROGRAM, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from sessions.conftest import AgentDoc
+    from tests.sessions.conftest import AgentDoc
 
 pytestmark = pytest.mark.slow
 ROUNDS = 50 if TORTURE else 4
@@ -151,7 +151,7 @@ def test_an_agent_that_changes_the_file_itself_makes_no_endless_loop(
     program.write_text(program.read_text(encoding="utf-8") + grows, encoding="utf-8")
     with watching(agent_doc, "--debounce", "300", *options) as watch:
         ask(agent_doc, "loop", "first", rename=True)
-        held = f"loop.md changed after {cap} cycles in a row; it waits for your change."
+        held = f"loop.md changed after {cap} cycles in a row; it now waits for you to change it."
         said = bytearray()
         until(lambda: held in (said.extend(heard(watch)) or said.decode()), held)
         assert asked() == ["Question first", *(f"Question own-{number}" for number in range(1, cap + 1))]
@@ -214,10 +214,10 @@ def test_the_daemon_outlives_its_parent_and_its_pipes_and_sees_documents_that_ar
     pid, told = start()
     assert f"Watching (process {pid});" in told, "and nobody takes that for the next one's"
     assert pid != killed
-    log = Path(told.rpartition(" is told in ")[2].strip())
+    log = Path(told.rpartition("its log is ")[2].strip())
     try:
         assert f"process {pid}" in agent_doc.ok("watch", "--status")
-        assert f"already (process {pid})" in agent_doc.ok("watch"), "one is enough"
+        assert f"already running (process {pid})" in agent_doc.ok("watch"), "one is enough"
         assert os.getsid(pid) == pid, "it hangs on no terminal"
         register(agent_doc, late="crdt")
         until(lambda: "Watching late.md" in log.read_text(encoding="utf-8"), "the registry is read again")

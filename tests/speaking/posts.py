@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from speaking.lines import ENVELOPE_VERSION, PATIENCE, environment, program
+from tests.speaking.lines import ENVELOPE_VERSION, PATIENCE, environment, program
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redraft.text import blocks
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
-from text.naive_text import naive_cut, naive_line_numbers, naive_lines, naive_places
+from tests.text.naive_text import naive_cut, naive_line_numbers, naive_lines, naive_places
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -16,7 +16,7 @@ from redraft.errors import Stale
 from redraft.text.diff.hunks import Hunk, apply, diff, invert
 from redraft.text.edits import Change, Span
 from redraft.text.lines import split_lines
-from text.shapes import documents, versions
+from tests.text.shapes import documents, versions
 
 if TYPE_CHECKING:
     from pathlib import Path

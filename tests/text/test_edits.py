@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Change, Edit, Span
 from redraft.text.text import Text
-from text.laws import changes, check_change_laws, contents, tiny_blocks
+from tests.text.laws import changes, check_change_laws, contents, tiny_blocks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text import passage_search, text
-from redraft.text.passage_search import find_passage
-from redraft.text.text import Text
+from redraft.text import text
+from redraft.text.text import Text, find_passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +31,7 @@ def test_every_place_of_a_passage_is_found_once_and_in_order(lines: list[str], d
     passage = passage if data.draw(st.booleans()) else passage[:-1] + "p"
     with (
         patch.object(text, "PAGE_BLOCKS", 1),
-        patch.object(passage_search, "MISSES", data.draw(st.sampled_from([1, 2, 50]))),
+        patch.object(text, "MISSES", data.draw(st.sampled_from([1, 2, 50]))),
     ):
         found = list(find_passage(Text(content), passage))
     assert found == list(naive(content, passage))

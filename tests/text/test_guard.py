@@ -13,8 +13,8 @@ from redraft.text.diff.hunk_limits import split_oversized
 from redraft.text.diff.hunks import Hunk, apply, diff
 from redraft.text.edits import Span
 from redraft.text.lines import split_lines
-from text.shapes import versions
-from text.test_diff import check_hunks, naive_lines_touched
+from tests.text.shapes import versions
+from tests.text.test_diff import check_hunks, naive_lines_touched
 
 
 def is_small(hunk: Hunk, lines: int, size: int) -> bool:

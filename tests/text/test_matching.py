@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from redraft.text.diff import line_diff
 from redraft.text.diff.line_diff import LineRegion, Region, diff_lines, diff_sequences
 from redraft.text.lines import split_lines
-from text.shapes import SHAPES, documents, versions
+from tests.text.shapes import SHAPES, documents, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -210,3 +210,15 @@ def test_real_revisions_are_told_exactly(material: Path) -> None:
             case = json.loads(line)
             check_line_regions(case["base"], case["ours"])
             check_line_regions(case["ours"], case["theirs"])
+
+
+def test_lines_that_repeat_are_replaced_in_their_place_where_as_many_stand_as_in_any_other_reading():
+    old = "alpha\n" * 5 + "gamma\n"
+    new = "one\n" + "alpha\n" * 3 + "two\n" + "gamma\n"
+    assert [tuple(region)[:4] for region in diff_lines(old, new)] == [(0, 1, 0, 1), (4, 5, 4, 5)]
+
+
+def test_lines_that_moved_down_are_not_compared_place_by_place():
+    old = "".join(f"line {number}\n" for number in range(9))
+    new = "first\n" + old.removesuffix("line 8\n")
+    assert [tuple(region)[:4] for region in diff_lines(old, new)] == [(0, 0, 0, 1), (8, 9, 9, 9)]

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.text.diff.word_diff import tokens
 from redraft.text.lines import split_lines
 from redraft.text.merge.three_way import CleanRegion, Conflict, Merge, merge
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused, Stale
 from redraft.text.diff.hunks import diff
 from redraft.text.edits import Change, Edit
 from redraft.text.patch.parser import PatchHunk
 from redraft.text.patch.unified_diff import FilePatch, apply_patch, format_edits, format_hunk, format_patch, parse_patch
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,18 +27,18 @@ NAMES = ["notes.md", "a folder/my notes.md", 'quo"te\\.md', "é𝄞.md", "a/b/c.
 
 # Cut off or miscounted: git calls each of them corrupt.
 BROKEN = {
-    "sample1.diff": "ends before its numbers",
-    "sample2.diff": "cut off",
-    "sample6.diff": "other lines than its numbers",
-    "sample7.diff": "cut off",
+    "sample1.diff": "ends earlier than its header",
+    "sample2.diff": "truncated",
+    "sample6.diff": "do not match its header",
+    "sample7.diff": "truncated",
     "cvs-header.diff": "changes nothing",
-    "eclipse-attachment-126343.header": "cut off",
-    "git-header.diff": "cut off",
-    "git-header-long.diff": "cut off",
-    "svn-header.diff": "cut off",
-    "unified-header.diff": "cut off",
-    "unified-header-notab.diff": "cut off",
-    "diff-unified-blah.diff": "more lines than its numbers",
+    "eclipse-attachment-126343.header": "truncated",
+    "git-header.diff": "truncated",
+    "git-header-long.diff": "truncated",
+    "svn-header.diff": "truncated",
+    "unified-header.diff": "truncated",
+    "unified-header-notab.diff": "truncated",
+    "diff-unified-blah.diff": "more lines than its header",
 }
 OTHER_FORMATS = {
     "apache-attachment-2241.diff": "context diff",
@@ -297,7 +297,7 @@ def test_after_a_hunk_has_moved_the_next_one_must_match_at_one_place_too() -> No
 
 
 def test_creating_a_file_that_is_there_is_a_conflict() -> None:
-    with pytest.raises(Stale, match="there already"):
+    with pytest.raises(Stale, match="already exists"):
         apply_patch("mine\n", one(format_patch("x", None, "theirs\n")))
 
 

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.text import blocks
 from redraft.text.lines import split_lines
 from redraft.text.text import Text
-from text.laws import ALPHABET, TINY_PAGE, check_lines, check_text_laws, contents, tiny_blocks
-from text.naive_text import naive_cut
+from tests.conftest import TORTURE
+from tests.text.laws import ALPHABET, TINY_PAGE, check_lines, check_text_laws, contents, tiny_blocks
+from tests.text.naive_text import naive_cut
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
-from redraft.text.units import Within, fences, frontmatter_end, sentences, units
-from text.shapes import documents
+from redraft.text.markdown_blocks import fences
+from redraft.text.sentences import sentences
+from redraft.text.units import Within, units
+from tests.text.shapes import documents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,31 +75,10 @@ def check_units(text: str, within: Within = "document") -> list[tuple[str, str]]
     return [(unit.kind, unit.text) for unit in found]
 
 
-def naive_fences(text: str) -> list[tuple[int, int]]:
-    """The slow twin of `fences`: every line in turn."""
-    found: list[tuple[int, int]] = []
-    at, opened, fence = 0, -1, ""
-    for line in split_lines(text):
-        if opened < 0:
-            match = re.match(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})", line.rstrip("\r\n"))
-            if match:
-                opened, fence = at, match[1]
-        elif fence in line and not line.strip("> \t\r\n" + fence[0]):
-            found.append((opened, at + len(line)))
-            opened = -1
-        at += len(line)
-    return [*found, (opened, len(text))] if opened >= 0 else found
-
-
 @given(texts)
 def test_units_partition_any_text(text: str) -> None:
     for within in ("document", "body", "frontmatter", "code"):
         check_units(text, within)
-
-
-@given(texts)
-def test_fences_are_those_that_a_look_at_every_line_finds(text: str) -> None:
-    assert [(span.start, span.end) for span in fences(text)] == naive_fences(text)
 
 
 @given(texts)

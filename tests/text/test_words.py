@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from redraft.text.diff.word_diff import is_reflow, tokens, vocabulary, word_edits
 from redraft.text.edits import Change, Edit
-from text.shapes import documents, versions
+from tests.text.shapes import documents, versions
 
 if TYPE_CHECKING:
     from pathlib import Path

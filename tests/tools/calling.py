@@ -11,7 +11,7 @@ from redraft.config import Settings
 from redraft.errors import RedraftError
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import load_registry
-from workspace.folder import AGENT, Folder, yes
+from tests.workspace.folder import AGENT, Folder, yes
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.calling import STORY, Caller
-from tools.over_mcp import McpCaller
-from workspace.folder import Folder
+from tests.tools.calling import STORY, Caller
+from tests.tools.over_mcp import McpCaller
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import strategies as st
 
 from redraft.tools.registry import load_registry
-from tools.calling import STORY
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
     Strategy = st.SearchStrategy[Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from agent.desk import PATIENCE, Playing, says
 from redraft.agent.agent import Agent
 from redraft.agent.run.prompts import label_result
 from redraft.agent.run.tool_selection import select_tools
@@ -14,6 +13,7 @@ from redraft.agent.store.jobs import Status
 from redraft.providers.contract import ToolResult
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import mode_by_name
+from tests.agent.desk import PATIENCE, Playing, says
 
 if TYPE_CHECKING:
     from redraft.agent.store.jobs import Job

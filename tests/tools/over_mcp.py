@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from redraft.config import Settings
 from redraft.errors import RedraftError
 from redraft.tools.context import ToolContext
-from speaking.lines import Lines, answer_of
-from tools.calling import Caller
-from workspace.folder import AGENT, yes
+from tests.speaking.lines import Lines, answer_of
+from tests.tools.calling import Caller
+from tests.workspace.folder import AGENT, yes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
-from speaking.lines import PATIENCE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path

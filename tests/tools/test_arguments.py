@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.tools.arguments import parse
-from redraft.tools.schema import Field, input_schema
+from redraft.tools.parameters import Field, input_schema, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

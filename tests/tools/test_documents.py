@@ -7,9 +7,9 @@ import re
 import pytest
 
 from redraft.tools.edits.create_document import CreateDocument
-from redraft.tools.schema import input_schema
-from tools.calling import STORY, Caller
-from workspace.folder import Folder, no
+from redraft.tools.parameters import input_schema
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import Folder, no
 
 
 @pytest.mark.covers("ML-create-result")
@@ -73,7 +73,7 @@ def test_a_name_that_is_taken_is_refused_and_the_document_there_untouched(reader
     told = reader.refused("create_document", name="story", content="x")
     assert (told["error"], told["suggestion"]) == (
         "already_exists",
-        "Choose another name, or edit the document that is there.",
+        "Choose another name, or edit the existing document.",
     )
     assert reader.text("story.md") == STORY
 
@@ -167,7 +167,7 @@ def test_a_place_that_may_not_be_written_gives_an_error_with_a_suggestion(reader
     told = reader.refused("create_document", path=path, content="x")
     assert (told["error"], told["suggestion"]) == (
         "forbidden_path",
-        "This place is not for agents; choose another.",
+        "Agents may not write here; choose another path.",
     )
 
 
@@ -244,7 +244,7 @@ def test_a_folder_is_taken_away_with_its_turn_and_where_others_put_something_in_
     assert (agent.folder.path / "a" / "b").is_dir()
     agent.folder.put("a/b/other.md", "x")
     [clash] = agent.workspace.undo().conflicts
-    assert (clash.path, clash.reason) == ("a", "others have put something into it")
+    assert (clash.path, clash.reason) == ("a", "others have added something to it")
     (agent.folder.path / "a" / "b" / "other.md").rename(agent.folder.path / "a" / "kept.md")
     assert agent.workspace.undo().conflicts == []
     assert agent.call("list_documents", recursive=True)["documents"][:2] == [

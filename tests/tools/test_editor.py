@@ -9,11 +9,11 @@ import pytest
 from redraft.errors import Refused
 from redraft.tools.edits.live_editors import EditorUpdate
 from redraft.tools.registry import load_registry
-from tools.calling import Caller
-from workspace.folder import person_writes
+from tests.tools.calling import Caller
+from tests.workspace.folder import person_writes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 NOTE = "note.md"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from redraft.tools.registry import load_registry
-from tools.calling import STORY, Caller
+from tests.tools.calling import STORY, Caller
 
 ANY_VERSION = "0" * 16
 LINES = {"start_line": 0, "end_line": 0}

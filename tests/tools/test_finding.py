@@ -16,7 +16,7 @@ from redraft.errors import RedraftError
 from redraft.text.text import Text
 from redraft.tools.edits.find_and_replace import FindAndReplace, find_matches
 from redraft.workspace.document import Document
-from tools.calling import STORY, Caller
+from tests.tools.calling import STORY, Caller
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import load_registry
 from redraft.workspace.document import content_hash
-from tools.calling import Caller
-from tools.hostile import HASH, LAST, NOW, SECRET, arguments_for, everything, prepare, resolved, restore
-from workspace.folder import AGENT, Folder
+from tests.conftest import TORTURE
+from tests.tools.calling import Caller
+from tests.tools.hostile import HASH, LAST, NOW, SECRET, arguments_for, everything, prepare, resolved, restore
+from tests.workspace.folder import AGENT, Folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from redraft.config import Limits, Settings, environment_table, parse_settings
 from redraft.errors import RedraftError
 from redraft.tools.context import ToolContext
-from tools.calling import Caller
-from workspace.folder import AGENT
+from tests.tools.calling import Caller
+from tests.workspace.folder import AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 NAMES = [entry.name for entry in fields(Limits)]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.text.lines import split_lines
-from tools.calling import STORY, Caller
-from workspace.folder import fresh_folder, person_writes
+from tests.conftest import TORTURE
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import fresh_folder, person_writes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tools.speaking import McpAgent
+from tests.tools.speaking import McpAgent
 
 if TYPE_CHECKING:
     from collections.abc import Generator

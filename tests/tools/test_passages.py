@@ -12,8 +12,8 @@ from redraft.errors import Refused
 from redraft.text.text import Text
 from redraft.tools.anchors import find_once
 from redraft.workspace.document import Document
-from tools.calling import STORY, Caller
-from workspace.folder import person_writes
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import person_writes
 
 
 def test_a_quoted_passage_is_replaced(agent: Caller):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from redraft.text.lines import split_lines
 from redraft.text.text import Text
 from redraft.tools.queries.read_document import estimate_tokens, window
-from tools.calling import STORY, Caller
-from workspace.folder import PERSON, type_at_end
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import PERSON, type_at_end
 
 if TYPE_CHECKING:
     from pathlib import Path

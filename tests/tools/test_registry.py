@@ -9,9 +9,9 @@ from redraft.config import PROFILES
 from redraft.errors import RedraftError, Refused
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import Registry, ToolCallRequest, execute, load_registry, tool
-from requirements import BY_ID
-from tools.calling import STORY, Caller
-from workspace.folder import PERSON, Folder, no, person_writes
+from tests.requirements import BY_ID
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import PERSON, Folder, no, person_writes
 
 TABS = {
     "list_tabs", "read_document", "search_document", "get_outline", "create_document", "insert_lines",

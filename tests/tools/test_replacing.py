@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tools.calling import Caller
+    from tests.tools.calling import Caller
 
 
 @pytest.mark.parametrize("replacement", ["$1", "\\1!", "<${name}>", "\\g<name>", "$0"])

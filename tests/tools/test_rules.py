@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from redraft.workspace.turns.modes import Mode, Rule, Verdict, WriteTime
-from tools.calling import Caller
-from workspace.folder import Folder, no, person_writes, yes
+from tests.tools.calling import Caller
+from tests.workspace.folder import Folder, no, person_writes, yes
 
 SAID = "hushhush"
 

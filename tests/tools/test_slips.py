@@ -15,7 +15,7 @@ from redraft.tools.queries.lint import lint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tools.calling import Caller
+    from tests.tools.calling import Caller
 
 
 def found(text: str) -> list[tuple[int, str]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from cli.running import Program
 from redraft.config import Settings
 from redraft.errors import RedraftError
 from redraft.history.turns import Author
@@ -20,12 +19,13 @@ from redraft.tools.context import ToolContext
 from redraft.tools.reference_page import render
 from redraft.tools.registry import load_registry
 from redraft.workspace.document import version_of
-from server.serving import serving as http_serving
-from speaking.lines import Lines, answer_of, envelope
-from speaking.posts import serving
-from tools.calling import STORY
-from tools.looping import offered_to_a_job, told_in_a_job
-from workspace.folder import yes
+from tests.cli.running import Program
+from tests.server.serving import serving as http_serving
+from tests.speaking.lines import Lines, answer_of, envelope
+from tests.speaking.posts import serving
+from tests.tools.calling import STORY
+from tests.tools.looping import offered_to_a_job, told_in_a_job
+from tests.workspace.folder import yes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -9,8 +9,8 @@ import pytest
 
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from tools.calling import STORY, Caller
-from workspace.folder import Folder, person_writes, type_over
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import Folder, person_writes, type_over
 
 if TYPE_CHECKING:
     from redraft.workspace.events import Event

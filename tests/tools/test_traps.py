@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
 from redraft.errors import RedraftError
 from redraft.tools.registry import load_registry
-from tools.calling import STORY, Caller
-from tools.speaking import McpAgent
-from workspace.folder import Folder, no
+from tests.conftest import TORTURE
+from tests.tools.calling import STORY, Caller
+from tests.tools.speaking import McpAgent
+from tests.workspace.folder import Folder, no
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from redraft.text.edits import Change
 from redraft.text.text import Text
 from redraft.tools.edits.write_document import paragraph_insertion
 from redraft.workspace.document import Document
-from tools.calling import STORY, Caller
-from workspace.folder import person_writes
+from tests.tools.calling import STORY, Caller
+from tests.workspace.folder import person_writes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def test_write_replaces_the_whole_text_and_counts_lines(agent: Caller):

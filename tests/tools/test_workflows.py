@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tools.calling import Caller
+    from tests.tools.calling import Caller
 
 NOVEL = "".join(
     f"# Chapter {number}\n\n" + "".join(f"Paragraph {each} of chapter {number}.\n\n" for each in range(40))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from server.serving import Server, begun, ended
+from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
     import re

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import Server, begun, ended
+from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

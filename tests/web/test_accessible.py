@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from web.agent_desk import Desk, call, opened
+from tests.web.agent_desk import Desk, call, opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -179,13 +179,13 @@ def test_a_conflict_between_a_person_and_an_agent_says_whose_is_what_and_is_sett
 def test_a_preference_is_kept_by_a_word_in_the_chat(desk: Desk):
     desk.begin(agentModel="asks")
     desk.ask("/remember Use British spelling.")
-    desk.sidebar.get_by_text("I will keep it in mind.").wait_for()
+    desk.sidebar.get_by_text("I will remember that.").wait_for()
     desk.ask("/remember")
     desk.sidebar.get_by_text("Use British spelling.", exact=True).wait_for()  # the answer, not the question before
     kept = desk.folder.parent / "state" / "redraft" / "memory" / "preferences.md"
     assert "- Use British spelling." in kept.read_text(encoding="utf-8")
     desk.ask("/forget Use British spelling.")
-    desk.sidebar.get_by_text("I have forgotten it.").wait_for()
+    desk.sidebar.get_by_text("Forgotten.").wait_for()
 
 
 @pytest.mark.covers("SB-ui-clarify")

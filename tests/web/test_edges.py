@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import begun
-from server.test_team import admitted
+from tests.server.serving import begun
+from tests.server.test_team import admitted
 
 if TYPE_CHECKING:
     from playwright.sync_api import APIResponse, Route
 
-    from web.conftest import Room, Window
+    from tests.web.conftest import Room, Window
 
 pytestmark = pytest.mark.slow
 STORY = "# The Lamp\n\nThe lighthouse had been dark for eleven years.\n"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import settled
-from web.agent_desk import PATIENCE_MS, Desk, call, opened
+from tests.server.serving import settled
+from tests.web.agent_desk import PATIENCE_MS, Desk, call, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

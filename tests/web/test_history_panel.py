@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.agent_desk import Desk, opened
+from tests.web.agent_desk import Desk, opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -173,7 +173,7 @@ def test_a_hunk_that_was_changed_since_stays_and_is_named(desk: Desk):
     turns(desk).filter(has_text="Renew clash.md").first.click()
     desk.page.get_by_role("checkbox", name="All of clash.md").check()
     desk.button("Undo 2 hunks").click()
-    desk.dialog().get_by_text("Not undone: it was changed again since.").wait_for()
+    desk.dialog().get_by_text("Not undone: it has been changed since.").wait_for()
     assert desk.read("clash.md") == lines(5).replace("5 is new.", "5 is newer still.")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.agent.store.leases import SENTENCE
-from web.agent_desk import Desk, call, opened
+from tests.web.agent_desk import Desk, call, opened
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
+from tests.conftest import TORTURE
 
 if TYPE_CHECKING:
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from speaking.programs import another_program
+from tests.speaking.programs import another_program
 
 if TYPE_CHECKING:
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 TEXT = "# The Lamp\n\nThe light was dark for eleven years.\n\nShe read the letter twice.\n"

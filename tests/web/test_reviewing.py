@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from web.conftest import Room, Window
+    from tests.web.conftest import Room, Window
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.closest('[data-hunk]')?.ariaLabel"

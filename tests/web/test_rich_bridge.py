@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from server.serving import begun, ended
-from speaking.lines import PATIENCE
-from web.conftest import Room
+from tests.server.serving import begun, ended
+from tests.speaking.lines import PATIENCE
+from tests.web.conftest import Room
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from playwright.sync_api import Browser
 
-    from web.conftest import Window
+    from tests.web.conftest import Window
 
 pytestmark = pytest.mark.slow
 HELLO = "Hello world\n"
@@ -69,9 +69,8 @@ class Agent:
 
     async def _connected(self) -> None:
         import httpx2
-        from mcp.client.streamable_http import streamable_http_client
-
         from mcp import Client
+        from mcp.client.streamable_http import streamable_http_client
 
         async with (
             httpx2.AsyncClient(headers=self._headers, timeout=PATIENCE) as http,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from formats.pictures import png
-from web.clipboards import DOCS, DOCS_MARKDOWN, PAGE, PAGE_MARKDOWN, WORD, WORD_MARKDOWN
-from web.conftest import PATIENCE_MS
-from web.test_accessible import serious
+from tests.formats.pictures import png
+from tests.web.clipboards import DOCS, DOCS_MARKDOWN, PAGE, PAGE_MARKDOWN, WORD, WORD_MARKDOWN
+from tests.web.conftest import PATIENCE_MS
+from tests.web.test_accessible import serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from web.conftest import Room, Window
+    from tests.web.conftest import Room, Window
 
 pytestmark = pytest.mark.slow
 

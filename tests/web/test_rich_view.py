@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.serving import begun
-from web.test_accessible import serious
+from tests.server.serving import begun
+from tests.web.test_accessible import serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-    from web.conftest import Room, Window
+    from tests.web.conftest import Room, Window
 
 pytestmark = pytest.mark.slow
 STORY = """---

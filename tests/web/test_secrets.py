@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 STORY = "# The Lamp\n\nThe lighthouse had been dark for eleven years.\n"
@@ -46,7 +46,7 @@ def test_a_name_that_is_taken_is_refused_in_words(room: Room):
     page.keyboard.press("F2")
     page.get_by_label("Path").fill("taken.md")
     page.keyboard.press("Enter")
-    page.get_by_text("taken.md", exact=False).filter(has_text="already there").first.wait_for()
+    page.get_by_text("taken.md", exact=False).filter(has_text="already exists").first.wait_for()
     assert (room.disk("taken.md"), room.disk("mover.md")) == (STORY, "x\n")
     room.opened[-1].wrong.clear()  # the browser itself notes every answer of 409
 

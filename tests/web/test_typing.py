@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.serving import begun
+from tests.server.serving import begun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from web.conftest import Room
+    from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
 STORY = "# The Lamp\n\nThe lighthouse had been dark for eleven years.\n\nThen she went to look for the keys.\n"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from redraft.text.diff.line_diff import diff_lines
 from redraft.text.lines import count_lines, split_lines
 from redraft.workspace.past_texts import BlamedLines, Revision, blame_lines, group_blamed_lines
-from workspace.folder import AGENT, PERSON, agent_writes, person_writes
+from tests.workspace.folder import AGENT, PERSON, agent_writes, person_writes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d"]), max_size=12).map("".join)
 HISTORIES = st.lists(st.tuples(st.none() | st.integers(1, 9), TEXTS), max_size=8)

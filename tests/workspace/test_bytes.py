@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.text.edits import Change, Edit
-from workspace.folder import (
+from tests.conftest import TORTURE
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     agent_writes,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 LATIN_1 = "caf\xe9 cr\xe8me\r\n".encode("latin-1")
 ON_DISK = settings(max_examples=1000 if TORTURE else 40)

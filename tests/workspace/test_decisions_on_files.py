@@ -12,7 +12,7 @@ from redraft.review.review import Review
 from redraft.review.runs import USER, Run
 from redraft.workspace.draft import FILE_HUNK, Draft
 from redraft.workspace.turns.plan import Plan
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     agent_writes,
@@ -28,7 +28,7 @@ from workspace.folder import (
 if TYPE_CHECKING:
     from redraft.history.turns import TurnRecord
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 pytestmark = pytest.mark.covers("RD-review-files")
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from workspace.folder import AGENT, PERSON, POEM, agent_writes, person_writes, replaced, turn_of, type_at_end
+from tests.workspace.folder import AGENT, PERSON, POEM, agent_writes, person_writes, replaced, turn_of, type_at_end
 
 if TYPE_CHECKING:
     from redraft.workspace.events import Event
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def listen(workspace: Workspace) -> list[Event]:
@@ -74,7 +74,7 @@ def test_a_rollback_tells_its_beginning_and_how_it_ended(folder: Folder) -> None
     names = types(heard)
     assert (names[0], names[-1]) == ("checkpoint.rollback.started", "checkpoint.rollback.completed")
     workspace.undo()
-    agate, quay = (hunk.id for hunk in workspace.turn_hunks(turn.id))
+    agate, quay = (hunk.id for hunk in workspace.turn_content(turn.id).hunks())
     heard.clear()
     workspace.rollback(turn.id, "scoped_selected", [quay])
     names = types(heard)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import Refused
-from workspace.folder import AGENT, agent_writes, draft_of, hunks
+from tests.workspace.folder import AGENT, agent_writes, draft_of, hunks
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("SB-size-oversized-choice")

@@ -14,10 +14,10 @@ import pytest
 from redraft.errors import RedraftError
 from redraft.workspace.folder import identity
 from redraft.workspace.workspace import Workspace
-from workspace.folder import POEM, agent_writes, person_writes, replaced, type_at_end, working
+from tests.workspace.folder import POEM, agent_writes, person_writes, replaced, type_at_end, working
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def id_file(folder: Folder) -> Path:

@@ -9,10 +9,10 @@ import pytest
 
 from redraft.config import Limits, Settings
 from redraft.errors import Refused
-from workspace.folder import AGENT, PERSON, agent_writes, person_writes
+from tests.workspace.folder import AGENT, PERSON, agent_writes, person_writes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("RD-turn-limits", "ML-limit-actions")

@@ -13,12 +13,12 @@ from redraft.errors import ConfirmationRequired, Forbidden, Refused
 from redraft.history.turns import State
 from redraft.text.edits import Edit
 from redraft.workspace.turns.modes import MODES, STRICTNESS, WIDTH, Mode, Rule, Verdict, WriteTime, mode_by_name
-from workspace.folder import AGENT, PERSON, agent_writes, draft_of, no, numbered_names, turn_of, yes
+from tests.workspace.folder import AGENT, PERSON, agent_writes, draft_of, no, numbered_names, turn_of, yes
 
 if TYPE_CHECKING:
     from redraft.workspace.turns.modes import Action
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("SB-scope-never-auto", "ML-mode-supervised", "TK-timing-staged", "RD-decided-modes")
@@ -41,7 +41,7 @@ def test_apply_writes_at_once_and_the_difference_can_be_seen_afterwards(folder: 
     outcome = agent_writes(workspace, {"a.md": "two\n"}, mode="apply")
     assert folder.tree() == {"a.md": b"two\n"}
     assert outcome.applied == ["a.md"]
-    (hunk,) = workspace.turn_hunks(turn_of(outcome).id)
+    (hunk,) = workspace.turn_content(turn_of(outcome).id).hunks()
     assert (hunk.hunk.old_text, hunk.hunk.new_text) == ("one", "two")
     assert workspace.drafts() == []
 

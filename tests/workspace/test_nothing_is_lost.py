@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.config import Settings
 from redraft.errors import Forbidden, Refused
 from redraft.history.turns import State
@@ -16,13 +15,14 @@ from redraft.review.operations import save
 from redraft.search.index import Index
 from redraft.text.merge.three_way import merge
 from redraft.workspace.draft import Draft
-from review.drafting import documents, reviews
-from workspace.folder import AGENT, agent_writes, draft_of, fresh_folder, hunks, type_at_end, type_over, working
+from tests.conftest import TORTURE
+from tests.review.drafting import documents, reviews
+from tests.workspace.folder import AGENT, agent_writes, draft_of, fresh_folder, hunks, type_at_end, type_over, working
 
 if TYPE_CHECKING:
     from redraft.review.review import Review
-    from review.drafting import Typist
-    from workspace.folder import Folder
+    from tests.review.drafting import Typist
+    from tests.workspace.folder import Folder
 
 LINES = "one\ntwo\nthree\n"
 
@@ -171,7 +171,7 @@ def test_taking_back_all_hunks_of_a_creation_takes_the_file_away(folder: Folder)
     workspace = folder.open()
     with workspace.turn(AGENT, "create", mode="apply") as turn:
         turn.create("new.md", LINES)
-    ids = [hunk.id for hunk in workspace.turn_hunks(1)]
+    ids = [hunk.id for hunk in workspace.turn_content(1).hunks()]
     assert not workspace.rollback(1, "scoped_selected", ids).conflicts
     assert "new.md" not in folder.tree()
 
@@ -181,12 +181,12 @@ def test_a_merging_turn_does_not_write_unsaved_typing_as_its_own(folder: Folder)
     folder.put("a.md", "")
     workspace = folder.open()
     type_at_end(workspace, "a.md", "TYPED")
-    with pytest.raises(Refused, match="not saved"):
+    with pytest.raises(Refused, match="unsaved or undecided"):
         agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
     assert folder.text("a.md") == ""
     workspace.save("a.md")
     agent_writes(workspace, {"a.md": "by the agent\nTYPED"}, mode="merge")
-    workspace.rollback(2, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(2)])
+    workspace.rollback(2, "scoped_selected", [hunk.id for hunk in workspace.turn_content(2).hunks()])
     assert folder.text("a.md") == "TYPED"
 
 

@@ -15,7 +15,7 @@ from redraft.files.stat_cache import file_system
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from redraft.workspace import documents
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -461,7 +461,7 @@ def test_another_programs_turn_is_undone_whatever_became_of_the_conflict(folder:
         workspace.settle("a.md", hunk.id, "Emerald")
     conflicts = workspace.undo(number).conflicts
     if decided == "taken":
-        assert [clash.reason for clash in conflicts] == ["the same words were changed again since"]
+        assert [clash.reason for clash in conflicts] == ["the same words have been changed since"]
         assert folder.text("a.md") == replaced(POEM, Ember="Emerald")
         return
     assert not conflicts

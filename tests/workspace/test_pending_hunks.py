@@ -8,7 +8,7 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     OTHER_AGENT,
     PERSON,
@@ -21,7 +21,7 @@ from workspace.folder import (
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 LINES = "one two three\n\nmiddle\n\nlast line\n"
 
@@ -130,7 +130,7 @@ def test_a_merging_turn_over_a_conflict_is_refused_and_loses_no_typing(folder: F
     before = draft_of(workspace, "a.md")
     turn = workspace.turn(OTHER_AGENT, "Over it", mode="merge")
     turn.write("a.md", working(workspace, "a.md").replace("PERSON", "OTHER"), turn.read("a.md").version)
-    with pytest.raises(Refused, match="not saved or not decided yet"):
+    with pytest.raises(Refused, match="unsaved or undecided"):
         turn.commit()
     assert draft_of(workspace, "a.md") == before
     assert folder.text("a.md") == LINES
@@ -161,7 +161,7 @@ def test_a_turn_is_written_or_waits_but_not_both(folder: Folder) -> None:
     with workspace.turn(AGENT, "Move", mode="propose") as turn:
         turn.move("a.md", "moved.md", turn.read("a.md").version)
     change = {"moved.md": LINES.upper(), "b.md": LINES.upper()}
-    with pytest.raises(Refused, match="waits for a decision itself"):
+    with pytest.raises(Refused, match="is itself waiting for a decision"):
         agent_writes(workspace, change, mode="apply")
     assert folder.tree() == {"a.md": LINES.encode(), "b.md": LINES.encode()}
     assert agent_writes(workspace, {"moved.md": LINES.upper()}, mode="apply").proposed == ["moved.md"]
@@ -182,7 +182,7 @@ def moved_after_discarding(folder: Folder) -> Workspace:
 def test_undo_brings_no_second_draft_of_a_file_that_is_to_be_moved(folder: Folder) -> None:
     workspace = moved_after_discarding(folder)
     taken = workspace.undo(1)
-    assert [clash.reason for clash in taken.conflicts] == ["the document stands at moved.md now"]
+    assert [clash.reason for clash in taken.conflicts] == ["the document is now at moved.md"]
     assert [draft.key for draft in workspace.drafts()] == ["moved.md"]
     workspace.undo(2)
     workspace.undo(1)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.pictures import GIF, IMPOSTORS, png
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import name_fault
 from redraft.formats.pictures import MAX_PICTURE
 from redraft.workspace.pictures import safe_stem
-from workspace.folder import PERSON
+from tests.formats.pictures import GIF, IMPOSTORS, png
+from tests.workspace.folder import PERSON
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import RedraftError, Refused
-from workspace.folder import AGENT, PERSON, draft_of, yes
+from tests.workspace.folder import AGENT, PERSON, draft_of, yes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("RD-files-no-replace", "ML-move-overwrite")

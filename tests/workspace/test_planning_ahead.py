@@ -10,13 +10,13 @@ import pytest
 from redraft.errors import RedraftError
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import load_registry
-from workspace.folder import AGENT, fresh_folder, type_at_end, type_over, working
+from tests.workspace.folder import AGENT, fresh_folder, type_at_end, type_over, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
     Meanwhile = Callable[[Folder, Workspace], object]
 

@@ -11,7 +11,7 @@ from redraft.errors import Refused
 from redraft.history.turns import State
 from redraft.text.edits import Change, Edit
 from redraft.workspace.document import content_hash
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     POEM,
     agent_writes,
@@ -25,7 +25,7 @@ from workspace.folder import (
 )
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 TWO = replaced(POEM, Amber="Agate", Jetty="Quay")

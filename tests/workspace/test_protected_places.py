@@ -8,12 +8,12 @@ import pytest
 
 from redraft.errors import Forbidden, Refused
 from redraft.text.edits import Change, Edit
-from workspace.folder import AGENT, PERSON, type_over, yes
+from tests.workspace.folder import AGENT, PERSON, type_over, yes
 
 if TYPE_CHECKING:
     from redraft.history.turns import Author
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n"
 INTERNAL = (".git/config", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/HEAD", ".redraft/id", ".redraft/x.md")

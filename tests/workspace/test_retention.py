@@ -10,7 +10,7 @@ import pytest
 from redraft.config import Settings
 from redraft.errors import Refused
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     DAY,
     PERSON,
@@ -27,7 +27,7 @@ from workspace.folder import (
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def stored(workspace: Workspace) -> int:

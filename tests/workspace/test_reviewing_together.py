@@ -8,7 +8,7 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     OTHER_AGENT,
     POEM,
@@ -25,7 +25,7 @@ from workspace.folder import (
 )
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 TWO = replaced(POEM, Amber="Agate", Jetty="Quay")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.history.store import Store
 from redraft.history.turns import State
 from redraft.text.edits import Change
-from workspace.folder import (
+from tests.conftest import TORTURE
+from tests.workspace.folder import (
     AGENT,
     POEM,
     WORDS,
@@ -32,14 +32,14 @@ from workspace.folder import (
 if TYPE_CHECKING:
     from redraft.workspace.undo.rollback import TurnHunk
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 THREE = replaced(POEM, Amber="Agate", Ember="Flame", Jetty="Quay")
 
 
 def hunk_ids(workspace: Workspace, turn: int, *words: str) -> list[str]:
     found: list[TurnHunk] = [
-        hunk for hunk in workspace.turn_hunks(turn) if any(word in hunk.hunk.new_text for word in words)
+        hunk for hunk in workspace.turn_content(turn).hunks() if any(word in hunk.hunk.new_text for word in words)
     ]
     assert len(found) == len(words)
     return [hunk.id for hunk in found]
@@ -235,7 +235,7 @@ def test_a_checkpoint_has_per_file_its_snapshots_hash_the_hunks_and_what_takes_t
     for step in workspace.show(turn.id).files:
         assert step.before is not None
         assert Store(workspace.database).get(step.before).decode() == {"a.md": POEM, "b.md": "one\n"}[step.path]
-        mine = [hunk for hunk in workspace.turn_hunks(turn.id) if hunk.path == step.path]
+        mine = [hunk for hunk in workspace.turn_content(turn.id).hunks() if hunk.path == step.path]
         assert all(hunk.id.startswith("h_") for hunk in mine)
         back = Change(tuple(hunk.hunk.edit for hunk in mine)).invert()
         assert back.apply(folder.text(step.path)) == {"a.md": POEM, "b.md": "one\n"}[step.path]
@@ -305,12 +305,12 @@ def test_a_scoped_rollback_takes_back_just_what_was_chosen(changed: set[str], da
             person_writes(workspace, {"a.md": replaced(new, **{word: f"{word}-mine" for word in later})})
         wanted = [
             hunk.id
-            for hunk in workspace.turn_hunks(turn.id)
+            for hunk in workspace.turn_content(turn.id).hunks()
             if any(f"{word}-agent" in hunk.hunk.new_text for word in chosen)
         ]
         taken_words = {
             word
-            for hunk in workspace.turn_hunks(turn.id)
+            for hunk in workspace.turn_content(turn.id).hunks()
             if hunk.id in wanted
             for word in changed
             if f"{word}-agent" in hunk.hunk.new_text
@@ -328,7 +328,7 @@ def test_a_scoped_rollback_loses_and_doubles_no_words_that_the_turn_left_standin
     folder.put("a.md", before)
     workspace = folder.open()
     number = turn_of(agent_writes(workspace, {"a.md": after}, mode="apply")).id
-    for hunk in workspace.turn_hunks(number):
+    for hunk in workspace.turn_content(number).hunks():
         assert not workspace.rollback(number, "scoped_selected", [hunk.id]).conflicts
         assert folder.text("a.md").count("TYPED") == folder.text("a.md").count("and so on") == 1
     assert folder.text("a.md") == before
@@ -346,7 +346,7 @@ def test_a_creation_that_is_rolled_back_under_typing_leaves_the_typing(folder: F
     if to_be_deleted:
         with workspace.turn(AGENT, "Delete it", mode="propose") as turn:
             turn.delete("a.md", turn.read("a.md").version)
-    ids = [hunk.id for hunk in workspace.turn_hunks(number)]
+    ids = [hunk.id for hunk in workspace.turn_content(number).hunks()]
     assert workspace.rollback(number, "scoped_selected", ids).conflicts == []
     assert "TYPED" in draft_of(workspace, "a.md").review.to_save
     assert folder.tree() == {}
@@ -361,7 +361,7 @@ def test_undo_after_a_rollback_takes_back_only_what_is_left(folder: Folder, type
         type_over(workspace, "a.md", "one", "o7ne")
     text = working(workspace, "a.md")
     turn = turn_of(agent_writes(workspace, {"a.md": text.replace("two three ", "")}, mode="apply"))
-    ids = [hunk.id for hunk in workspace.turn_hunks(turn.id)]
+    ids = [hunk.id for hunk in workspace.turn_content(turn.id).hunks()]
     assert workspace.rollback(turn.id, "scoped_selected", ids).conflicts == []
     if typed == "inside and saved":
         type_over(workspace, "a.md", "two", "tw7o")

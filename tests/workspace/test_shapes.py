@@ -8,11 +8,11 @@ import pytest
 
 from redraft.workspace.shapes import draft_shape
 from redraft.workspace.turns.decisions import undecided_hunks
-from workspace.folder import AGENT, OTHER_AGENT, agent_writes
+from tests.workspace.folder import AGENT, OTHER_AGENT, agent_writes
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def told(workspace: Workspace) -> dict[str, int | None]:

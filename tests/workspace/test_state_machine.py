@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from conftest import TORTURE
 from redraft.errors import RedraftError, Refused, Stale
 from redraft.history.turns import State
 from redraft.text.edits import Change, Edit
 from redraft.workspace.authors import PERSON
-from review.drafting import check_invariants, documents
-from workspace.desk import AGENT, PLACES, Watched, expect, has_conflict, naive_own_text
-from workspace.folder import yes
+from tests.conftest import TORTURE
+from tests.review.drafting import check_invariants, documents
+from tests.workspace.desk import AGENT, PLACES, Watched, expect, has_conflict, naive_own_text
+from tests.workspace.folder import yes
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
@@ -358,7 +358,7 @@ class Desk(RuleBasedStateMachine):
         if not turns:
             return
         number = data.draw(st.sampled_from(turns))
-        hunks = [hunk.id for hunk in self._at(program).turn_hunks(number)]
+        hunks = [hunk.id for hunk in self._at(program).turn_content(number).hunks()]
         if hunks:
             chosen = data.draw(st.lists(st.sampled_from(hunks), min_size=1, unique=True))
             self._at(program).rollback(number, "scoped_selected", chosen)

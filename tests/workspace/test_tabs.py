@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.errors import Refused
 from redraft.history.reviews import Reviews
 from redraft.text.edits import Change, Edit
 from redraft.workspace.tabs import FOLD_AFTER
-from workspace.folder import (
+from tests.conftest import TORTURE
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -27,7 +27,7 @@ from workspace.folder import (
 )
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("TK-tab-id-stable")
@@ -184,7 +184,7 @@ def test_typing_is_folded_now_and_then_and_none_of_it_is_lost(folder: Folder) ->
     for number in range(FOLD_AFTER * 2 + 5):
         type_at_end(workspace, "a.md", f"{number} ")
         expected += f"{number} "
-        assert len(Reviews(workspace.database).typing("a.md")) <= FOLD_AFTER
+        assert len(Reviews(workspace.database).typing_of("a.md")) <= FOLD_AFTER
         if number % FOLD_AFTER in (0, 1, FOLD_AFTER - 1):
             assert working(folder.open(), "a.md") == expected
     assert working(workspace, "a.md") == expected

@@ -8,7 +8,7 @@ import pytest
 
 from redraft.errors import Refused
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def edit(workspace: Workspace) -> None:
@@ -266,7 +266,7 @@ def test_taking_a_creation_back_takes_the_folders_made_for_it_away(folder: Folde
     elif take_back == "restore":
         workspace.restore(1)
     else:
-        workspace.rollback(1, "scoped_selected", [hunk.id for hunk in workspace.turn_hunks(1)])
+        workspace.rollback(1, "scoped_selected", [hunk.id for hunk in workspace.turn_content(1).hunks()])
     found = {path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*")}
     assert found - {".redraft", ".redraft/id"} == {"mine", "full", "full/other.md"}
     workspace.undo(2)

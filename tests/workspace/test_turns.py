@@ -9,10 +9,10 @@ import pytest
 from redraft.errors import ConfirmationRequired, Refused, Stale
 from redraft.history.turns import State
 from redraft.text.edits import Change, Edit
-from workspace.folder import AGENT, PERSON, agent_writes, person_writes, turn_of, working, yes
+from tests.workspace.folder import AGENT, PERSON, agent_writes, person_writes, turn_of, working, yes
 
 if TYPE_CHECKING:
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 @pytest.mark.covers("ML-err-rollback", "TK-turn-staged", "TK-turn-failed")

@@ -15,7 +15,7 @@ from redraft.files.locks import folder_lock
 from redraft.history import database as module
 from redraft.history.database import is_truncated
 from redraft.text.edits import Change, Edit
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -32,7 +32,7 @@ from workspace.folder import (
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def test_each_sees_the_others_turns_decisions_typing_and_tabs(folder: Folder) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.history.turns import State
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     POEM,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def create(workspace: Workspace) -> None:
@@ -168,7 +168,7 @@ def test_a_hunk_that_came_back_and_was_accepted_is_not_proposed_away_again(folde
     workspace.accept({"a.md": None if both else [hunk_with(workspace, "a.md", "Agate").id]})
     shown = working(workspace, "a.md")
     taken = workspace.undo(3)
-    assert [clash.reason for clash in taken.conflicts] == ["the same words were changed or decided again since"]
+    assert [clash.reason for clash in taken.conflicts] == ["the same words have been changed or decided since"]
     assert working(workspace, "a.md") == shown == replaced(POEM, Amber="Agate", Jetty="Quay")
     assert "Agate" in folder.text("a.md")
 
@@ -259,7 +259,7 @@ def test_undo_of_a_move_keeps_a_document_that_was_proposed_in_the_old_place(fold
         turn.create("a.md", "new\n")
     type_at_end(workspace, "a.md", "TYPED here too\n")
     taken = workspace.undo(1)
-    assert "another document stands at a.md by now" in [clash.reason for clash in taken.conflicts]
+    assert "there is now another document at a.md" in [clash.reason for clash in taken.conflicts]
     assert working(workspace, "a.md") == "new\nTYPED here too\n"
     assert working(workspace, "b.md") == replaced(POEM, Amber="Amber TYPED")
 
@@ -303,7 +303,7 @@ def test_undo_of_a_move_is_refused_where_another_document_is_to_be_made_in_the_o
         turn.create("a.md", "Another.\n")
     refused = workspace.undo(1)
     assert refused.turn is None
-    assert [clash.reason for clash in refused.conflicts] == ["another document stands at a.md by now"]
+    assert [clash.reason for clash in refused.conflicts] == ["there is now another document at a.md"]
     assert working(workspace, "b/c.md") == replaced(POEM, Ember="Emerald")
 
 

@@ -13,7 +13,7 @@ from redraft.errors import Stale
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from redraft.workspace.document import Document, version_of
-from workspace.folder import (
+from tests.workspace.folder import (
     AGENT,
     PERSON,
     agent_writes,
@@ -27,7 +27,7 @@ from workspace.folder import (
 
 if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 def is_valid(workspace: Workspace, path: str, version: str) -> bool:

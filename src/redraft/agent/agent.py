@@ -93,12 +93,12 @@ class Agent:
         """Begin a job; it is `queued` when this returns. Rows are pinned to the session unless they say otherwise. The
         job works on `document` where a call names none, else on what the person who asks has in front of them."""
         if not instruction.strip() or len(instruction) > MAX_INSTRUCTION:
-            raise Refused(f"An instruction has 1 to {MAX_INSTRUCTION} characters.", field="instruction")
+            raise Refused(f"An instruction must have 1 to {MAX_INSTRUCTION} characters.", field="instruction")
         check_text(instruction)
         session = self.store.sessions.get(session_id)
         busy = next((job for job in self.store.jobs.of_session(session_id) if job.status in BUSY), None)
         if busy is not None:
-            raise Refused(f"A job is under way in this session: {busy.id}.", code="conflict", job_id=busy.id)
+            raise Refused(f"A job is already running in this session: {busy.id}.", code="conflict", job_id=busy.id)
         if (order := parse_memory_command(instruction)) is not None:
             return self._remember(session, instruction, order)
         config, allowed = {"profile": self.environment.limits.profile, **(tool_config or {})}, self._allowed_mode(mode)
@@ -204,7 +204,7 @@ class Agent:
         return job
 
     def wait(self, job_id: str, timeout: float | None = None) -> Job:
-        """Wait until this process is done with a job; gives it as it stands then."""
+        """Wait until this process is done with a job; returns it as it stands then."""
         self._runner.wait(job_id, timeout)
         return self.store.jobs.get(job_id)
 

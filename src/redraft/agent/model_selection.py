@@ -50,16 +50,28 @@ class Models:
             return self.offline()
         if name:
             return self._make_router(RoutingSettings(agent_mode=self._side_of(name), fallback=False), name, trace)
-        local = self.routing.local or self._first(on_this_machine=True)
-        remote = self.routing.remote or self._first(on_this_machine=False)
-        wanted = {"local": (local,), "remote": (remote,), "hybrid_auto": (local, remote)}[self.routing.agent_mode]
-        if not any(wanted):
+        local, remote = self._sides()
+        wanted = self.default_names
+        if not wanted:
             return self.offline()
         if self.routing.agent_mode == "hybrid_auto" and not local:
             return self._make_router(RoutingSettings(agent_mode="remote", fallback=False), remote, trace)
         # One that the mode does not want may be unusable here, for want of a key or a file.
         near, far = (self._make(side) if side in wanted else None for side in (local, remote))
         return RoutedProvider(self.routing, local=near, remote=far, trace=trace)
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        """The names of the models that answer where none is named; none for the assistant without a model."""
+        local, remote = self._sides()
+        wanted = {"local": (local,), "remote": (remote,), "hybrid_auto": (local, remote)}[self.routing.agent_mode]
+        return tuple(name for name in wanted if name)
+
+    def _sides(self) -> tuple[str, str]:
+        return (
+            self.routing.local or self._first(on_this_machine=True),
+            self.routing.remote or self._first(on_this_machine=False),
+        )
 
     def offline(self) -> Provider:
         """The assistant that needs no model, where none is named, set up or found by a key."""
@@ -83,9 +95,7 @@ class Models:
             self._make(name)  # which says what there is
         here = entry is not None and is_local(entry)
         if not here and self.routing.agent_mode == "local":
-            raise ProviderError(
-                f"The settings keep documents on this machine; {name!r} is elsewhere.", kind="unavailable"
-            )
+            raise ProviderError(f"The settings keep documents on this machine; {name!r} is remote.", kind="unavailable")
         return "local" if here else "remote"
 
     def _first(self, *, on_this_machine: bool) -> str:

@@ -1,4 +1,4 @@
-"""The command line. This module imports next to nothing, so that `redraft --version` answers at once."""
+"""The command line. This module imports almost nothing, so that `redraft --version` is fast."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ VERSION_OPTION = "--version"
 
 
 def tune_garbage_collection() -> None:
-    """Look for garbage as often as a program needs that imports much and lives on, and never while it ends.
+    """Tune garbage collection for a long-running program with many imports, and turn it off during shutdown.
 
-    By default Python looks every 700 objects and once more at the end: a third of the time in which a server starts and
-    stops. The system takes the memory back anyway.
+    By default Python collects every 700 objects and once more at exit, which takes a third of a server's start and stop
+    time. The system frees the memory anyway.
     """
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and give its exit status."""
+    """Run one command and return its exit status."""
     given = sys.argv[1:] if arguments is None else arguments
     tune_garbage_collection()
     try:

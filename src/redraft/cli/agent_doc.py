@@ -1,4 +1,4 @@
-"""The command `agent-doc`. This module imports next to nothing, so that `--version` and `outline` answer at once."""
+"""The command `agent-doc`. This module imports almost nothing, so that `--version` and `outline` answer at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DOUBTFUL = (b"\0", b"KEY", b"-Key-", b"Cookie File")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and give its exit status."""
+    """Run one command and return its exit status."""
     given = sys.argv[1:] if arguments is None else arguments
     tune_garbage_collection()
     try:
@@ -42,8 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _outline(words: list[str]) -> bytes | None:
-    """The outline of a plain call, without the machinery of commands, which takes longer to load than the answer to
-    find; None where there is anything to explain, a further name to look at, or a terminal to take care of."""
+    """Print the outline for a simple call without loading the command framework, which takes longer than the outline
+    itself. None if there is an error, another argument, or a terminal to write to."""
     names = [word for word in words if word != "--json"]
     if len(names) != 1 or names[0].startswith("-") or sys.stdout.isatty():
         return None
@@ -61,8 +61,8 @@ def _outline(words: list[str]) -> bytes | None:
 
 
 def _is_plainly_prose(name: str, data: bytes) -> bool:
-    """Whether a file is no secret beyond doubt, told without the rules for secrets, which take too long to load. Any
-    doubt is theirs to settle: a dot in front, an underscore, a word that keys have."""
+    """Whether a file is clearly not a secret, without loading the secret rules, which takes too long. In case of doubt
+    (a leading dot, an underscore, a word common in key names) the answer is no and the rules decide."""
     place, suffix = os.path.splitext(os.path.realpath(name).lower())
     if suffix != ".md" or not place.isascii() or "." in place or "keyrings" in place:
         return False

@@ -1,4 +1,4 @@
-"""What a command is: its words, its options, what it does; and the call in which it does it."""
+"""A command (its words, its options, what it does) and one invocation of it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from redraft.cli.screen import Screen
     from redraft.workspace.workspace import Workspace
 
-CONFLICTS = 1  # the exit status of a command that did what it could and names what it could not
+CONFLICTS = 1  # the exit status of a command that did only part of its work and names the rest
 
 # SQLite's largest integer has 19 digits; no history has that many turns.
 MAX_TURN_DIGITS = 18
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors like all others, so that they too can be told as JSON."""
+    """A parser that raises our errors, so that they can also be printed as JSON."""
 
     def error(self, message: str) -> NoReturn:
         raise Refused(f"{message[:1].upper()}{message[1:]}. See `{self.prog} --help`.")
@@ -52,8 +52,10 @@ class Command:
             allow_abbrev=False,
         )
         self.configure(parser)
-        parser.add_argument("--folder", metavar="F", default=".", help="the folder to work in (default: this one)")
-        parser.add_argument("--json", action="store_true", help="answer in JSON, failures too")
+        parser.add_argument(
+            "--folder", metavar="F", default=".", help="the folder to work in (default: the current one)"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON, errors included")
         return parser
 
 
@@ -72,7 +74,7 @@ class Invocation:
 
     @contextmanager
     def workspace(self, *, mode: str | None = None) -> Generator[Workspace]:
-        """The folder, open; what the person should know of its state is told at the end, unless the command did."""
+        """Open the folder. Its notices are printed at the end, unless the command printed them."""
         from redraft.runtime import open_workspace
 
         if not os.path.lexists(self.folder):
@@ -90,7 +92,7 @@ class Invocation:
                         self.screen.remark(f"note: {notice}")
 
     def emit(self, payload: Mapping[str, Any]) -> None:
-        """The answer in JSON; that of a folder always carries its notices."""
+        """Print the answer as JSON; an answer about a folder always includes its notices."""
         notices = {} if self._workspace is None else {"notices": self._workspace.notices}
         self.screen.emit({**payload, **notices})
 
@@ -102,33 +104,37 @@ class Invocation:
         return join(["redraft", *words, *folder])
 
     def confirm(self, what: str, paths: list[str]) -> bool:
-        """Whether the person agrees: by `--yes`, or by answering; asked only where there is a person to answer."""
+        """Whether the person agrees, by `--yes` or by answering; asks only if there is a terminal."""
+        from redraft.workspace.turns.modes import describe_action
+
         if self.arguments.yes:
             return True
         if self.screen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise ConfirmationRequired(f"This would {what}. Repeat it with --yes to agree.", action=what, paths=paths)
+            raise ConfirmationRequired(
+                f"This would {describe_action(what)}. Run it again with --yes to agree.", action=what, paths=paths
+            )
         for path in paths:
             self.screen.remark(f"  {path}")
         sys.stdout.flush()
-        sys.stderr.write(f"This would {escape(what)}. Go on? [y/N] ")
+        sys.stderr.write(f"This would {escape(describe_action(what))}. Continue? [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
 def add_paths(parser: argparse.ArgumentParser, what: str) -> None:
-    """`--path P`, any number of times; everywhere the same as to name the document itself."""
+    """Add `--path P`, which may be repeated and is the same as naming the document."""
     parser.add_argument("--path", metavar="P", action="append", default=[], help=what)
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="agree in advance, instead of being asked")
+    parser.add_argument("--yes", action="store_true", help="agree without being asked")
 
 
 def turn_number(text: str) -> int:
-    """A turn as people write it: 12, or #12."""
+    """Parse a turn number: 12 or #12."""
     digits = text.removeprefix("#")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= MAX_TURN_DIGITS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no turn; `redraft turns` lists their numbers")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a turn number; `redraft turns` lists them")
     return int(digits)
 
 

@@ -1,4 +1,4 @@
-"""How turns and pending documents are told to people, in words. For machines, see `workspace.shapes`."""
+"""How turns and pending documents are shown to people, as text. For machines, see `workspace.shapes`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATE_STYLES = {"proposed": YELLOW, "applied": GREEN, "discarded": DIM, "undone"
 AUTHOR_STYLES = {"agent": CYAN, "user": GREEN, "mixed": YELLOW, "none": DIM}
 AUTHOR_WORDS = {"agent": "agent's", "user": "your own", "mixed": "agent's and yours", "none": "unchanged"}
 # Where the person typed nothing, it is another program, or another agent, that wrote at the agent's words.
-ANOTHERS_WORDS = "agent's and another's"
+ANOTHERS_WORDS = "agent's and another program's"
 
 
 def author_words(hunk: ReviewHunk) -> str:
@@ -38,7 +38,7 @@ MAX_TITLE_IN_A_LINE = 72
 
 
 def document_changes(workspace: Workspace, turn: TurnRecord) -> list[dict[str, Any]]:
-    """What became of each document in a turn, or would: created, modified, moved, deleted, or only decided about."""
+    """What a turn did (or would do) to each document: created, modified, moved, deleted, or only decided."""
     left = {step.moved_from for step in turn.files}
     found = [
         {"path": step.path, "action": step.action, "moved_from": step.moved_from}
@@ -134,7 +134,7 @@ def describe_hunks(draft: Draft) -> str:
     return f"{pluralize(authors.total(), 'hunk')}: {by_author}"
 
 
-# A change as lines to read: what goes, what comes, and on a terminal which words of them differ.
+# A change as lines to read: removed and added lines, and on a terminal the words that differ.
 
 
 CONTEXT_LINES = 2
@@ -158,7 +158,7 @@ def show_change(screen: Screen, whole: str, at: int, old: str, new: str) -> None
         _show_side(screen, "-", removed, (RED, REMOVED_WORD), ends=ends)
         _show_side(screen, "+", added, (GREEN, ADDED_WORD), ends=ends)
     if old and new and old[-1] in "\r\n" and new[-1] not in "\r\n":
-        screen.line("    ", StyledText("(no line break at the end any more)", DIM))
+        screen.line("    ", StyledText("(no newline at end of file)", DIM))
     for line in split_lines(whole[until : until + CONTEXT_REACH])[:CONTEXT_LINES]:
         screen.line("    ", StyledText(line.rstrip("\r\n"), DIM))
 

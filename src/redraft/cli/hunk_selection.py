@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HunkSelection:
-    """What was asked for. Several wishes at once narrow each other. Until `separate_paths`, `hunks` may name
+    """What was asked for. Several selectors narrow each other. Until `separate_paths`, `hunks` may name
     documents."""
 
     hunks: tuple[str, ...]
@@ -43,7 +43,7 @@ class HunkSelection:
 def select_hunks(workspace: Workspace, wish: HunkSelection) -> Choice:
     """The hunks of each document; None stands for all that can be decided in it."""
     if wish.is_empty:
-        raise Refused("Nothing is chosen: name hunks by their ids or documents, or use --turn or --all.")
+        raise Refused("Nothing is selected: name hunk ids or documents, or use --turn or --all.")
     wish = separate_paths(workspace, wish)
     choice = _by_turn(workspace, wish) if wish.turn is not None else _by_document(workspace, wish)
     return {**workspace.expand_choice(_by_id(workspace, wish.hunks, choice), wish.unit)} if wish.hunks else choice
@@ -59,7 +59,7 @@ def separate_paths(workspace: Workspace, wish: HunkSelection) -> HunkSelection:
     for name in wish.hunks:
         is_hunk = bool(match_ids(name, ids))
         if is_hunk and name in known:
-            raise Refused(f"{name} is a hunk and a document. Say --path for the document, or write more of the id.")
+            raise Refused(f"{name} is both a hunk and a document. Use --path for the document, or type more of the id.")
         is_path = name in known or (not is_hunk and ("." in name or "/" in name))
         (paths if is_path else hunks).append(name)
     return replace(wish, hunks=tuple(hunks), paths=tuple(paths))
@@ -88,7 +88,7 @@ def _by_turn(workspace: Workspace, wish: HunkSelection) -> Choice:
         path: ids for path, ids in workspace.hunks_of_turn(number).items() if not wanted or path in wanted
     }
     if not choice:
-        raise Refused(f"Nothing of turn {number} is left to decide.", code="hunk_not_found", turn=number)
+        raise Refused(f"Turn {number} has nothing left to decide.", code="hunk_not_found", turn=number)
     return choice
 
 
@@ -115,11 +115,11 @@ def match_ids(name: str, ids: Sequence[str]) -> list[str]:
 
 def _require_one(name: str, found: list[tuple[str, str]]) -> tuple[str, str]:
     if not found:
-        raise Refused(f"No hunk {name} waits for a decision.", code="hunk_not_found", hunk_id=name)
+        raise Refused(f"No hunk {name} is pending.", code="hunk_not_found", hunk_id=name)
     if len(found) == 1:
         return found[0]
     if len({hunk for _, hunk in found}) == 1:
         documents = ", ".join(path for path, _ in found)
-        raise Refused(f"{name} is in several documents: {documents}. Say which with --path.", hunk_id=name)
+        raise Refused(f"{name} is in several documents: {documents}. Choose one with --path.", hunk_id=name)
     places = ", ".join(f"{hunk} in {path}" for path, hunk in found)
-    raise Refused(f"{name} stands for several hunks: {places}. Write more of the id.", hunk_id=name)
+    raise Refused(f"{name} matches several hunks: {places}. Type more of the id.", hunk_id=name)

@@ -1,6 +1,6 @@
-"""A job while it runs, on the terminal: its words as they come, what it does, and what it asks.
+"""Follow a running job on the terminal: its text, its tool calls and its questions.
 
-Where no person sits at a terminal nothing is shown but the end, and a question is left for later.
+Without a terminal only the result is shown, and a question is left for later.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class JobFollower:
         self.job_id = ""
 
     def follow(self, job: Job) -> Job:
-        """The job as it stands when there is nothing more to wait for. Ctrl+C stops it."""
+        """Wait until there is nothing more to wait for and return the job. Ctrl+C stops it."""
         self.job_id = job.id
         end = self._agent.store.events.subscribe(self._events.put)
         try:
@@ -147,8 +147,8 @@ def _progress_line(event: JobEvent) -> str:
     if event.type == "tool.call.completed":
         return str(data["summary"])
     words = {
-        "documents.changed": "changed meanwhile: {paths}",
-        "budget.exhausted": "the limit is reached: {what}",
+        "documents.changed": "changed in the meantime: {paths}",
+        "budget.exhausted": "limit reached: {what}",
         "conflict.found": "conflict: {paths}",
         "step.invalid": "{reason}",
     }[event.type]

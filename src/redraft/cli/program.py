@@ -1,4 +1,4 @@
-"""The program: finds the command that is meant, runs it, and turns whatever happens into an exit status.
+"""The program: find the command, run it, and turn the outcome into an exit status.
 
 Only the module of the one command is loaded. Options may stand before or after the command's words.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from redraft.cli.command import Command
 
-# Where each command lives, in the order in which a newcomer meets them.
+# The module of each command, in the order shown by `--help`.
 MODULES = {
     "status": "commands.status",
     "open": "commands.open",
@@ -36,6 +36,10 @@ MODULES = {
     "usage": "commands.usage",
     "figures": "commands.usage",
     "propose": "commands.propose",
+    "run": "commands.run",
+    "views list": "commands.run",
+    "views take": "commands.run",
+    "views remove": "commands.run",
     "tool": "commands.tool",
     "mcp": "commands.mcp",
     "diff": "commands.accept",
@@ -93,6 +97,13 @@ MODULES = {
     "doc upgrade": "doc.plugin",
     "doc plugin": "doc.plugin",
 }
+# What other programs call it.
+MEANT = {
+    "find": "tool search_documents",
+    "history": "turns",
+    "log": "turns",
+    "search": "tool search_documents",
+}
 GROUPS = {words.split()[0] for words in MODULES if " " in words}
 VALUED, FLAGS, END = "--folder", ("--json",), "--"
 CLOSED_PIPE = 141  # as a program ends that the signal SIGPIPE stopped
@@ -109,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def report_failures(act: Callable[[Screen], int], *, json: bool) -> int:
-    """Run a program's act; every expected failure becomes a message and the exit status of its code."""
+    """Run a function; every expected error becomes a message and the exit status of its code."""
     ensure_streams()
     screen = Screen.standard(json=json)
     try:
@@ -134,9 +145,10 @@ def ensure_streams() -> None:
 
 
 def _report_os_error(error: OSError, screen: Screen) -> int:
-    """A failure that no room explained: of the state's own folder, or of the program's output, which has no name."""
+    """Report an OS error that no package handled: in the state folder, or in the program's output, which has no file
+    name."""
     if isinstance(error, FileNotFoundError) and error.filename is None:
-        failure = RedraftError("The folder that this command was started in is gone.")
+        failure = RedraftError("The current folder no longer exists.")
         screen.report_failure(failure)
         screen.finish()
     elif error.filename is None:
@@ -198,10 +210,13 @@ def _find_command(words: list[str]) -> str | None:
         return name or None
     if words[0] in GROUPS:
         choices = ", ".join(f"`{known}`" for known in MODULES if known.startswith(words[0] + " "))
-        raise Refused(f"Say which: {choices}.")
+        raise Refused(f"Choose one: {choices}.")
     from difflib import get_close_matches
 
-    near = get_close_matches(name, MODULES, n=1)
+    # `doc` has commands of the same name that do something else: it is named where nothing else is near.
+    meant = MEANT.get(name)
+    own = [known for known in MODULES if not known.startswith("doc ")]
+    near = [meant] if meant else get_close_matches(name, own, n=1) or get_close_matches(name, MODULES, n=1)
     hint = f"Did you mean `redraft {near[0]}`?" if near else "`redraft --help` lists them."
     raise Refused(f"There is no command {name!r}. {hint}")
 
@@ -231,4 +246,4 @@ def _print_overview(screen: Screen) -> None:
     for words in MODULES:
         screen.line("  ", StyledText(f"{words:<15}", BOLD), load_command(words).summary)
     screen.line()
-    screen.line("Every command explains itself: `redraft COMMAND --help`.")
+    screen.line("For help on a command: `redraft COMMAND --help`.")

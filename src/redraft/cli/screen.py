@@ -1,8 +1,8 @@
 """What reaches the terminal. Every text passes through `escape` here, so no command can forget it.
 
-A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds of its own.
-A document or a file name can therefore not move the cursor, retitle the window, or show itself in another order than
-it is written in. Bytes go out as they are only where nobody looks at them: into a file or a pipe.
+A line is made of parts; each part is escaped before it is coloured, and colour is all that this module adds. A document
+or a file name can therefore not move the cursor, retitle the window, or reorder text. Raw bytes are written only to a
+file or a pipe.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ _SAYS_ITSELF = ("invalid_argument", "confirmation_required", "nothing_to_undo")
 # What to type next. By what the error is about, where one of its details says so, else by its code.
 _COMMANDS: dict[tuple[str, str], str] = {
     ("not_found", "job_id"): "`redraft jobs` lists them.",
-    ("not_found", "session_id"): "`redraft jobs` names the session of each job; without --session a new one begins.",
-    ("not_found", "trash"): "`redraft trash list` lists what is.",
+    ("not_found", "session_id"): "`redraft jobs` shows the session of each job; without --session a new one starts.",
+    ("not_found", "trash"): "`redraft trash list` shows what is.",
     ("not_found", "name"): "`redraft users list` lists them.",
+    ("not_found", "view"): "`redraft views list` lists them.",
     ("not_found", "path"): "Check its name; `redraft tool list_documents` lists what is in the folder.",
     ("turn_not_found", ""): "`redraft turns` lists their numbers.",
-    ("hunk_not_found", ""): "`redraft diff` shows what waits for a decision, with its ids.",
+    ("hunk_not_found", ""): "`redraft diff` shows what is pending, with ids.",
     ("unsupported_file_type", "kind"): "Name a text file.",
-    ("unsupported_file_type", ""): "Redraft works on UTF-8 text: convert a copy of it first, for example with iconv.",
-    ("permission_denied", ""): "Change its permissions, or those of the folder that it is in.",
-    ("secret", ""): "To see it, open the folder in the app on this machine: `redraft open`. It asks first.",
-    ("model_unavailable", ""): "`redraft models` lists what is set up; docs/models.md says how.",
+    ("unsupported_file_type", ""): "Redraft works on UTF-8 text: convert a copy first, for example with iconv.",
+    ("permission_denied", ""): "Change its permissions, or those of its folder.",
+    ("secret", ""): "To see it, open the folder in the app on this machine with `redraft open`. It asks first.",
+    ("model_unavailable", ""): "`redraft models` lists the models that are set up; see docs/models.md.",
 }
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -78,7 +79,7 @@ def _escape_character(char: str) -> str:
 
 @dataclass(slots=True)
 class Screen:
-    """Where a command says what it did."""
+    """Where a command prints its output."""
 
     json: bool
     colour: bool
@@ -124,7 +125,7 @@ class Screen:
         sys.stdout.buffer.flush()
 
     def remark(self, text: str) -> None:
-        """Something beside the answer: on the standard error, so that it mixes with no output."""
+        """A remark on standard error, so that it does not mix with the output."""
         sys.stderr.write(escape(text) + "\n")
 
     def report_failure(self, error: RedraftError) -> None:
@@ -137,11 +138,11 @@ class Screen:
             self.remark(f"         {_next_step(error)}")
 
     def finish(self) -> None:
-        """Send what is still waiting; whoever reads has it, or the failure is met here and not at the very end."""
+        """Flush the output, so that a write error is handled here and not at exit."""
         sys.stdout.flush()
 
     def abandon(self) -> None:
-        """Let what is still waiting go nowhere: there is nobody left to read it."""
+        """Discard buffered output: nobody is left to read it."""
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)

@@ -148,7 +148,7 @@ class AtomicWrite:
             except OSError as error:
                 self._withdraw()
                 if isinstance(error, FileExistsError):
-                    raise Refused(f"{self.path} is already there.", code="already_exists", path=self.path) from error
+                    raise Refused(f"{self.path} already exists.", code="already_exists", path=self.path) from error
                 raise
             self._done = True
 

@@ -57,7 +57,7 @@ def _open(state: str | os.PathLike[str] | int, name: str) -> int:
     except Refused as error:
         if error.code != "not_found":
             raise
-        message = "The folder in which Redraft keeps its state is gone, and cannot be made."
+        message = "Redraft's state folder is gone and cannot be created."
         raise RedraftError(message, code="io_error") from error
 
 
@@ -88,6 +88,6 @@ def _acquire(fd: int, name: str, exclusive: bool, timeout: float) -> None:
                     raise
         left = deadline - time.monotonic()
         if left <= 0:
-            raise Busy(f"Another process has held this folder for {timeout:g} seconds.", timeout=timeout)
+            raise Busy(f"Another process has locked this folder for {timeout:g} seconds.", timeout=timeout)
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, _LONGEST_PAUSE)

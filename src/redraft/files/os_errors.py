@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _SENTENCES = {
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
+    errno.EDQUOT: "the disk quota is exceeded",
     errno.EROFS: "the disk is read-only",
     errno.EIO: "the disk reports an error",
     errno.EMFILE: "this process has too many files open",
     errno.ENFILE: "the machine has too many files open",
     errno.EFBIG: "the file would be larger than allowed",
-    errno.EBUSY: "the system is using it",
+    errno.EBUSY: "it is in use by the system",
 }
 _DENIED = {errno.EACCES, errno.EPERM}
 
@@ -40,10 +40,10 @@ def explain(error: OSError, act: str, path: str) -> RedraftError:
     if code == errno.ENXIO:
         return not_a_file(path, "a socket or a device")
     if code == errno.ENAMETOOLONG:
-        return Refused(f"The disk does not take a name as long as {path}.", code="invalid_path", path=path)
+        return Refused(f"The file system does not allow a name as long as {path}.", code="invalid_path", path=path)
     name = errno.errorcode.get(code, str(code))
     if code in _DENIED:
-        message = f"Cannot {act} {path}: the system does not permit it."
+        message = f"Cannot {act} {path}: permission denied."
         return RedraftError(message, code="permission_denied", path=path, errno=name)
     reason = _SENTENCES.get(code) or (error.strerror or "the system failed").lower()
     return RedraftError(f"Cannot {act} {path}: {reason}.", code="io_error", path=path, errno=name)
@@ -51,7 +51,7 @@ def explain(error: OSError, act: str, path: str) -> RedraftError:
 
 def through_link(path: str) -> Forbidden:
     return Forbidden(
-        f"{path} is or passes through a symbolic link, which may lead out of the folder.",
+        f"{path} is or passes through a symbolic link, which may lead outside the folder.",
         code="outside_folder",
         path=path,
     )

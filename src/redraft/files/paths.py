@@ -103,7 +103,7 @@ def start_fault(raw: str) -> str | None:
     if raw[0] == "/":
         return "it is absolute"
     if raw[0] == "~":
-        return "it begins with a home folder's sign (~)"
+        return "it begins with ~"
     if raw[1:2] == ":" and raw[0].isascii() and raw[0].isalpha():
         return "it begins with a drive letter"
     return None
@@ -125,7 +125,7 @@ def name_fault(name: str) -> str | None:
     if (fault := _character_fault(name)) is not None:
         return fault
     if name[-1] in ". ":
-        return "a name ends in a dot or a blank"
+        return "a name ends in a dot or a space"
     if len(name) * 4 > MAX_NAME_BYTES and len(name.encode()) > MAX_NAME_BYTES:
         return f"a name is longer than {MAX_NAME_BYTES} bytes"
     if name.split(".", 1)[0].rstrip(" ").casefold() in _DEVICE_NAMES:
@@ -245,7 +245,7 @@ def check_agent_write(path: str) -> None:
     check_no_system_file(path)
     if not agent_may_write(path):
         raise Forbidden(
-            f"{path} is a place where text is executed or configures a program, so no agent may write it.",
+            f"{path} is executed or configures a program, so agents may not write it.",
             code="forbidden_path",
             path=path,
         )

@@ -24,9 +24,9 @@ MOST_LABEL, MOST_INDENT, MOST_KEY_LINES = 64, 64, 256
 
 # Any file beneath these is a secret: keys, tokens and sessions of other programs.
 _FOLDERS = name_set(
-    ".1password .aws .azure .bitcoin .chef .cloudflared .databricks .electrum .envs .ethereum .gcloud .git-crypt .gnupg"
-    " .gsutil .kube .mcp-auth .mozilla .oci .openai .password-store .secrets .snowflake .snowsql .ssh .terraform.d"
-    " .thunderbird .vault private-keys-v1.d"
+    ".1password .age .aws .azure .bitcoin .chef .cloudflared .databricks .electrum .envs .ethereum .gcloud .git-crypt"
+    " .gnupg .gsutil .kube .mcp-auth .mozilla .oci .openai .password-store .secrets .snowflake .snowsql .ssh"
+    " .terraform.d .thunderbird .vault private-keys-v1.d"
 )
 # A folder, and what in it is a secret: a folder of its own, or one file.
 _FOLDER_PAIRS = frozenset(
@@ -56,6 +56,7 @@ _FOLDER_PAIRS = frozenset(
         (".m2", "settings.xml"),
         (".m2", "settings-security.xml"),
         (".mc", "config.json"),
+        (".netlify", "config.json"),
         (".ngrok2", "ngrok.yml"),
         (".nuget", "nuget.config"),
         (".purple", "accounts.xml"),
@@ -68,12 +69,12 @@ _FOLDER_PAIRS = frozenset(
 
 _NAMES = name_set(
     # package managers, clouds, databases, mail
-    ".authinfo .authinfo.gpg .boto .coveralls.yml .databrickscfg .davmail.properties .dockercfg .dockerconfigjson"
-    " .esmtprc .fetchmailrc .git-credentials .htdigest .htpasswd .mbsyncrc .msmtprc .my.cnf .mylogin.cnf .netrc _netrc"
-    " .netrc.gpg .npmrc .offlineimaprc .passwd-s3fs .pgpass pgpass.conf .pypirc .rediscli_auth .s3cfg .sentryclirc"
-    " .smbcredentials .terraformrc terraform.rc .trc .twurlrc .vault-token .vault_pass .vault_pass.txt vault_pass.txt"
-    " rclone.conf .rclone.conf kaggle.json kubeconfig local.settings.json key.properties keystore.properties"
-    " wp-config.php"
+    ".authinfo .authinfo.gpg .boto .coveralls.yml .databricks.cfg .databrickscfg .davmail.properties .dockercfg"
+    " .dockerconfigjson .esmtprc .fetchmailrc .git-credentials .htdigest .htpasswd .mbsyncrc .msmtprc .my.cnf"
+    " .mylogin.cnf .netrc _netrc .netrc.gpg .npmrc .offlineimaprc .passwd-s3fs .pgpass pgpass.conf .pypirc"
+    " .rediscli_auth .s3cfg .sentryclirc .smbcredentials .terraformrc terraform.rc .trc .twurlrc .vault-token"
+    " .vault_pass .vault_pass.txt vault_pass.txt rclone.conf .rclone.conf kaggle.json kubeconfig local.settings.json"
+    " key.properties keystore.properties azureauth.json wp-config.php"
     # environments by other names than .env
     " .dev.vars .flaskenv"
     # keys and networks
@@ -308,4 +309,4 @@ def check_file_not_secret(path: str, data: bytes) -> None:
 
 def mask(name: str) -> str:
     """What is given in the place of a secret's content."""
-    return f"[{name} may hold a secret: its content is withheld]"
+    return f"[{name} may contain a secret: its content is withheld]"

@@ -66,7 +66,7 @@ def _guess(data: bytes) -> str:
 
 def _not_text(path: str, guess: str, offset: int) -> Refused:
     return Refused(
-        f"{path or 'This'} is not UTF-8 text but {guess}: byte {offset} does not fit. Nothing was changed.",
+        f"{path or 'This'} is not UTF-8 text but {guess}: byte {offset} is invalid. Nothing was changed.",
         code="unsupported_file_type",
         offset=offset,
     )

@@ -1,23 +1,27 @@
 """Components: named regions of a document, between `<!-- agent:NAME -->` and `<!-- /agent:NAME -->`.
 
-Marker text inside code (a fence that is closed, or backticks on one line) is text: documents explain themselves. A
-fence that nothing closes hides nothing, because a person may be typing it just now. Reading is strict: a marker without
+Marker text inside code (fenced, or in backticks on one line) is text: documents explain themselves. A fence that
+nothing closes hides nothing, because a person may be typing it just now; the end of a quotation or a list item closes
+what was opened there. Reading is strict: a marker without
 its partner is refused with its line, never repaired, since nobody knows where the region was meant to end.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from redraft.errors import Refused
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines, count_breaks, split_lines
+from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from redraft.text.markdown_blocks import CodeBlock
 
 Word = Literal["agent", "patch"]
 
@@ -27,9 +31,6 @@ _MARKERS = {
     for word in ("agent", "patch")
 }
 _ATTRIBUTE = re.compile(r"""([A-Za-z_][\w-]*)=("[^"]*"|'[^']*'|\S+)""")
-# A fence may stand in a quotation or a list, so what is before it is not looked at closely.
-_LEAD = re.compile(r"[ \t>]*+(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+")
-_RUNS = (re.compile("```+"), re.compile("~~~+"))
 _TICKS = re.compile(r"`+")
 
 
@@ -41,19 +42,6 @@ class Marker(NamedTuple):
     attributes: str
     start: int
     end: int
-
-
-class _Fence(NamedTuple):
-    """A line that opens or closes a fence: where it begins, where its signs do, what follows them, where it ends."""
-
-    start: int
-    at: int
-    sign: str
-    info: str
-    end: int
-
-    def closes(self, opening: str) -> bool:
-        return self.sign.startswith(opening) and not self.info.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +73,7 @@ def components(text: str) -> tuple[Component, ...]:
             found.append(Component(marker.name, marker.start, marker.end, marker.end, marker.end))
             continue
         if not waiting or waiting[-1][1].name != marker.name:
-            raise _unpaired_error(text, marker, "closes nothing that is open there")
+            raise _unpaired_error(text, marker, "closes nothing")
         place, opening = waiting.pop()
         attributes = {key: value.strip("\"'") for key, value in _ATTRIBUTE.findall(opening.attributes)}
         found[place] = Component(marker.name, opening.start, opening.end, marker.start, marker.end, attributes)
@@ -128,47 +116,21 @@ def markers(text: str, word: Word, *, in_code: bool = False) -> Iterator[Marker]
     """The markers in a text, in order; those in code only where they are asked for."""
     if f"{word}:" not in text:
         return
-    hidden = iter([] if in_code else fences(text))
+    hidden = iter([] if in_code else _closed_code(text))
     start = end = -1
     for match in _MARKERS[word].finditer(text):
         if match["close"] and match["rest"].strip():
             continue
         while end <= match.start() and (after := next(hidden, None)) is not None:
-            start, end = after
+            start, end = after.start, after.end
         if start <= match.start() < end or (not in_code and _is_in_backticks(text, match.start(), match.end())):
             continue
         yield Marker(match["name"], match["close"] is not None, match["rest"], match.start(), match.end())
 
 
-def fences(text: str) -> list[tuple[int, int]]:
-    """Where fenced code stands, its fences included: only fences that are closed."""
-    lines = _fence_lines(text)
-    longest = _longest_ahead(lines)
-    found: list[tuple[int, int]] = []
-    at = 0
-    while at < len(lines):
-        opening, at = lines[at], at + 1
-        if longest[at][opening.sign[0]] < len(opening.sign):
-            continue  # nothing closes it
-        while not lines[at].closes(opening.sign):
-            at += 1
-        found.append((opening.start, lines[at].end))
-        at += 1
-    return found
-
-
-def _fence_lines(text: str) -> list[_Fence]:
-    """The lines that begin with a fence. Runs are searched: to try a pattern at every line takes ten times as long."""
-    found: list[_Fence] = []
-    for run in _RUNS:
-        if run.pattern[:3] not in text:
-            continue
-        for signs in run.finditer(text):
-            start, end = _line(text, *signs.span())
-            info = text[signs.end() : end]
-            if _LEAD.fullmatch(text, start, signs.start()) and not (signs[0][0] == "`" and "`" in info):
-                found.append(_Fence(start, signs.start(), signs[0], info, end))
-    return sorted(found)
+def _closed_code(text: str) -> list[CodeBlock]:
+    """The fenced code that hides markers."""
+    return fences(text, frontmatter_end(text), closed=True)
 
 
 def _line(text: str, start: int, end: int) -> tuple[int, int]:
@@ -179,18 +141,6 @@ def _line(text: str, start: int, end: int) -> tuple[int, int]:
     stop = len(text) if stop < 0 else stop
     back = text.find("\r", end, stop)
     return begin, stop if back < 0 else back
-
-
-def _longest_ahead(lines: list[_Fence]) -> list[dict[str, int]]:
-    """For each place the longest fence of each sign that could close one before it; else a search for each would take
-    time quadratic in their number."""
-    ahead = [{"`": 0, "~": 0}]
-    for line in reversed(lines):
-        longest, sign = dict(ahead[-1]), line.sign[0]
-        if not line.info.strip():
-            longest[sign] = max(longest[sign], len(line.sign))
-        ahead.append(longest)
-    return ahead[::-1]
 
 
 def _is_in_backticks(text: str, start: int, end: int) -> bool:
@@ -229,9 +179,9 @@ def swap_fences(text: str) -> str:
     which somebody has just opened a fence, which the first fence of the text would close."""
     pieces: list[str] = []
     at = 0
-    for start, end in fences(text):
-        pieces += [text[at:start], _other_sign(_MARKERS["agent"].sub(_tame, text[start:end]))]
-        at = end
+    for block in _closed_code(text):
+        pieces += [text[at : block.start], _other_sign(text, block)]
+        at = block.end
     return "".join([*pieces, text[at:]])
 
 
@@ -239,32 +189,33 @@ def _tame(marker: re.Match[str]) -> str:
     return f"&lt;{marker[0][1:]}"
 
 
-def _other_sign(block: str) -> str:
-    """Fenced code with the other sign, in a run longer than any within."""
-    lines = _fence_lines(block)
-    opening, closing = lines[0], lines[-1]
-    sign = "~" if opening.sign[0] == "`" else "`"
-    if sign in opening.info:
-        return block  # backticks could not be told from those of the fence
-    longest = max((len(run[0]) for run in re.finditer(re.escape(sign) + "+", block)), default=0)
-    fence = sign * max(len(opening.sign), longest + 1)
-    inside = block[opening.at + len(opening.sign) : closing.at]
-    return block[: opening.at] + fence + inside + fence + block[closing.at + len(closing.sign) :]
+def _other_sign(text: str, block: CodeBlock) -> str:
+    """Fenced code with the other sign, in a run longer than any within, and with harmless markers."""
+    code = text[block.start : block.end]
+    before, inside = code.split(block.fence, 1)
+    sign = "~" if block.fence[0] == "`" else "`"
+    if sign in split_lines(inside)[0]:
+        return _MARKERS["agent"].sub(_tame, code)  # backticks could not be told from those of the fence
+    longest = max((len(run[0]) for run in re.finditer(re.escape(sign) + "+", code)), default=0)
+    fence = sign * max(len(block.fence), longest + 1)
+    made = code[: len(before)] + fence + inside
+    if block.closed:
+        end = len(made.rstrip(" \t\r\n"))
+        made = made[:end].rstrip(block.fence[0]) + fence + made[end:]
+    return _MARKERS["agent"].sub(_tame, made)
 
 
 def _close_fences(text: str) -> str:
-    """The text with its first open fence closed at its end: then there is no other."""
-    closed = fences(text)
-    starts = [start for start, _ in closed]
-    for line in _fence_lines(text):
-        before = bisect_right(starts, line.start) - 1
-        if before >= 0 and line.start < closed[before][1]:
-            continue
-        lead = text[line.start : line.at]
-        end = "" if text.endswith(("\n", "\r")) else "\n"
-        marks = lead.strip(" \t>") != ""  # a list's, which would begin another item
-        return f"{text}{end}{' ' * len(lead) if marks else lead}{line.sign}\n"
-    return text
+    """The text with the fence that is open at its end closed there."""
+    found = fences(text)
+    if not found or found[-1].closed or found[-1].end < len(text):
+        return text
+    block = found[-1]
+    lead = text[block.start : text.index(block.fence, block.start)]
+    # The mark of a list item would begin another.
+    lead = re.sub(r"[^ \t>]", " ", lead)
+    end = "" if text.endswith(("\n", "\r")) else "\n"
+    return f"{text}{end}{lead}{block.fence}\n"
 
 
 # Writing into a component: an entry in the place of its content, after it or before it.
@@ -306,7 +257,7 @@ def fill_component(text: str, place: Component, content: str, filling: FillOptio
         if is_undisturbed(text, result, place):
             return result
     raise Refused(
-        f"With this content the markers of the document would no longer pair; {place.name!r} was left alone.",
+        f"With this content the document's markers would no longer match; {place.name!r} was left alone.",
         code="conflict",
         component=place.name,
     )
@@ -361,7 +312,8 @@ def _unbroken(text: str) -> list[tuple[int, int]]:
         within = components(text)
     except Refused:
         within = ()
-    return sorted([*fences(text), *((each.start, each.end) for each in within)], reverse=True)
+    code = [(block.start, block.end) for block in _closed_code(text)]
+    return sorted([*code, *((each.start, each.end) for each in within)], reverse=True)
 
 
 # An agent's answer: patch blocks, one for each component that it changes, and the text around them.
@@ -404,7 +356,7 @@ def parse_answer(text: str) -> Answer:
     if answer is None:  # a fence that one block leaves open may hide the end of it
         answer = _parse_blocks(text, markers(text, "patch", in_code=True))
     if answer is None:
-        raise Refused("The answer ends within a patch block; nothing of it was used.", code="model_output_cut_off")
+        raise Refused("The answer ends inside a patch block; none of it was used.", code="model_output_cut_off")
     return answer
 
 

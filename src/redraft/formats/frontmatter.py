@@ -1,7 +1,6 @@
 """A document's frontmatter: the YAML between two lines of dashes at its very beginning.
 
-A document may also begin with a rule, so the first line within has to look like YAML: a key, a comment, or nothing. A
-field of the first level is read and changed where it stands: the rest of the block (comments, blank lines, unknown
+A field of the first level is read and changed where it stands: the rest of the block (comments, blank lines, unknown
 keys, their order and their spelling) keeps its bytes, because it is never parsed and written again.
 """
 
@@ -10,19 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BREAK = r"(?:\r\n?|\n)"
-_DASHES = r"(?:---|\.\.\.)[ \t]*(?:[\r\n]|\Z)"
-_BLANK = rf"[ \t]*(?:\#[^\r\n]*)?{_BREAK}"
-_KEY = r"[\w\"'.$@/-][^\r\n:]*:(?:[ \t\r\n]|\Z)"
-_FRONTMATTER = re.compile(
-    rf"\ufeff?---[ \t]*{_BREAK}(?=(?:{_BLANK})*+(?:{_KEY}|{_DASHES}))"
-    rf"(?:(?!{_DASHES})[^\r\n]*{_BREAK})*+(?:---|\.\.\.)[ \t]*(?:{_BREAK}|\Z)"
-)
 _FIELD = (
     r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*"
     r"""(?P<value>"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|(?!\#)[^\r\n]*?)?"""
@@ -43,12 +35,6 @@ class _Field(NamedTuple):
     value_start: int
     value_end: int
     folded: bool
-
-
-def frontmatter_end(text: str) -> int:
-    """The offset just after the frontmatter, 0 where there is none."""
-    match = _FRONTMATTER.match(text)
-    return match.end() if match else 0
 
 
 def fields(text: str) -> dict[str, str | None]:

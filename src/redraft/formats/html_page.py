@@ -58,7 +58,7 @@ def choose_signs(*texts: str) -> ChangeMarkers:
     """Four signs that occur in none of the texts."""
     free = [sign for sign in CANDIDATES if not any(sign in text for text in texts)]
     if len(free) < len(ChangeMarkers._fields):
-        raise Refused("The text uses every sign with which changes could be marked.", code="invalid_text")
+        raise Refused("The text already uses every character that could mark changes.", code="invalid_text")
     return ChangeMarkers(*free[: len(ChangeMarkers._fields)])
 
 
@@ -202,10 +202,7 @@ def tags_and_depth(html: str) -> tuple[int, int]:
     return tags, depth
 
 
-MARKED = (
-    "Proposed changes are marked: <del>what would be taken out</del>, <ins>what would be put in</ins>. "
-    "They are not accepted yet."
-)
+MARKED = "Proposed changes are marked: <del>deletions</del>, <ins>insertions</ins>. They have not been accepted yet."
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 # Characters of all pictures in a page; one that is shown often is in it as often.
 MAX_PICTURES = 40 * 1024 * 1024
@@ -337,7 +334,7 @@ def _sanitise(html: str, embed: Embed) -> str:
         room -= len(found)
         return found
 
-    def kept(tag: str, attribute: str, value: str) -> str | None:
+    def keep_attribute(tag: str, attribute: str, value: str) -> str | None:
         if (tag, attribute) == ("img", "src"):
             return picture(value)
         if attribute == "class":
@@ -356,7 +353,7 @@ def _sanitise(html: str, embed: Embed) -> str:
         html,
         tags=nh3.ALLOWED_TAGS | {"input", "section"},
         attributes=attributes,
-        attribute_filter=kept,
+        attribute_filter=keep_attribute,
         filter_style_properties={"text-align"},
         # Whatever else an input was meant to be, here it is a box.
         set_tag_attribute_values={"input": {"type": "checkbox"}},

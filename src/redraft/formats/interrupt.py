@@ -17,7 +17,7 @@ _CHECK: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None
 
 
 @contextmanager
-def interrupted_by(check: Callable[[], None]) -> Generator[None]:
+def interrupt_by(check: Callable[[], None]) -> Generator[None]:
     """Whatever is worked on in here ends when `check` raises."""
     token = _CHECK.set(check)
     try:

@@ -36,13 +36,13 @@ def set_values(text: str, values: Mapping[str, Value]) -> str:
     except tomllib.TOMLDecodeError:
         found = None
     if found != wanted:
-        raise Refused(f"{', '.join(values)}: not set in a way that can be changed here; edit the file itself.")
+        raise Refused(f"{', '.join(values)}: set in a way that cannot be changed here; edit the file itself.")
     return made
 
 
 def _put(table: object, key: str, value: Value) -> None:
     if not isinstance(table, dict):
-        raise Refused(f"{key} would belong to what is no table.", field=key)
+        raise Refused(f"{key} belongs to something that is not a table.", field=key)
     cast("dict[str, object]", table)[key] = value
 
 

@@ -1,1 +1,1 @@
-"""What happened: snapshots, turns, the journal and the audit log, in one SQLite database per folder."""
+"""The history: snapshots, turns, the journal and the audit log, in one SQLite database per folder."""

@@ -1,9 +1,9 @@
-"""The audit log: one line per act, each carrying the hash of the line before it.
+"""The audit log: one line per call, each with the hash of the line before it.
 
-A line holds who, which tool, the arguments, the outcome and the turn. Of the arguments it holds what a person wants to
-read: names, paths and numbers, the beginning of long texts, and nothing that looks like a credential. Changing,
-removing, inserting or reordering a line breaks the chain at that line; cutting the end off is found by the head that is
-kept apart.
+A line has the caller, the tool, the arguments, the result and the turn. Arguments are shortened to what a person wants
+to read: names, paths and numbers, the beginning of long texts, and nothing that looks like a credential. Changing,
+removing, inserting or reordering a line breaks the chain at that line; truncation is detected by the head, which is
+stored separately.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Audit:
         return [dict(zip(names, row, strict=True)) for row in reversed(rows)]
 
     def verify(self) -> AuditCheck:
-        """Walk the whole chain."""
+        """Verify the whole chain."""
         rows, unreadable = self._lines()
         last = GENESIS
         for expected, row in enumerate(rows, start=1):
@@ -101,7 +101,7 @@ class Audit:
 
     def _ends(self) -> tuple[int, tuple[int, bytes] | None]:
         """The last line's number, and what is kept apart about the log's end: None where that was tampered with."""
-        # As bytes, so that a value that is no text can be told from a disk that fails: only the first is tampering.
+        # As bytes, so that a value that is not text can be told from a disk that fails: only the first is tampering.
         row = self._db.row(
             "SELECT (SELECT max(seq) FROM audit), (SELECT CAST(value AS BLOB) FROM meta WHERE key = 'audit_head')"
         )

@@ -1,7 +1,7 @@
 """The SQLite database of one folder: its tables, and what is carried over when its file is damaged.
 
 It lives outside the folder, in the state directory. A file that cannot be read is set aside, never deleted; whatever
-its tables still give is carried over into a new one.
+can still be read is copied to a new one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_truncated(path: str) -> bool:
     if not header:
         with contextlib.suppress(FileNotFoundError):
             if os.stat(path + "-wal").st_size:
-                raise sqlite3.DatabaseError("the database is gone, its log is there")
+                raise sqlite3.DatabaseError("the database is gone but its log remains")
         return False
     page = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
@@ -76,7 +76,7 @@ def _salvage_table(old: sqlite3.Connection, into: sqlite3.Connection, table: str
 
 
 SCHEMA_VERSION = 1
-TOLD_SECONDS = 24 * 3600  # so long everybody who opens the history is told that it had to be put back
+TOLD_SECONDS = 24 * 3600  # for this long everybody who opens the history is told that it had to be restored
 
 # Every page that a turn touches is written and flushed: tables whose key is their content have no separate index, and
 # only states that are looked for are indexed.
@@ -136,8 +136,9 @@ class Database(SqliteFile):
             raise
         if expected and self._created and not self.losses:
             self.losses.append(
-                "The history of this folder was missing or empty; a new one was started. Documents are untouched. What "
-                "was pending, or typed and not saved, is not in it: an app that is still open may have it."
+                "The history of this folder was missing or empty; a new one was started. Documents were not "
+                "changed. Pending proposals and unsaved typing are not in it; an app that is still open may "
+                "have them."
             )
         self._look_for_lost_turns()
         self._tell_of_put_back()
@@ -204,7 +205,7 @@ class Database(SqliteFile):
         saved = salvage(aside, connection, TABLES)
         self.losses.append(
             f"The history could not be read ({why}) and was set aside as {os.path.basename(aside)}. "
-            f"Carried over: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
+            f"Recovered: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
         )
         return connection
 
@@ -229,7 +230,7 @@ class Database(SqliteFile):
             self.note_newest(found)
             if not self.losses:
                 lost = f"turn {noted} is" if noted == found + 1 else f"turns {found + 1} to {noted} are"
-                self.losses.append(f"The end of the history is gone: {lost} missing. Documents are untouched.")
+                self.losses.append(f"The end of the history is gone: {lost} missing. Documents were not changed.")
 
     def close(self) -> None:
         with self.lock:
@@ -243,7 +244,7 @@ class Database(SqliteFile):
                     os.close(fd)
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Run one statement; gives the id of an inserted row."""
+        """Run one statement; returns the id of an inserted row."""
         with self.lock:
             done = self._run(statement, values).lastrowid or 0
             self.hold_in_place()

@@ -1,15 +1,15 @@
-"""How a turn over any number of files reaches the disk whole or not at all.
+"""Writes a turn over any number of files to the disk, all or nothing.
 
 1. The new contents are written to temporary files beside their targets, which the disk begins to take; meanwhile large
    targets are compared with what should be there, and held.
 2. The turn is recorded with images of both sides, in the state `applying`: one durable transaction.
 3. The temporary files are flushed, which has little left to do by now.
-4. Each temporary file trades places with its target. What was displaced is compared with what should have been there:
-   if somebody else wrote meanwhile, everything trades back and the turn is refused.
+4. Each temporary file is swapped with its target. What was displaced is compared with what should have been there:
+   if somebody else wrote in the meantime, everything is swapped back and the turn is refused.
 5. The folders are flushed, the turn is marked `applied`, and the displaced files are dropped.
 
-Whoever finds a turn in the state `applying` while holding the lock finds one whose process is gone, and ends it: see
-`recover`. The answer is given only after step 5, so what was reported done is durable.
+A turn that is `applying` while somebody else holds the lock belongs to a process that is gone, and is completed or
+rolled back: see `recover`. The answer is given only after step 5, so what was reported done is durable.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # Which folders may hold temporary files of a stopped process, so that sweeping need not search the whole tree.
 #
 # A list in the state folder, one line of JSON for each: a folder is noted, durably, before the first temporary file
-# is made in it, and the list is dropped when its folders have been swept. It is read anew for every turn, because any
+# is made in it, and the list is dropped when its folders have been swept. It is read again for every turn, because any
 # process that opens the workspace sweeps. All calls are made under the journal's lock.
 
 
@@ -210,7 +210,8 @@ class Journal:
         return self._holder == threading.get_ident()
 
     def recover(self) -> None:
-        """End the turn that a stopped process left half done, if there is one. The lock must be held."""
+        """Complete or roll back the turn that a stopped process left half done, if there is one. The lock must be
+        held."""
         if turn := self.turns.applying_turn():
             with contextlib.closing(finish_turn(self.root, self.store, turn)) as ended:
                 self._end(turn, State.APPLIED if ended.forward else State.DISCARDED)
@@ -313,7 +314,7 @@ class Journal:
             self._end(turn, turn.state, durable=False)
             note_created_folders(self.database, turn.id, [folder for put in puts for folder in put.made])
         except RedraftError as error:
-            LOG.warning("turn %s is done but could not be marked so: %s", turn.id, error.message)
+            LOG.warning("turn %s is done but could not be marked as done: %s", turn.id, error.message)
             return
         for put in puts:
             if copy := put.discard():
@@ -328,7 +329,7 @@ class Journal:
             for put in reversed(puts):
                 self.root.remove_empty_folders(put.made)
         except (RedraftError, OSError) as error:
-            LOG.warning("turn %s could not be taken back: %s", turn.id, error)
+            LOG.warning("turn %s could not be rolled back: %s", turn.id, error)
             return
         with contextlib.suppress(RedraftError):
             self._end(turn, State.DISCARDED)

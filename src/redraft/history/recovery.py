@@ -1,16 +1,16 @@
-"""Ending a turn that a stopped process left half done.
+"""Completes or rolls back a turn that a stopped process left half done.
 
 A turn in the state `applying` has its images in the history and its new contents in temporary files. Each of its files
 is found to be done, ready (old content, new content waiting beside it), or withdrawn (old content, and nothing whole
 waiting: the process had begun to take the turn back, or the power failed before the new content had reached the disk).
-If nothing was withdrawn the turn is completed, otherwise it is taken back; either way it is whole. A file that holds
+If nothing was withdrawn the turn is completed, otherwise it is rolled back; either way it is whole. A file that holds
 neither side's content was written by somebody else. If the new content still waits beside it, theirs is kept as a
 conflict copy on the way forward; if it does not, theirs came after ours, and stands, as it does on the way back. Every
 step can be repeated, so a crash in here is ended by the next opening.
 
-A turn that can be ended neither way must not close the folder for good. Where a file can no longer be reached (a link
-or a folder has taken its place) or its images are damaged, it stays as it is found, the others are taken back unless
-all of them are done, and a notice says so. Only trouble with the disk itself is raised: it may pass.
+A turn that can be neither completed nor rolled back must not lock the folder permanently. Where a file can no longer be
+reached (a link or a folder has taken its place) or its images are damaged, it stays as it is found, the others are
+rolled back unless all of them are done, and a notice says so. Only trouble with the disk itself is raised: it may pass.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class RecoveryResult:
 
 
 def finish_turn(root: Root, store: Store, turn: TurnRecord) -> RecoveryResult:
-    """Complete the turn or take it back. The caller holds the lock, marks the turn, discards the puts and closes."""
+    """Complete the turn or roll it back. The caller holds the lock, marks the turn, discards the puts and closes."""
     ended = RecoveryResult(forward=False)
     try:
         files = [
@@ -123,7 +123,7 @@ def finish_turn(root: Root, store: Store, turn: TurnRecord) -> RecoveryResult:
     except BaseException:
         ended.close()
         raise
-    what = "completed" if ended.forward else "taken back"
+    what = "completed" if ended.forward else "rolled back"
     ended.notices.append(f"Turn {turn.id} ({turn.title}) was interrupted; it was {what}.")
     return ended
 
@@ -144,7 +144,7 @@ def _inspect_file(
     except (Refused, Damaged) as error:
         if isinstance(error, Damaged) and not error.details:
             raise  # no snapshot is named: it was the database that could not be read, which the next opening looks into
-        ended.notices.append(f"{path} was left as it was found: {error.message}")
+        ended.notices.append(f"{path} was left unchanged: {error.message}")
         if waiting is not None and waiting not in (before, after):  # perhaps the only copy of what somebody wrote
             _keep_conflict_copy(root, turn, path, waiting, ended)
         return None
@@ -166,7 +166,7 @@ def _roll_back(root: Root, files: list[InterruptedFile], ended: RecoveryResult) 
         try:
             file.put.retract(old=file.before, new=file.after)
         except Refused as error:
-            ended.notices.append(f"{file.step.path} was left as it was found: {error.message}")
+            ended.notices.append(f"{file.step.path} was left unchanged: {error.message}")
         root.remove_empty_folders(file.put.made)
 
 

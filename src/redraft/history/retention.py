@@ -1,4 +1,4 @@
-"""Cleaning up: old turns keep their line in the history and lose their images."""
+"""Retention: old turns stay listed in the history but lose their images."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
 
 
 def give_space_back(database: Database) -> None:
-    """Let the file shrink. A file that could shrink page by page would write one page more with every turn."""
+    """Shrink the file. Auto-vacuum would write one more page with every turn."""
     database.execute("VACUUM")
     database.row("PRAGMA wal_checkpoint(TRUNCATE)")  # while others read it shrinks at a later time
 

@@ -1,4 +1,4 @@
-"""Reviews, typing and tabs as they are kept, so that a crash costs nothing that was on the screen.
+"""Stored reviews, typing and tabs, so that a crash loses nothing that was on the screen.
 
 A review is written as an image: by snapshot its characters and the text that the person sees, the cuts between its
 runs, and what the disk held. What the person types after that is appended as it comes, unflushed, and folded into the
@@ -95,7 +95,7 @@ class Reviews:
     def add_typing(self, path: str, change: str) -> int:
         return self._db.execute("INSERT INTO typing (path, change) VALUES (?, ?)", (path, change))
 
-    def typing(self, path: str, after: int = 0) -> list[tuple[int, str]]:
+    def typing_of(self, path: str, after: int = 0) -> list[tuple[int, str]]:
         """What was typed since the image, beyond the number `after`."""
         rows = self._db.rows("SELECT seq, change FROM typing WHERE path = ? AND seq > ? ORDER BY seq", (path, after))
         return [(seq, change) for seq, change in rows]

@@ -20,19 +20,18 @@ import os
 import sqlite3
 import sys
 import threading
-import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, Damaged, RedraftError, Refused
 from redraft.files.locks import folder_lock
 from redraft.files.os_errors import explain_os_errors
+from redraft.files.sqlite import SUFFIXES, LogIndex, explain_sqlite_error, file_status, is_damage, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from contextlib import AbstractContextManager
 
-BUSY_SECONDS = 5.0
 LOG = logging.getLogger(__name__)
 
 
@@ -90,19 +89,13 @@ class SqliteFile(ABC):
 
     def _connect(self) -> sqlite3.Connection:
         with explain_os_errors("open", self.what):
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            try:
-                os.chmod(self.path, 0o600)
-                enable_wal(connection)
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute("PRAGMA temp_store=MEMORY")
-                # A log that begins anew after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
-                connection.execute("PRAGMA wal_autocheckpoint=250")
-                self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+            return open_database(self.path, self._set_up, synchronous="FULL")
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA temp_store=MEMORY")
+        # A log that begins anew after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
+        connection.execute("PRAGMA wal_autocheckpoint=250")
+        self._prepare(connection)
 
     def _replace_damaged(self) -> sqlite3.Connection:
         """Set the damaged file aside and start a new one."""
@@ -114,7 +107,7 @@ class SqliteFile(ABC):
                     raise
                 why = str(error)
             aside = _free_name(self.path + ".damaged")
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in SUFFIXES:
                 with contextlib.suppress(FileNotFoundError):
                     os.replace(self.path + suffix, aside + suffix)
             return self._begin_anew(aside, why)
@@ -139,8 +132,8 @@ class SqliteFile(ABC):
     def _note_place(self) -> None:
         """Remember which files the connection writes to."""
         with explain_os_errors("look at", self.what):
-            there = _status(self.path)
-            log = _status(self.path + "-wal")
+            there = file_status(self.path)
+            log = file_status(self.path + "-wal")
             self._file, self._log = there and there.st_ino, log and log.st_ino
             self._has_pages = there is not None and there.st_size > 0
             self._has_log = log is not None and log.st_size > 0
@@ -153,7 +146,7 @@ class SqliteFile(ABC):
         if not self._index.fill_up():
             return
         with explain_os_errors("look at", self.what):
-            log = _status(self.path + "-wal")
+            log = file_status(self.path + "-wal")
         self._log_is_gone = self._log_is_gone or (self._has_log and not (log and log.st_size))
 
     def _is_in_place(self) -> bool:
@@ -162,11 +155,11 @@ class SqliteFile(ABC):
             return not self._log_is_gone and self._lies_in_place()
 
     def _lies_in_place(self) -> bool:
-        there = _status(self.path)
+        there = file_status(self.path)
         if there is None or there.st_ino != self._file or (self._has_pages and not there.st_size):
             return False
         self._has_pages = there.st_size > 0
-        log = _status(self.path + "-wal")
+        log = file_status(self.path + "-wal")
         if self._log is None:  # none was written yet
             self._log = log and log.st_ino
         elif (
@@ -194,7 +187,7 @@ class SqliteFile(ABC):
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with folder_lock(folder, f"{name}.put-back"):
                 if self._log_is_gone:
-                    raise sqlite3.DatabaseError("a part of it is gone")
+                    raise sqlite3.DatabaseError("part of it is gone")
                 generation = _generation(self._connection)
                 copied = _generation_at(self.path) <= generation
                 aside = self._copy_into_place(generation + 1) if copied else ""
@@ -205,15 +198,15 @@ class SqliteFile(ABC):
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             self._trouble = (
                 f"The file of {self.what} was deleted, replaced or emptied while Redraft was running, and cannot be put"
-                f" back: {reason}. Nothing is kept until it can: copy what you typed."
+                f" back: {reason}. Nothing is stored until it is: copy what you typed."
             )
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
         if copied:
-            there = f" What lay in its place is kept as {aside}." if aside else ""
+            there = f" The file found in its place is kept as {aside}." if aside else ""
             self.losses.append(
-                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was put back"
-                f" as it was; nothing is lost.{there}"
+                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was "
+                f"restored; nothing is lost.{there}"
             )
         return copied
 
@@ -226,11 +219,11 @@ class SqliteFile(ABC):
             os.chmod(new, 0o600)
             self._connection.backup(copy)
             if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):  # pages that were cut off read as zeros
-                raise sqlite3.DatabaseError("a part of it is gone")
+                raise sqlite3.DatabaseError("part of it is gone")
             copy.execute(f"PRAGMA user_version={generation}")
         _sync(new, os.O_RDWR)
         there = os.path.exists(self.path)
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in SUFFIXES:
             with contextlib.suppress(FileNotFoundError):
                 os.replace(self.path + suffix, aside + suffix)
         os.replace(new, self.path)
@@ -255,7 +248,7 @@ class SqliteFile(ABC):
                 yield
                 self._run("COMMIT")
                 if not self._is_in_place() and not self._put_back():
-                    raise Busy("Another process has put this folder's history back; try again.")
+                    raise Busy("Another process has restored this folder's history; try again.")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
@@ -306,61 +299,6 @@ class SqliteFile(ABC):
         return explain_sqlite_error(error)
 
 
-class LogIndex:
-    """The index of SQLite's log, a third file that SQLite maps into memory. The kernel ends a program that touches a
-    page of the map which the file does not have any more, so whoever keeps a connection open calls `fill_up` before
-    each use. Whoever cuts the file in the microseconds between still ends us."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path + "-shm"
-        self._file: int | None = None
-        self._size = 0
-
-    def note(self) -> None:
-        """Remember which file a new connection has mapped."""
-        there = _status(self._path)
-        self._file, self._size = (there.st_ino, there.st_size) if there else (None, 0)
-
-    def fill_up(self) -> bool:
-        """Whether the file was cut. Then it is filled with zeros, of which SQLite makes a new one from the log."""
-        try:
-            there = os.stat(self._path)
-            if there.st_ino != self._file:
-                return False
-            if there.st_size >= self._size:
-                self._size = there.st_size
-                return False
-            # By its path: to close a descriptor of it would end SQLite's locks on it. What is left of it goes first, so
-            # that SQLite finds it empty, not wrong.
-            os.truncate(self._path, 0)
-            os.truncate(self._path, self._size)
-        except OSError:  # deleted: what is mapped stays
-            return False
-        return True
-
-
-def enable_wal(connection: sqlite3.Connection, seconds: float = BUSY_SECONDS) -> None:
-    """Write to a log beside the file from now on (`WAL`). Of two that open a new file at once SQLite refuses one on the
-    spot, lest they wait for each other: it lets go, and finds the file as the other made it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if (_code_of(error) or 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(0.002)
-
-
-def _status(path: str) -> os.stat_result | None:
-    """Of the file that lies there; None where none does. Other errors of the disk say nothing about that."""
-    try:
-        return os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
 def _counts_frames(path: str) -> bool:
     """Whether the log's index counts frames in the log; it is empty where they were all brought over into the file."""
     try:
@@ -409,27 +347,3 @@ def _free_name(path: str) -> str:
     while os.path.exists(f"{path}-{number}"):
         number += 1
     return f"{path}-{number}"
-
-
-def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
-    """What to raise for SQLite's error: trouble that may pass is told apart from a file that holds nonsense."""
-    said, code = str(error), _code_of(error)
-    if code is None or not isinstance(error, sqlite3.OperationalError):
-        return Damaged(f"The history could not be read: {said}.")
-    if "locked" in said or "busy" in said or "locking" in said:
-        return Busy("Another process is writing to this folder's history.")
-    # A log cannot be opened without its index, whose first 32 kB find no room.
-    if "full" in said or code == sqlite3.SQLITE_IOERR_SHMSIZE:
-        return RedraftError("The disk that holds Redraft's history is full.", code="io_error")
-    return RedraftError(f"The history could not be reached: {said}.", code="io_error")
-
-
-def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is at fault, as found at opening: not the disk, nor other processes. A table that is
-    missing is an ordinary error for SQLite; here it means that this is not our database any more."""
-    return not isinstance(error, sqlite3.OperationalError) or _code_of(error) in (None, sqlite3.SQLITE_ERROR)
-
-
-def _code_of(error: sqlite3.Error) -> int | None:
-    """SQLite's code; None where Python itself objects, as to a text column that holds no text."""
-    return getattr(error, "sqlite_errorcode", None)

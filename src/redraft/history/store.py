@@ -76,7 +76,7 @@ class Store:
         return split_manifest(row[0]) if row else []
 
     def drop_all_but(self, wanted: set[SnapshotId]) -> tuple[int, int]:
-        """Forget every other snapshot and the blocks that only they used; gives how many of each."""
+        """Forget every other snapshot and the blocks that only they used; returns how many of each."""
         known = {row[0] for row in self._db.rows("SELECT id FROM snapshots")}
         dropped = known - wanted
         self._db.many("DELETE FROM snapshots WHERE id = ?", [(snapshot,) for snapshot in dropped])
@@ -131,7 +131,7 @@ def unpack(digest: bytes, packed: bytes) -> bytes:
     except zlib.error as error:
         raise Damaged(f"Stored block {digest.hex()[:12]} cannot be unpacked.", block=digest.hex()) from error
     if digest_of(data) != digest:
-        raise Damaged(f"Stored block {digest.hex()[:12]} does not hold what was stored.", block=digest.hex())
+        raise Damaged(f"Stored block {digest.hex()[:12]} does not match what was stored.", block=digest.hex())
     return data
 
 

@@ -1,8 +1,8 @@
-"""Turns as they are remembered: who did what, when, over which documents, and how it ended.
+"""Stored turns: who did what, when, in which documents, and how it ended.
 
 A turn consists of file steps (what a file held before and after, so that a creation, a deletion and a move are steps
 too) and review steps (what a document's review was before and after). Both carry images of either side, so every turn
-can be taken back. Rows are only added; what changes is a turn's state and, while another program keeps on writing a
+can be undone. Rows are only added; what changes is a turn's state and, while another program keeps on writing a
 document that nobody else has touched since, the last image of that program's turn.
 """
 
@@ -84,7 +84,7 @@ class State(StrEnum):
     PROPOSED = "proposed"  # waits for a person's decision
     APPLIED = "applied"
     DISCARDED = "discarded"  # refused or failed; no file holds anything of it
-    UNDONE = "undone"  # a later turn took it back
+    UNDONE = "undone"  # a later turn undid it
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Turns:
     def add(
         self, turn: TurnRecord, state: State, files: Sequence[FileStep], reviews: Sequence[ReviewStep]
     ) -> TurnRecord:
-        """Write a turn in this state, with its steps; gives it with them and its id. Called inside a transaction."""
+        """Write a turn in this state, with its steps; returns it with them and its id. Called inside a transaction."""
         number = self._db.execute(
             "INSERT INTO turns (token, author_kind, author_name, kind, mode, title, state, created, source)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -253,11 +253,20 @@ class Turns:
 
     def acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
         """The decisions that stand and took something of a proposal."""
+        return [decision for decision in self.all_acceptances(turn) if decision.state is State.APPLIED]
+
+    def all_acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
+        """The decisions that took something of a proposal, also those that were undone since."""
         query = (
-            f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state = 'applied' AND id IN"  # noqa: S608
-            " (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
+            f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state IN ('applied', 'undone')"  # noqa: S608
+            " AND id IN (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
         )
         return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
+
+    def taken_back(self, number: int) -> bool:
+        """Whether anything of a turn was ever taken back, by an undo or a rollback that may be undone since."""
+        query = "SELECT 1 FROM turns WHERE source = ? AND kind IN ('undo', 'rollback') AND state != 'discarded' LIMIT 1"
+        return self._db.row(query, (number,)) is not None
 
     def last_on(self, paths: Iterable[str]) -> TurnRecord | None:
         """The newest turn that wrote or reviewed any of these."""
@@ -288,7 +297,7 @@ class Turns:
 
     def last_to_undo(self) -> TurnRecord | None:
         """The turn that was done, or redone, last and still stands. What another program wrote is not the work of
-        whoever says "undo": it is taken back by its number."""
+        whoever says "undo": it is undone by its number."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE id < ? AND state IN ('applied', 'proposed') AND pruned = 0"  # noqa: S608
             " AND (kind != 'undo' OR source IN (SELECT id FROM turns WHERE kind = 'undo'))"

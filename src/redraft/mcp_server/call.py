@@ -1,8 +1,8 @@
-"""One request while it is being answered: its progress, its end, and how it is called off.
+"""One request while it is being answered: progress, result and cancellation.
 
-A call is run by one thread and may be called off by another. It ends in exactly one answer, or, once called off, in
-none; nothing is told of its progress after that. Calling off is heeded where nothing is half done: before a call
-begins, between the calls of a batch, while the person is being asked. What was done by then is a whole turn or nothing.
+A call is run by one thread and may be cancelled by another. It ends in exactly one answer or, if cancelled, in none; no
+progress is sent after that. Cancellation is checked where nothing is half done: before a call starts, between the calls
+of a batch, while the person is being asked. What was done by then is a whole turn or nothing.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 PROGRESS_SECONDS = 0.1
 STEPS = "calls of the batch done"
 OWN_STEPS = "steps of the call done"
-NO_OBJECT = ProtocolError(BAD_PARAMETERS, "The parameters are a JSON object.")
+NO_OBJECT = ProtocolError(BAD_PARAMETERS, "The parameters must be a JSON object.")
 
 
 class Cancelled(Exception):
-    """The client has called the request off: nobody waits for an answer any more."""
+    """The client has cancelled the request: nobody waits for an answer."""
 
 
 class McpCall:
     """A request. `emit` sends what belongs to it, its answer last.
 
-    `left` says that its sender does not listen any more; `consents` are the answers of the person that it used.
+    `left` means that its sender is no longer listening; `consents` are the answers of the person that it used.
     """
 
     def __init__(self, connection: McpConnection, number: Number, method: Any, given: Any, emit: Emit) -> None:
@@ -101,14 +101,14 @@ class McpCall:
             self._ended = True
         except ProtocolError as fault:
             self._end(fault.as_error(self.number))
-        except Exception:  # a mistake of ours: the client must not wait for ever, and the log must hear of it
-            self._end(ProtocolError(INTERNAL, "Something went wrong here; the log says what.").as_error(self.number))
+        except Exception:  # a bug of ours: the client must not wait forever, and it must be logged
+            self._end(ProtocolError(INTERNAL, "Something went wrong; see the server's log.").as_error(self.number))
             raise
         finally:
             self.connection.remove_call(self)
 
     def check(self) -> None:
-        """Go no further once the request was called off."""
+        """Raise `Cancelled` if the request was cancelled."""
         if self.cancelled.is_set():
             raise Cancelled
 
@@ -119,13 +119,13 @@ class McpCall:
             stop()
 
     def on_cancel(self, stop: Callable[[], object]) -> None:
-        """Have this done when the request is called off; at once where it was already."""
+        """Call this when the request is cancelled; at once if it already was."""
         self._stops.append(stop)
         if self.cancelled.is_set():
             stop()
 
     def progress(self, done: int, total: int, about: str) -> None:
-        """Tell a client that wants to know how far the call is; not more often than anybody can read."""
+        """Send progress to a client that asked for it, at a limited rate."""
         now = time.monotonic()
         self.counts = self.counts or about
         if about != self.counts:  # one number cannot tell of two things

@@ -1,4 +1,4 @@
-"""Who is at the other end, as it says itself; nothing here is proven, and nothing is allowed because of it."""
+"""What the client says about itself. Nothing here is proven, and nothing is allowed because of it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ READS: dict[str, Form] = {
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """A client, before it has said anything or as it was last heard. `user` is whose token it showed, where there are
-    several: that alone is proven."""
+    """A client, before it has said anything or as it was last heard. `user` is the owner of its token, if there are
+    several users: only that is proven."""
 
     name: str = ""
     protocol: str = HANDSHAKE_VERSIONS[0]
@@ -61,15 +61,15 @@ class McpClient:
             raise ProtocolError(BAD_PARAMETERS, f"params._meta lacks {', '.join(missing)}.")
         wanted = meta[VERSION_KEY]
         if not isinstance(wanted, str):
-            raise ProtocolError(BAD_PARAMETERS, f"{VERSION_KEY} is a string.")
+            raise ProtocolError(BAD_PARAMETERS, f"{VERSION_KEY} must be a string.")
         if wanted not in ENVELOPE_VERSIONS:
             data = {"supported": list(ENVELOPE_VERSIONS), "requested": wanted}
-            raise ProtocolError(UNSUPPORTED_VERSION, "This protocol version is not spoken here.", data)
+            raise ProtocolError(UNSUPPORTED_VERSION, "This protocol version is not supported.", data)
         return McpClient(_name(meta.get(CLIENT_KEY)), wanted, as_object(meta[CAPABILITIES_KEY]), user)
 
     @property
     def by_request(self) -> bool:
-        """Whether every request speaks for itself."""
+        """Whether every request carries its own metadata."""
         return self.protocol in ENVELOPE_VERSIONS
 
     @property
@@ -79,7 +79,7 @@ class McpClient:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether the client can put a form before the person."""
+        """Whether the client can show the person a form."""
         able = self.capabilities.get("elicitation")
         return isinstance(able, dict) and (not able or "form" in able)
 

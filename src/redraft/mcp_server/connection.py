@@ -1,8 +1,8 @@
-"""One client, from its first message to its last, whatever carries the messages.
+"""One client connection, independent of the transport.
 
-A transport hands every message to `receive` and runs the calls that this gives it, in their order and one at a time;
-notifications and answers to our questions take effect at once, also while a call runs. A connection is one caller: what
-it has read is remembered, and what it proposes gathers in one review.
+A transport passes every message to `receive` and runs the returned calls, in order and one at a time; notifications and
+answers to our questions take effect at once, also while a call runs. A connection is one caller: what it has read is
+remembered, and its proposals are collected in one review.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class McpConnection:
         self._asked = 0
 
     def receive(self, message: Any, emit: Emit | None = None) -> McpCall | None:
-        """Take a message; gives the call that is to be run, if it is a request. `emit` sends what belongs to it.
+        """Take a message; returns the call that is to be run, if it is a request. `emit` sends what belongs to it.
 
         A `ProtocolError` says that it is no message at all.
         """
@@ -79,7 +79,7 @@ class McpConnection:
             del self._calls[call.number]
 
     def cancel(self, number: Any) -> None:
-        """Call a request off. It is not answered; one that waits for the person stops waiting."""
+        """Cancel a request. It is not answered; if it waits for the person, it stops waiting."""
         if not isinstance(number, str | int):
             return
         call, stream = self._calls.get(number), self._streams.pop(number, None)
@@ -92,24 +92,24 @@ class McpConnection:
             stream.close()
 
     def decline(self) -> None:
-        """Nobody will answer what is being asked just now."""
+        """Nobody will answer the current question."""
         for question in tuple(self._questions.values()):
             question.over.set()
 
     def leave(self, call: McpCall) -> None:
-        """Whoever sent this request is gone: what it asks, now or later, nobody will answer. It is not called off."""
+        """The sender of this request is gone: nobody will answer its questions. The request itself is not cancelled."""
         call.left = True
         for question in tuple(self._questions.values()):
             if question.call is call:
                 question.over.set()
 
     def hang_up(self) -> None:
-        """Nothing more comes from the client: no question will be answered any more."""
+        """The client sends nothing more: no question will be answered."""
         self.hung_up = True
         self.decline()
 
     def close(self) -> None:
-        """The client is gone: nobody is told anything, and nobody answers."""
+        """The client is gone: send nothing more, and expect no answers."""
         self.closed = True
         self.hang_up()
         for follower in (self.subscriber, *self._streams.values()):
@@ -133,7 +133,7 @@ class McpConnection:
         return self.subscriber
 
     def stream(self, call: McpCall, follower: Subscriber) -> None:
-        """Keep telling until the request is called off, or the connection ends."""
+        """Keep sending updates until the request is cancelled or the connection ends."""
         self._streams[call.number] = follower
         if call.cancelled.is_set() or self.closed:  # in the meantime
             follower.close()
@@ -145,7 +145,7 @@ class McpConnection:
     # Questions
 
     def ask_client(self, call: McpCall, parameters: Message) -> Message:
-        """Put a question to the client and wait; other callers work on meanwhile. Empty where no answer comes."""
+        """Ask the client a question and wait; other callers can continue. Empty if there is no answer."""
         if self.hung_up or call.left:
             return {}
         self._asked += 1
@@ -165,7 +165,7 @@ class McpConnection:
         return question.answer
 
     def _answer(self, message: Message) -> None:
-        """What the client says to a question of ours; to none that we asked, nothing is to be said."""
+        """Handle the client's answer to our question; ignore an answer to a question that we did not ask."""
         question = self._questions.get(str(message.get("id")))
         if question is not None:
             question.answer = as_object(message.get("result")) or {"action": "cancel"}

@@ -1,4 +1,4 @@
-"""Putting a question to the person through the client.
+"""Ask the person a question through the client.
 
 In the handshake's era it is a request of ours, and the call waits for what comes back. In the envelope's era the call
 ends with the question, and is repeated with the answer. There a consent is good once, for the call that it was given
@@ -14,8 +14,9 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from redraft.errors import RedraftError
+from redraft.errors import ConfirmationRequired, RedraftError
 from redraft.mcp_server.protocol import as_object
+from redraft.workspace.turns.modes import describe_action
 
 if TYPE_CHECKING:
     from redraft.mcp_server.call import McpCall
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 SHOWN_PATHS = 50
 # Questions that nobody came back with an answer to; the oldest are forgotten, and asked again if need be.
 KEPT_QUESTIONS = 1000
-DESTROY = "destroy "
+DO_IT_THEMSELVES = (
+    "Tell the person: they can do it themselves in the app (`redraft open`). If they start the server with "
+    "`redraft mcp --mode propose`, you can propose changes, deletions included, and they decide in the review."
+)
 
 
 class InputRequired(Exception):
@@ -64,16 +68,21 @@ class PendingQuestions:
 
 
 def confirm(call: McpCall, what: str, paths: list[str]) -> bool:
-    """Whether the person agrees."""
+    """Whether the person agrees; `ConfirmationRequired` with what can be done instead, where they cannot be asked."""
+    act = describe_action(what)
+    if not call.client.can_be_asked:
+        message = f"This would {act}. A person must agree first, and this client cannot ask them (no elicitation)."
+        refused = ConfirmationRequired(message, action=what, paths=paths)
+        refused.hint = DO_IT_THEMSELVES
+        raise refused
     more = [f"and {len(paths) - SHOWN_PATHS} more"] if len(paths) > SHOWN_PATHS else []
-    question = "\n".join([f"May the agent {_describe_act(what)}?", *paths[:SHOWN_PATHS], *more])
+    question = "\n".join([f"May the agent {act}?", *paths[:SHOWN_PATHS], *more])
     answer = _elicit(call, question, {"agree": {"type": "boolean", "title": "Agree"}}, paths)
-    return answer is not None and answer.get("agree") is True
-
-
-def _describe_act(what: str) -> str:
-    """The act in the person's words: nothing is destroyed here, whatever the rules call it."""
-    return f"delete {what.removeprefix(DESTROY)} (it goes to the trash)" if what.startswith(DESTROY) else what
+    if answer is None or answer.get("agree") is not True:
+        refused = ConfirmationRequired(f"The person was asked and did not agree: {act}.", action=what, paths=paths)
+        refused.hint = "Continue without it, or ask the person what they want instead."
+        raise refused
+    return True
 
 
 def ask(call: McpCall, question: str) -> str | None:

@@ -1,7 +1,7 @@
-"""What all connections to one folder share: its tools, its index, the eye kept on its changes.
+"""What all connections to one folder share: its tools, its index, its watcher.
 
-The workspace is used by one thread at a time: whoever needs it holds `guard`, and lets go while a person is being
-asked. Nothing is opened before it is needed, so that a server is ready at once.
+The workspace is used by one thread at a time: to use it, hold `guard`, and release it while a person is being asked.
+Everything is opened lazily, so that a server starts fast.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Endpoint:
         self.close()
 
     def narrow(self, tools: Registry, *, form: Form | None, most: str | None) -> Endpoint:
-        """The same folder, for clients that ask for other tools or answers, or a narrower mode."""
+        """The same folder, for clients that ask for other tools or answers, or a stricter mode."""
         made = Endpoint(self.workspace, tools, form=form, guard=self.guard, most=most)
         made._whole = self
         made.questions = self.questions
@@ -97,13 +97,13 @@ class Endpoint:
         return self._callers.get(client.author, person) if shared else self._callers.make(client.author, person)
 
     def report_index_progress(self, call: McpCall) -> None:
-        """Let this call hear how far the folder's index has come, while it searches."""
+        """Report indexing progress to this call while it searches."""
         from redraft.search.index import Index
 
         Index.of(self.workspace).progress = lambda done, total: call.progress(done, total, "files indexed")
 
     def resource_watcher(self) -> ResourceWatcher:
-        """The eye kept on the folder, from now on."""
+        """The folder's watcher, started on first use."""
         from redraft.mcp_server.subscriptions import ResourceWatcher
 
         if self._whole is not None:

@@ -55,7 +55,7 @@ def address_of(path: str) -> str:
 def path_of(uri: Any) -> str:
     """The path that an address names; whether it may be read is for the workspace to say."""
     if not isinstance(uri, str) or not uri.startswith(SCHEME):
-        raise Refused(f"A document's address begins with {SCHEME}.", code="not_found")
+        raise Refused(f"A document's URI begins with {SCHEME}.", code="not_found")
     return unquote(uri.removeprefix(SCHEME))
 
 
@@ -83,7 +83,7 @@ def _decode_cursor(cursor: Any) -> str:
     try:
         return base64.b64decode(str(cursor).encode("ascii"), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError):
-        raise ProtocolError(BAD_PARAMETERS, "This cursor is none of ours.") from None
+        raise ProtocolError(BAD_PARAMETERS, "This cursor is not valid.") from None
 
 
 # Pieces of work that a person can choose from their client's list, in words that name the tools to use.
@@ -122,8 +122,8 @@ PROMPTS = {
             "expand_section",
             "Add detail to one section of a document.",
             {**DOCUMENT, "section": "the section's title"},
-            "In {document}, find the section {section} with get_outline, read it with read_document, and add detail"
-            " with insert_lines. Leave every other section as it is.",
+            "In {document}, find the section {section} with get_outline, read it with read_document, and add "
+            "detail with insert_lines. Leave every other section as it is.",
         ),
         McpPrompt(
             "proofread",
@@ -176,7 +176,7 @@ def call_tool(call: McpCall) -> Message:
     told: Any = call.given.get("arguments")
     arguments: Any = {} if told is None else told
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise ProtocolError(BAD_PARAMETERS, "A call has a `name` and `arguments`, a JSON object.")
+        raise ProtocolError(BAD_PARAMETERS, "A call needs a `name`, and `arguments` as a JSON object.")
     endpoint = call.connection.endpoint
     given = cast("Message", arguments)
     with endpoint.guard:
@@ -247,11 +247,11 @@ def unsubscribe(call: McpCall) -> Message:
 
 
 def listen(call: McpCall) -> None:
-    """Tell of what is asked for until the request is called off; there is no answer before that."""
+    """Tell of what is asked for until the request is cancelled; there is no answer before that."""
     wanted = as_object(call.given.get("notifications"))
     uris: Any = wanted.get("resourceSubscriptions") or []
     if not isinstance(uris, list):
-        raise ProtocolError(BAD_PARAMETERS, "`resourceSubscriptions` is a list of addresses.")
+        raise ProtocolError(BAD_PARAMETERS, "`resourceSubscriptions` must be a list of URIs.")
     addresses = cast("list[Any]", uris)
     paths = {_subscription_path(call, uri): uri for uri in addresses}
     meta = {SUBSCRIPTION_KEY: call.number}

@@ -44,8 +44,9 @@ CAPABILITIES: Message = {
     "prompts": {},
 }
 INSTRUCTIONS = (
-    "Redraft holds a folder of documents. Read before you edit: every edit names the version it was made for, and lands"
-    " where that text now stands, or is refused with what changed. Every change is a turn that the person can see and"
+    "Redraft holds a folder of documents. Read before you edit: every edit names the version it was made "
+    "for, and is applied where that text is now, or refused with what changed. Every change is a turn that "
+    "the person can see and"
     " undo. Prefer small edits (edit_text, replace_lines) to whole-document writes, and `batch` for edits that belong"
     " together."
 )
@@ -75,10 +76,10 @@ def as_object(value: Any) -> Message:
 def as_message(value: Any) -> Message:
     """A message of JSON-RPC; a `ProtocolError` where it is none."""
     if not isinstance(value, dict):
-        raise ProtocolError(INVALID_REQUEST, "A message is one JSON object.")
+        raise ProtocolError(INVALID_REQUEST, "A message must be one JSON object.")
     found = cast("Message", value)
     if found.get("jsonrpc", "2.0") != "2.0":
-        raise ProtocolError(INVALID_REQUEST, "The messages here are those of JSON-RPC 2.0.")
+        raise ProtocolError(INVALID_REQUEST, "A message must be JSON-RPC 2.0.")
     return found
 
 
@@ -86,7 +87,7 @@ def number_of(request: Message) -> str | int:
     """The id of a request; a `ProtocolError` where it can be none."""
     number = request["id"]
     if not isinstance(number, str | int) or isinstance(number, bool):
-        raise ProtocolError(INVALID_REQUEST, "A request's id is a string or a whole number.")
+        raise ProtocolError(INVALID_REQUEST, "A request's id must be a string or an integer.")
     return number
 
 
@@ -130,7 +131,7 @@ def decode(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise ProtocolError(PARSE_ERROR, "This is not JSON in UTF-8.") from None
+        raise ProtocolError(PARSE_ERROR, "The message is not JSON in UTF-8.") from None
 
 
 def encode(message: Message) -> bytes:

@@ -52,12 +52,12 @@ class Subagents:
             return self._documents(store, source).analyse(source, task, prompt)
 
     def transform(self, source: Source, wish: TransformationRequest, ask: Ask | None, /) -> Transformation:
-        def asked(question: str) -> str | None:
+        def ask_guarded(question: str) -> str | None:
             with self._endpoint.guard:  # whoever asks the person holds it, and lets go while they think
                 return None if ask is None else ask(question)
 
         with self._store() as store:
-            return self._documents(store, source).transform(source, wish, None if ask is None else asked)
+            return self._documents(store, source).transform(source, wish, None if ask is None else ask_guarded)
 
     def _store(self) -> AgentStore:
         workspace = self._endpoint.workspace

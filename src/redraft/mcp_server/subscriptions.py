@@ -141,7 +141,7 @@ class ResourceWatcher:
                 for looked in tuple(self._watchers):
                     looked(changed, listed)
             except (RedraftError, OSError) as error:  # of the disk or the history, and perhaps gone the next time
-                LOG.warning("the folder could not be looked at: %s", error)
+                LOG.warning("could not check the folder: %s", error)
 
     def _look(self) -> set[str] | None:
         """Bring the list up to date; the documents that may have changed, or None for any of them."""

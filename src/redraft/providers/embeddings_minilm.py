@@ -51,10 +51,10 @@ class MiniLM:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for at, text in enumerate(texts):
             if text.strip():
-                rows[at] = self._hidden(text).mean(axis=0)
+                rows[at] = self._last_layer(text).mean(axis=0)
         return normalize(rows)
 
-    def _hidden(self, text: str) -> Vectors:
+    def _last_layer(self, text: str) -> Vectors:
         tokens = np.array([self._tokenizer.encode(text[:_CHARACTERS]).ids], np.int64)
         given = {
             "input_ids": tokens,

@@ -39,12 +39,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
         # Two values for one argument: which one was meant is a guess, and an edit must not rest on a guess.
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name occurs twice in one object")
     return table
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(digits: str) -> float:
@@ -61,7 +61,7 @@ def _check_storable(text: str) -> None:
     try:
         json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError("it holds an unpaired surrogate") from error
+        raise ValueError("it contains an unpaired surrogate") from error
 
 
 def first_object(text: str) -> str:
@@ -96,7 +96,7 @@ def structured_data(text: str, request: StepRequest, provider: str) -> Any:
     except ValueError as error:
         raise invalid_answer(f"The answer cannot be used: {error}.", text, provider) from error
     if found := violations(value, request.response_schema):
-        raise invalid_answer(f"The answer does not fit its schema: {'; '.join(found)}.", text, provider)
+        raise invalid_answer(f"The answer does not match its schema: {'; '.join(found)}.", text, provider)
     return value
 
 

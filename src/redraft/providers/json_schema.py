@@ -30,7 +30,7 @@ def violations(value: object, schema: object) -> list[str]:
 def _check(value: object, schema: object, place: str, root: object, depth: int) -> Iterator[str]:
     if isinstance(schema, bool):
         if not schema:
-            yield f"{place}: must not be there"
+            yield f"{place}: must not be present"
         return
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return
@@ -129,9 +129,9 @@ def _check_choices(value: object, rules: dict[str, Any], place: str, root: objec
             fits = [next(_check(value, option, place, root, depth + 1), None) for option in rules[keyword]]
             count = fits.count(None)
             if count == 0:
-                yield f"{place}: fits none of the choices ({'; '.join(sorted({fit for fit in fits if fit})[:3])})"
+                yield f"{place}: matches none of the choices ({'; '.join(sorted({fit for fit in fits if fit})[:3])})"
             elif keyword == "oneOf" and count > 1:
-                yield f"{place}: fits more than one of the choices"
+                yield f"{place}: matches more than one of the choices"
 
 
 def _check_object(

@@ -84,7 +84,9 @@ def _key(entry: ModelEntry, environ: Mapping[str, str]) -> str:
         if environ.get(variable):
             return environ[variable]
     if variables:
-        raise ProviderError(f"There is no key: {' or '.join(variables)} is not set.", kind="auth", provider=entry.kind)
+        raise ProviderError(
+            f"There is no API key: {' or '.join(variables)} is not set.", kind="auth", provider=entry.kind
+        )
     return ""
 
 

@@ -42,4 +42,4 @@ def check_command(provider: str) -> None:
 
 
 def _refusal(provider: str) -> ProviderError:
-    return ProviderError(f"Model calls are switched off here ({SWITCH}).", kind="unavailable", provider=provider)
+    return ProviderError(f"Model calls are turned off here ({SWITCH}).", kind="unavailable", provider=provider)

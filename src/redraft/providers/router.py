@@ -84,7 +84,7 @@ def starting_side(routing: RoutingSettings) -> Side:
 def next_state(standing: RoutingState, trigger: Trigger, routing: RoutingSettings) -> tuple[RoutingState, str]:
     """Where the job stands after something went wrong, and the reason in words."""
     if standing.side == "remote":
-        return standing, "the remote model stays"
+        return standing, "staying with the remote model"
     if routing.agent_mode != "hybrid_auto":
         return standing, f"agent_mode {routing.agent_mode} keeps the model"
     if not routing.fallback:
@@ -96,9 +96,9 @@ def next_state(standing: RoutingState, trigger: Trigger, routing: RoutingSetting
     if trigger == "schema_invalid":
         failures = standing.local_failures + 1
         if failures < routing.hybrid_max_local_attempts:
-            return RoutingState("local", failures), f"local attempt {failures} was out of form"
-        return RoutingState("remote", failures), f"{failures} local attempts were out of form"
-    return RoutingState("remote", standing.local_failures), f"the local model gave way: {trigger}"
+            return RoutingState("local", failures), f"local attempt {failures} was malformed"
+        return RoutingState("remote", failures), f"{failures} local attempts were malformed"
+    return RoutingState("remote", standing.local_failures), f"switched from the local model: {trigger}"
 
 
 class RoutedProvider:

@@ -1,42 +1,61 @@
-"""Blanks that the person typed and has not saved, and that part the words of an accepted hunk from their neighbours.
+"""Blanks that part words on the disk, which has neither what agents propose nor typing that is not saved.
 
 Accepting a hunk saves no typing beside it. But where an agent replaced a word that the person had typed, the blank
-behind it is theirs: without it, the words on the disk would run together. So such a blank is saved with the hunk. It is
-named by its part and its place there, so that the history can tell it from the rest of what was typed.
+behind it is theirs: without it, the words on the disk would run together. So such a blank is saved with the hunk, also
+where another proposal takes it out: that waits as it did. A blank is named by its part and its place there, so that the
+history can tell it from the rest of what was typed.
+
+Saving takes nothing of an agent's. So what the person types among an agent's words has its blank on the side where the
+disk has a word.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.review import Part, Review, join_parts
+from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, turn_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-def blanks_to_save(review: Review, ids: Iterable[str], turn: str = "") -> set[str]:
-    """The names of the blanks to save with these hunks, of which one `turn` alone may be accepted."""
-    wanted, found = set(ids), set[str]()
+class BlankPosition(NamedTuple):
+    """A blank of a part: how much of the part's text, and of what the disk has of it, stands in front."""
+
+    part: str
+    place: int
+    saved_at: int
+    length: int
+    taken_out: bool  # by a proposal that waits
+
+    @property
+    def name(self) -> str:
+        return f"{self.part}.{self.place}"
+
+
+def blanks_to_save(review: Review, ids: Iterable[str], turn: str = "") -> list[BlankPosition]:
+    """The blanks to save with these hunks, of which one `turn` alone may be accepted, in order."""
+    wanted, found = set(ids), list[BlankPosition]()
     last = ""  # what the disk then has in front of the run at hand
     new = False  # whether the two of them did not meet before
-    blank = ""
+    blank: BlankPosition | None = None
     for part in review.parts:
         taken = part.id in wanted
-        at = 0
+        place = saved_at = 0
         for run in part.runs:
             if _is_saved_after(part, run, turn) if taken else not run.by:
                 new = new or bool(run.by)
                 if new and blank and last.isalnum() and run.text[0].isalnum():
-                    found.add(blank)
-                last, new, blank = run.text[-1], bool(run.by), ""
+                    found.append(blank)
+                last, new, blank = run.text[-1], bool(run.by), None
             elif not run.by:
                 new = True
-            elif run == Run(run.text, USER) and not taken and not part.marks and not part.conflict:
-                places = (at + place for place, char in enumerate(run.text) if char.isspace())
-                blank = blank or next((f"{part.id}.{place}" for place in places), "")
-            at += len(run.text)
+            elif run.by == USER and USER not in run.gone and not taken and not part.conflict:
+                # One that stays is the best; else the nearest to the words behind, with which it was taken out.
+                blank = blank if blank and not blank.taken_out else _blank_in(part, run, place, saved_at) or blank
+            place += len(run.text)
+            saved_at += 0 if run.by else len(run.text)
     return found
 
 
@@ -47,39 +66,230 @@ def _is_saved_after(part: Part, run: Run, turn: str) -> bool:
     return run.by in ("", *mine) and not any(mark in run.gone for mark in mine) and (not run.by or USER not in run.gone)
 
 
-def set_blanks_apart(review: Review, names: Iterable[str]) -> Review:
-    """The review with each of these blanks as a part by itself, under its name."""
-    places: dict[str, list[int]] = {}
+def _blank_in(part: Part, run: Run, place: int, saved_at: int) -> BlankPosition | None:
+    """The first blank of a run, which begins at this place of a part."""
+    at = next((index for index, char in enumerate(run.text) if char.isspace()), None)
+    if at is None:
+        return None
+    return BlankPosition(part.id, place + at, saved_at, _length_at(run.text, at), taken_out=bool(run.gone))
+
+
+def _length_at(text: str, at: int) -> int:
+    return 2 if text.startswith("\r\n", at) else 1
+
+
+def unsaved_from(review: Review, name: str) -> int | None:
+    """How many characters that the disk has not follow on each other from a blank on, the blank included; None if the
+    name is not one of a blank."""
+    part_id, _, place = name.rpartition(".")
+    if not part_id:
+        return None
+    count = left = 0
+    inside = False  # whether the blank is passed
+    for part in review.parts:
+        if part.id == part_id:
+            inside, left = True, int(place)
+        for run in part.runs if inside else ():
+            if run.by:
+                count += max(len(run.text) - left, 0)
+            elif left < len(run.text):
+                return count
+            left = max(left - len(run.text), 0)
+    return count
+
+
+def save_blanks(review: Review, names: Iterable[str]) -> Review:
+    """The review with these blanks on the disk. Whoever takes one out still does."""
+    places: dict[str, set[int]] = {}
     for name in names:
-        hunk, _, place = name.rpartition(".")
-        if hunk:
-            places.setdefault(hunk, []).append(int(place))
+        part, _, place = name.rpartition(".")
+        if part:
+            places.setdefault(part, set()).add(int(place))
     if not places:
         return review
     parts: list[Part] = []
     for part in review.parts:
-        parts += _cut(part, sorted(places[part.id])) if part.id in places else [part]
+        if part.id not in places:
+            parts.append(part)
+            continue
+        cut = group_runs(_save_at(part, places[part.id]))
+        # What the person typed goes by its name, as far as the blank.
+        first = next((index for index, each in enumerate(cut) if not part.marks and not each.same), None)
+        parts += [Part(each.runs, part.id if index == first else "") for index, each in enumerate(cut)]
     return Review(join_parts(parts, review.parts))
 
 
-def _cut(part: Part, blanks: list[int]) -> Iterator[Part]:
-    """The part, these of its characters as parts by themselves."""
-    name, done = part.id, 0
-    for place in blanks:
-        if place > done:
-            yield Part(tuple(_slice(part, done, place)), name)
-            name = ""
-        yield Part(tuple(_slice(part, place, place + 1)), f"{part.id}.{place}")
-        done = place + 1
-    rest = tuple(_slice(part, done, sum(len(run.text) for run in part.runs)))
-    if rest:
-        yield Part(rest, name)
-
-
-def _slice(part: Part, start: int, end: int) -> Iterator[Run]:
+def _save_at(part: Part, places: set[int]) -> Iterator[Run]:
+    """The runs of a part, the blanks at these places as saved."""
     at = 0
     for run in part.runs:
-        text = run.text[max(start - at, 0) : max(end - at, 0)]
-        if text:
-            yield run._replace(text=text)
+        done = 0
+        for start in sorted(place - at for place in places if at <= place < at + len(run.text)):
+            end = start + _length_at(run.text, start)
+            yield run._replace(text=run.text[done:start])
+            yield run._replace(text=run.text[start:end], by="")
+            done = end
+        yield run._replace(text=run.text[done:])
         at += len(run.text)
+
+
+class SurroundingCharacters(NamedTuple):
+    """The characters before and behind some runs: of what saving would write, and of what the person sees."""
+
+    own: tuple[str, str]
+    seen: tuple[str, str]
+
+
+def keep_words_apart(runs: list[Run], around: SurroundingCharacters) -> list[Run]:
+    """The runs; of the blanks on the two sides of what was put in among an agent's words, one is its own: the one that
+    parts it from the word beside it once it is saved, or once the agent's edit is taken back. It reads the same."""
+    out: list[Run] = []
+    left = list(join_runs(runs))[::-1]
+    while left:
+        run = left.pop()
+        if run.by and run.in_working and not run.clash and run.text.strip():
+            front, back = out[-1:], left[-1:]
+            if (blank := _blank_at_end(run.text)) and _can_lend(front, run, _blank_at_end, blank):
+                joined, then = _sides(out, left, around, front[0])
+                if run.text[0].isalnum() and joined > then:
+                    out[-1] = front[0]._replace(text=front[0].text.removesuffix(blank))
+                    left.append(front[0]._replace(text=blank))
+                    run = run._replace(text=blank + run.text.removesuffix(blank))
+            elif (blank := _blank_at_start(run.text)) and _can_lend(back, run, _blank_at_start, blank):
+                then, joined = _sides(out, left, around, back[0])
+                if run.text[-1].isalnum() and joined > then:
+                    left[-1] = back[0]._replace(text=back[0].text.removeprefix(blank))
+                    out.append(back[0]._replace(text=blank))
+                    run = run._replace(text=run.text.removeprefix(blank) + blank)
+        out.append(run)
+    return [run for run in out if run.text]
+
+
+def _can_lend(beside: Sequence[Run], run: Run, find: Callable[[str], str], blank: str) -> bool:
+    """Whether beside a run there are words of an agent's with the same blank."""
+    return any(
+        other.is_agents and other.in_working and not other.clash and other.by != run.by and find(other.text) == blank
+        for other in beside
+    )
+
+
+def _sides(
+    before: list[Run], behind: list[Run], around: SurroundingCharacters, lender: Run
+) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
+    """Whether words stand before and behind a place (the runs behind it the last first): first of all in what saving
+    would write, then in what the person sees once the edit of the lender is taken back."""
+    turn = turn_of(lender.by)
+
+    def stays(run: Run) -> bool:
+        mine = [mark for mark in run.marks if turn_of(mark) == turn]
+        return run.by not in mine and run.without(*mine).in_working
+
+    def is_word(runs: list[Run], edge: int, has: Callable[[Run], bool], else_there: str) -> bool:
+        return next((run.text[edge] for run in reversed(runs) if run.text and has(run)), else_there).isalnum()
+
+    own, seen = around
+    return (
+        (is_word(before, -1, lambda run: run.in_own, own[0]), is_word(before, -1, stays, seen[0])),
+        (is_word(behind, 0, lambda run: run.in_own, own[1]), is_word(behind, 0, stays, seen[1])),
+    )
+
+
+def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
+    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
+    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
+    that are taken out. They stand between these two characters that the person sees."""
+    out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
+    out = list(join_runs(out))
+    for index in range(1, len(out) - 1):
+        before, inside, behind = out[index - 1 : index + 2]
+        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
+            continue
+        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
+            text = before.text + inside.text.removesuffix(before.text)
+            out[index - 1 : index + 1] = [inside._replace(text=text), before]
+        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
+            text = inside.text.removeprefix(behind.text) + behind.text
+            out[index : index + 2] = [behind, inside._replace(text=text)]
+    return out
+
+
+def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
+    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
+    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
+    instead, if they would run into the word before once it is taken back, and into none behind."""
+    out = list(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        first = out[index]
+        blank = _blank_at_end(first.text)
+        if not first.gone or first.clash or not blank:
+            continue
+        last = index + 1
+        while last < len(out) and out[last].gone == out[index + 1].gone != first.gone and out[last].gone:
+            last += 1
+        if last - index < 2 or last == len(out) or out[last].gone != first.gone:
+            continue
+        inner, follower = out[last - 1], out[last]
+        if inner.clash or inner.is_agents != first.is_agents or _blank_at_end(inner.text) != blank:
+            continue
+        follower_end = next((place for place in range(last, len(out)) if out[place].in_working), len(out))
+        seen_before = next((run.text[-1] for run in reversed(out[:index]) if run.in_working), before)
+        seen_behind = out[follower_end].text[0] if follower_end < len(out) else behind
+        if first.text != blank and (not seen_before.isalnum() or seen_behind.isalnum()):
+            continue
+        out[last - 1 : last + 1] = [
+            inner._replace(text=inner.text.removesuffix(blank)),
+            inner._replace(text=blank, gone=follower.gone),
+            follower,
+        ]
+        out[index : index + 1] = [
+            first._replace(text=first.text.removesuffix(blank)),
+            first._replace(text=blank, gone=inner.gone),
+        ]
+    return out
+
+
+def _blank_at_end(text: str) -> str:
+    """The blank with which a text ends, or nothing."""
+    return "\r\n" if text.endswith("\r\n") else text[-1:] if text[-1:].isspace() else ""
+
+
+def _blank_at_start(text: str) -> str:
+    return text[: _length_at(text, 0)] if text[:1].isspace() else ""
+
+
+def blanks_between_letters(runs: Sequence[Run]) -> list[int]:
+    """Which runs end with a blank that nobody sees, where the person sees the words on both sides of it as one."""
+    found: list[int] = []
+    last, hidden = "", -1
+    for index, run in enumerate(runs):
+        if run.in_working:
+            if hidden >= 0 and last.isalnum() and run.text[0].isalnum():
+                found.append(hidden)
+            last, hidden = run.text[-1], -1
+        elif run.gone and not run.is_agents and not run.clash and _blank_at_end(run.text):
+            hidden = index
+    return found
+
+
+def show_blank(runs: list[Run], index: int) -> list[Run]:
+    """The runs, if what the person sees behind this one ends with a blank, and what took this one out goes on behind
+    it: the blank with which this one ends as seen, and the other taken out instead."""
+    first = runs[index]
+    last = index + 1
+    while last < len(runs) and (runs[last].in_working or runs[last].gone != first.gone):
+        last += 1
+    inner = last - 1
+    while inner > index and not runs[inner].in_working:
+        inner -= 1
+    if last == len(runs) or inner == index or runs[inner].is_agents or not _blank_at_end(runs[inner].text):
+        return runs
+    front, back = _blank_at_end(first.text), _blank_at_end(runs[inner].text)
+    return [
+        *runs[:index],
+        first._replace(text=first.text.removesuffix(front)),
+        first._replace(text=front, gone=()),
+        *runs[index + 1 : inner],
+        runs[inner]._replace(text=runs[inner].text.removesuffix(back)),
+        runs[inner]._replace(text=back, gone=first.gone),
+        *runs[inner + 1 :],
+    ]

@@ -8,18 +8,25 @@ away.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import Refused
-from redraft.review.blanks import blanks_to_save, set_blanks_apart
-from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
+from redraft.review.blanks import (
+    SurroundingCharacters,
+    blanks_to_save,
+    keep_words_apart,
+    save_blanks,
+    set_insertions_apart,
+)
+from redraft.review.retyping import restore_retyped, return_kept_characters
+from redraft.review.review import Part, Review, group_runs, join_parts, lost_words
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
 from redraft.text.edits import Change, Edit
 from redraft.text.merge.three_way import CleanRegion, merge
-from redraft.text.units import sentences
+from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,11 +41,10 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     """Take the chosen hunks, as they stand in working, into base. A conflict has to be settled first. Where a `turn` is
     named, the words of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
-    blanks = blanks_to_save(review, wanted, turn)
-    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    review = save_blanks(review, [blank.name for blank in blanks_to_save(review, wanted, turn)])
     for part in review.parts:
         if part.id in wanted and part.unsettled:
-            standing = "yours" if part.working != part.base else "the one that stands there"
+            standing = "yours" if part.working != part.base else "the current text"
             choice = f"the agent's text or {standing}" if part.marks else "your text or theirs"
             raise Refused(
                 f"Somebody else changed the same words: choose {choice} first.", code="conflict", hunk_id=part.id
@@ -69,7 +75,7 @@ def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
 
 def _entangled_error(part: Part, when: str) -> Refused:
     return Refused(
-        f"Another turn changed the same words {when} this one: decide that one first, or the hunk as a whole.",
+        f"Another turn changed the same words {when} this one: decide that one first, or the whole hunk.",
         code="conflict",
         hunk_id=part.id,
     )
@@ -122,11 +128,11 @@ def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -
             parts.append(part)
             continue
         if part.author != "agent" or part.conflict or any(run.by == USER and run.in_working for run in part.runs):
-            raise Refused("Only a hunk that is all an agent's can be split.", hunk_id=part.id)
+            raise Refused("Only a hunk that is entirely an agent's can be split.", hunk_id=part.id)
         place = len(part.base) if base_at is None else base_at
         for text, cut in ((part.working, at), (part.base, place)):
             if not 0 <= cut <= len(text) or text[cut - 1 : cut + 1] == "\r\n":
-                raise Refused(f"There is no place {cut} to split the hunk at.", hunk_id=part.id, at=cut)
+                raise Refused(f"The hunk cannot be split at {cut}.", hunk_id=part.id, at=cut)
         for half in _halves(part, at, place):
             if not any(run.marks for run in half):
                 raise Refused("One half of the hunk would be empty.", hunk_id=part.id)
@@ -260,13 +266,11 @@ def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
 
 
 def _is_inside(part: Part) -> bool:
-    """Whether the person typed within or right behind what the agent put in, so perhaps about it."""
-    before: Run | None = None
-    for run in part.runs:
-        if run.by == USER and before is not None and before.is_agents:
-            return True
-        before = run
-    return False
+    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it."""
+    return any(
+        (behind.by == USER and before.is_agents) or (before.by == USER and behind.is_agents and USER in behind.gone)
+        for before, behind in pairwise(run for run in part.runs if run.by)
+    )
 
 
 def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Review:
@@ -279,7 +283,12 @@ def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
     parts: list[Part] = []
     for part in review.parts:
         after = act(part)
-        parts += [part] if after is part else group_runs(after.runs)
+        if after is part:
+            parts.append(part)
+        elif all(run.plain for run in after.runs):  # most are, of many that are decided at once
+            parts.append(_plain_part("".join([run.text for run in after.runs])))
+        else:
+            parts += group_runs(after.runs)
     return Review(join_parts(parts, review.parts))
 
 
@@ -450,14 +459,18 @@ def _overlay(working: str, first: Edit, second: Edit) -> Edit:
 
 
 def _in_conflicts(review: Review, touches: list[RunEdit]) -> list[RunEdit]:
-    """Where a conflict waits already, what another agent does there waits with it."""
+    """Where a conflict waits already, what another agent does there waits with it. Words that an agent put in there are
+    not what the conflict is about: they are edited as everywhere."""
     places: list[tuple[int, int]] = []
     at = 0
     for part in review.parts:
-        end = at + len(part.working)
-        if part.conflict:
-            places.append((at, end))
-        at = end
+        for run in part.runs if part.conflict else ():
+            end = at + (len(run.text) if run.in_working else 0)
+            if end > at and not run.is_agents:
+                start = places.pop()[0] if places and places[-1][1] == at else at
+                places.append((start, end))
+            at = end
+        at += 0 if part.conflict else len(part.working)
     if not places:
         return touches
     return [
@@ -485,85 +498,30 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
         at += sum(len(part.working) for part in before[done:first])
         after += before[done:first]
         runs = [run for part in before[first:last] for run in part.runs]
-        after += group_runs(set_insertions_apart(_restore_retyped(rewrite(runs, some, at))))
+        runs = rewrite(runs, some, at)
+        # Only who types can type something again: a blank that an agent leaves stays the one that it is.
+        runs = restore_retyped(return_kept_characters(runs)) if some[0].mark == USER else runs
+        around = _around(after, before, last)
+        runs = keep_words_apart(set_insertions_apart(runs, *around.seen), around)
+        after += group_runs(runs)
         at += sum(len(part.working) for part in before[first:last])
         done = last
     return Review(join_parts([*after, *before[done:]], review.parts))
 
 
-def set_insertions_apart(runs: list[Run]) -> list[Run]:
-    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
-    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out."""
-    out = [run for run in _set_removals_apart(list(join_runs(runs))) if run.text]
-    out = list(join_runs(out))
-    for index in range(1, len(out) - 1):
-        before, inside, behind = out[index - 1 : index + 2]
-        if not inside.by or inside.gone or inside.clash or not before.is_agents or behind.by != before.by:
-            continue
-        if before.text.isspace() and not before.gone and inside.text.endswith(before.text):
-            text = before.text + inside.text.removesuffix(before.text)
-            out[index - 1 : index + 1] = [inside._replace(text=text), before]
-        elif behind.text.isspace() and not behind.gone and inside.text.startswith(behind.text):
-            text = inside.text.removeprefix(behind.text) + behind.text
-            out[index : index + 2] = [behind, inside._replace(text=text)]
-    return out
-
-
-def _set_removals_apart(runs: list[Run]) -> list[Run]:
-    """The runs, where an edit took out the blank in front of words that another had taken out with the blank behind
-    them, and goes on behind those: each as well took out the other blank, and then none stands around the other."""
-    out = list(runs)
-    for index, blank in enumerate(runs):
-        if not blank.gone or blank.clash or not blank.text.isspace():
-            continue
-        behind = index + 1
-        while behind < len(out) and out[behind].gone == out[index + 1].gone != blank.gone and out[behind].gone:
-            behind += 1
-        if behind - index < 2 or behind == len(out) or out[behind].gone != blank.gone:
-            continue
-        last, follower = out[behind - 1], out[behind]
-        if blank.by == last.by == follower.by and not last.clash and last.text.endswith(blank.text):
-            out[index] = blank._replace(gone=last.gone)
-            out[behind - 1] = last._replace(text=last.text.removesuffix(blank.text))
-            out[behind] = follower._replace(text=blank.text + follower.text)
-    return out
-
-
-def _restore_retyped(runs: list[Run]) -> list[Run]:
-    """Where the person typed again what they, or an agent, had just taken out there, it is as it was: an agent's edit
-    of it is refused by that, if nothing else of the edit is left to see."""
-    for index, run in enumerate(runs):
-        if run.by != USER or run.gone or run.clash:
-            continue
-        for other in _hidden_beside(runs, index):
-            hidden = runs[other]
-            if hidden.text == run.text and hidden.by != USER and not hidden.clash and not hidden.is_agents:
-                refused = [mark for mark in hidden.marks if not _is_seen(runs, mark)]
-                if len(refused) == len(hidden.marks):
-                    restored = [
-                        each._replace(gone=()) if place == other else each
-                        for place, each in enumerate(runs)
-                        if place != index and not (each.is_agents and each.by in refused)
-                    ]
-                    return _restore_retyped(restored)
-            elif hidden.is_agents and hidden.text == run.text and hidden.gone == (USER,) and not hidden.clash:
-                restored = [each.without(USER) if place == other else each for place, each in enumerate(runs)]
-                return [each for place, each in enumerate(restored) if place != index]
-    return runs
-
-
-def _hidden_beside(runs: list[Run], index: int) -> Iterator[int]:
-    """The runs that nobody sees right before and behind a place."""
-    for step in (-1, 1):
-        place = index + step
-        while 0 <= place < len(runs) and not runs[place].in_working:
-            yield place
-            place += step
-
-
-def _is_seen(runs: list[Run], mark: str) -> bool:
-    return any(run.by == mark and run.in_working for run in runs)
+def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> SurroundingCharacters:
+    """The characters behind the parts that are `done` and before those from `last` on."""
+    behind = range(last, len(parts))
+    return SurroundingCharacters(
+        (
+            next((part.own[-1] for part in reversed(done) if part.own), ""),
+            next((parts[index].own[0] for index in behind if parts[index].own), ""),
+        ),
+        (
+            next((part.working[-1] for part in reversed(done) if part.working), ""),
+            next((parts[index].working[0] for index in behind if parts[index].working), ""),
+        ),
+    )
 
 
 def _groups(parts: Sequence[Part], touches: list[RunEdit]) -> list[tuple[int, int, list[RunEdit]]]:
@@ -590,9 +548,13 @@ def _range(parts: Sequence[Part], starts: list[int], touch: RunEdit) -> tuple[in
         first = max(bisect_left(starts, touch.start) - 1, 0)
         last = first + 1
     if touch.mark == USER:
-        # What the person typed beside it is one with it.
-        while first > 0 and starts[first] == touch.start and not parts[first - 1].marks and not parts[first - 1].same:
+        # What the person typed beside it is one with it, and so are an agent's words that they took out there.
+        while first > 0 and starts[first] == touch.start and _joins(parts[first - 1], parts[first - 1].runs[::-1]):
             first -= 1
-        while last < len(parts) and starts[last] == touch.end and not parts[last].marks and not parts[last].same:
+        while last < len(parts) and starts[last] == touch.end and _joins(parts[last], parts[last].runs):
             last += 1
     return first, last
+
+
+def _joins(part: Part, runs: Iterable[Run]) -> bool:
+    return (not part.marks and not part.same) or lost_words(runs)

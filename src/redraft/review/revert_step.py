@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.review.operations import set_insertions_apart
+from redraft.review.blanks import set_insertions_apart
 from redraft.review.outside_change import edit_saved_text
 from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, RunEdit, rewrite
@@ -50,8 +50,9 @@ def revert_step(now: Review, before: Review, after: Review, step: Change, since:
     review = edit_saved_text(review, back, around_typing=True) if back.edits else review
     later = since.rebase(step.invert())  # what came since, as a change of the text before the step
     for at, part, beside in reversed(gone):
-        place = back.map(since.map(step.map(at, after=False), after=False), after=False)
-        place = place if later is None else later.map(at, after=False)
+        start, end = _place_of(part, at, step, since)
+        place = back.map(start, after=False)
+        place = place if later is None or start < end else later.map(at, after=False)
         if review is None or _is_overwritten(review, place, part):
             continue
         passed = _count_unsaved_before(now, since, step, at, part)
@@ -61,12 +62,16 @@ def revert_step(now: Review, before: Review, after: Review, step: Change, since:
     return None if review is None else Review(join_parts(group_runs(review.runs), [*before.parts, *now.parts]))
 
 
+def _place_of(part: Part, at: int, step: Change, since: Change) -> tuple[int, int]:
+    """Where by now stands what a step made of a part. What came in right before it since is not of it."""
+    start, end = step.map(at, after=False), step.map(at + len(part.saved))
+    return since.map(start, after=start < end), since.map(end, after=False)
+
+
 def _count_unsaved_before(now: Review, since: Change, step: Change, at: int, part: Part) -> int | None:
     """How much that is not saved stands right in front of what the step put in for a part; None where it put nothing
     in, so that nobody can tell."""
-    start, end = (
-        since.map(place, after=False) for place in (step.map(at, after=False), step.map(at + len(part.saved)))
-    )
+    start, end = _place_of(part, at, step, since)
     if start == end:
         return None
     place = count = 0
@@ -86,8 +91,7 @@ def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Chang
     review = now
     parts: list[Placed] = []
     for at, part, beside in gone:
-        places = (step.map(at, after=False), step.map(at + len(part.saved)))
-        start, end = (since.map(place, after=False) for place in places)
+        start, end = _place_of(part, at, step, since)
         typed: list[RunEdit] = []
         if now.saved[start:end] == part.working:
             review, typed = _lift_typing(review, start, end)

@@ -14,7 +14,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redraft.errors import Refused
@@ -374,22 +374,47 @@ def group_runs(runs: Iterable[Run]) -> list[Part]:
             while index < len(listed) and not listed[index].plain and not listed[index].marks:
                 index += 1
         parts.append(Part(tuple(listed[start:index])))
-    return _with_words([_settle(part) for part in _with_conflicts(parts)])
+    return _with_words([_settle(part) for part in _join_related(parts)])
 
 
-def _with_conflicts(parts: list[Part]) -> list[Part]:
-    """The parts, with what the person changed right beside a conflict as one with it: it is about the same words."""
+def _join_related(parts: list[Part]) -> list[Part]:
+    """The parts, neighbours that are about the same words as one."""
     joined: list[Part] = []
     for part in parts:
         before = joined[-1] if joined else None
-        if before is not None and _is_about_conflict(before, part):
+        if before is not None and (
+            _is_about_conflict(before, part) or _is_one_word(before, part) or _is_replacement(before, part)
+        ):
             joined[-1] = Part((*before.runs, *part.runs))
         else:
             joined.append(part)
     return joined
 
 
+def _is_one_word(part: Part, behind: Part) -> bool:
+    """Whether edits of several turns meet within a word: half of a word is of no use."""
+    if not part.turns or not behind.turns or part.turns == behind.turns:
+        return False
+    return part.runs[-1].text[-1].isalnum() and behind.runs[0].text[0].isalnum()
+
+
+def _is_replacement(part: Part, behind: Part) -> bool:
+    """Whether one of them is what the person typed in place of an agent's words, which are the other."""
+    return (_is_typing(behind) and lost_words(reversed(part.runs))) or (_is_typing(part) and lost_words(behind.runs))
+
+
+def _is_typing(part: Part) -> bool:
+    return not part.same and not part.marks and not part.conflict
+
+
+def lost_words(runs: Iterable[Run]) -> bool:
+    """Whether these runs begin with an agent's words that the person took out, among others that nobody sees."""
+    hidden = takewhile(lambda run: not run.in_working, runs)
+    return any(run.is_agents and USER in run.gone and not run.clash for run in hidden)
+
+
 def _is_about_conflict(part: Part, behind: Part) -> bool:
+    """Whether one is a conflict and the other what the person changed right beside it."""
     if part.same or behind.same or (part.marks and behind.marks):
         return False
     return part.conflict or behind.conflict

@@ -220,4 +220,6 @@ def _remove(run: Run, touch: RunEdit) -> list[Run]:
         return [] if run.by == USER else [run._replace(gone=(*run.gone, USER))]
     if run.is_agents and turn_of(run.by) == turn_of(touch.mark):
         return []  # a turn that writes over its own words leaves no trace of them
+    if touch.clash and run.is_agents and not run.clash:
+        return [run]  # the edit waits: until then, nothing is taken out
     return [run._replace(gone=(*run.gone, touch.mark), clash=run.clash or touch.clash)]

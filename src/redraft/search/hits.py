@@ -94,10 +94,10 @@ def collect_hits_among(
 ) -> None:
     """As `collect_hits` for each of these files in turn. They are searched in one go: no match reaches over a line."""
     joined, begins = _join([lined.data for _, lined in files])
-    following = pattern.on(joined)
+    find_next = pattern.on(joined)
     path, lined, data, starts = "", LinedText(b""), b"", array("Q")
     at = begin = stop = 0
-    while len(hits) < limit and at < begins[-1] and (found := following(at)) is not None:
+    while len(hits) < limit and at < begins[-1] and (found := find_next(at)) is not None:
         if found[0] >= stop:
             file = bisect_right(begins, found[0]) - 1
             (path, lined), begin, stop = files[file], begins[file], begins[file + 1]
@@ -144,10 +144,10 @@ def find_matching(files: Files, pattern: Pattern) -> Files:
 def _find_matching_joined(files: Files, pattern: Pattern) -> Files:
     """All in one go. A match cannot cross a line, so none arises from putting one file after another."""
     joined, starts = _join([data for _, data in files])
-    following = pattern.scan(joined)
+    find_next = pattern.scan(joined)
     found: list[tuple[str, bytes]] = []
     at = 0
-    while at < starts[-1] and (match := following(at)) is not None:
+    while at < starts[-1] and (match := find_next(at)) is not None:
         number = bisect_right(starts, match[0]) - 1
         found.append(files[number])
         at = starts[number + 1]
@@ -186,12 +186,12 @@ def find_in_all(
     """
     looked = 0
 
-    def counting(path: str) -> bool:
+    def count_wanted(path: str) -> bool:
         nonlocal looked
         looked += 1
         return wanted is None or wanted(path)
 
-    portions = reader.read_all(None if wanted is None else counting)
+    portions = reader.read_all(None if wanted is None else count_wanted)
     first: list[Files] = []
     read: set[str] = set()
     while len(read) < _FIRST_FILES and (portion := next(portions, None)) is not None:

@@ -342,7 +342,7 @@ class Index:
     # Keeping up to date
 
     def update(self) -> int:
-        """Index whatever is not indexed as it is now; gives how many files were read."""
+        """Index whatever is not indexed as it is now; returns how many files were read."""
         with self._guard:
             self._reload()
             self._refresh()

@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft import __version__
-from redraft.history.sqlite_file import LogIndex, enable_wal
+from redraft.files.sqlite import LogIndex, is_damage, open_cache, remove_database
 from redraft.search.segments import Segment, SegmentBuilder, decode_postings, pieces
 from redraft.workspace.folder.scan import FileMark
 
@@ -115,50 +115,15 @@ class IndexDatabase:
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection:
-        """The database; a new one where it is damaged, and one in memory where the disk or its holder gives us none."""
-        for _ in range(2):
-            try:
-                return self._connect(self.path)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    break
-                self._remove()
-            except OSError:
-                break
-        return self._connect(":memory:")
-
-    def _connect(self, path: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            if path == self.path:
-                os.chmod(path, 0o600)
-            enable_wal(connection, BUSY_SECONDS)
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("BEGIN IMMEDIATE")
-            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise sqlite3.DatabaseError("of another version")
-                for statement in TABLES.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={_VERSION}")
-            connection.execute("SELECT 1 FROM files, segments, postings, texts, given").fetchone()
-            connection.execute("COMMIT")
-            self._log_index.note()
-        except BaseException:
-            connection.close()
-            raise
+        connection = open_cache(self.path, _prepare, busy_seconds=BUSY_SECONDS)
+        self._log_index.note()
         return connection
-
-    def _remove(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                os.unlink(self.path + suffix)
 
     def close(self) -> None:
         self._connection.close()
 
     @contextlib.contextmanager
-    def _using(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
+    def _use(self, *, writing: bool = False) -> Generator[sqlite3.Connection]:
         self._log_index.fill_up()
         try:
             if writing:
@@ -169,22 +134,22 @@ class IndexDatabase:
         except sqlite3.DatabaseError as error:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise IndexUnavailable from error
             self._connection.close()
-            self._remove()
+            remove_database(self.path)
             self._connection = self._open()
             self._segments = []
             raise IndexLost from error
 
     def version(self) -> int:
         """Changes whenever another process has changed the database."""
-        with self._using() as connection:
+        with self._use() as connection:
             return connection.execute("PRAGMA data_version").fetchone()[0]
 
     def load(self) -> list[IndexRow]:
-        """Take in the dictionaries; gives the files."""
-        with self._using() as connection:
+        """Take in the dictionaries; returns the files."""
+        with self._use() as connection:
             found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
             self._segments = [Segment(*row) for row in found]
             files = connection.execute("SELECT path, number, ino, size, mtime_ns, ctime_ns FROM files").fetchall()
@@ -192,7 +157,7 @@ class IndexDatabase:
 
     def put(self, batch: IndexBatch, gone: Sequence[str] = ()) -> list[IndexRow]:
         """Write down files that were read and forget those that are gone."""
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             connection.executemany(
                 "DELETE FROM texts WHERE number = (SELECT number FROM files WHERE path = ?)",
                 ((path,) for path in (*gone, *(read.path for read in batch.reads))),
@@ -233,13 +198,13 @@ class IndexDatabase:
         return Segment(number, first, words)
 
     def extents(self) -> list[SegmentRange]:
-        with self._using() as connection:
+        with self._use() as connection:
             return [SegmentRange(*row) for row in connection.execute("SELECT number, first, last FROM segments")]
 
     def drop(self, extents: Iterable[SegmentRange]) -> None:
         """Forget segments and all files that are in them."""
         chosen = list(extents)
-        with self._using(writing=True) as connection:
+        with self._use(writing=True) as connection:
             for segment, first, last in chosen:
                 connection.execute("DELETE FROM texts WHERE number BETWEEN ? AND ?", (first, last))
                 connection.execute("DELETE FROM files WHERE number BETWEEN ? AND ?", (first, last))
@@ -251,7 +216,7 @@ class IndexDatabase:
     def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """Of these texts those that are kept, as they were when they were written down."""
         found: dict[int, bytes] = {}
-        with self._using() as connection:
+        with self._use() as connection:
             for start in range(0, len(numbers), _AT_A_TIME):
                 some = numbers[start : start + _AT_A_TIME]
                 marks = ",".join("?" * len(some))
@@ -265,7 +230,7 @@ class IndexDatabase:
     def candidates(self, clauses: Sequence[Clause]) -> set[int] | None:
         """The numbers of all texts that may hold what is required (and of some left behind); None for any text."""
         found: set[int] | None = None
-        with self._using() as connection:
+        with self._use() as connection:
             for clause in sorted(clauses, key=lambda clause: -min(map(len, clause))):
                 if found is not None and (len(found) <= FEW_ENOUGH or min(map(len, clause)) <= SHORT):
                     break
@@ -305,14 +270,16 @@ class IndexDatabase:
         return held if telling else None
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file is at fault, and not the disk or another process.
-
-    A missing table is an ordinary error to SQLite; here it means that this is no longer our database.
-    """
-    if not isinstance(error, sqlite3.OperationalError):
-        return True
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF == sqlite3.SQLITE_ERROR
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise sqlite3.DatabaseError("of another version")
+        for statement in TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={_VERSION}")
+    connection.execute("SELECT 1 FROM files, segments, postings, texts, given").fetchone()
+    connection.execute("COMMIT")
 
 
 def _texts(connection: sqlite3.Connection, segment: int, words: Sequence[int]) -> set[int]:

@@ -45,11 +45,11 @@ def exact_finder(needle: bytes) -> Finder:
     length = len(needle)
 
     def on(data: bytes) -> Next:
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             at = data.find(needle, start)
             return None if at < 0 else (at, at + length)
 
-        return following
+        return find_next
 
     return on
 
@@ -85,7 +85,7 @@ def whole_word_finder(inner: Finder, is_word: Callable[[str], bool]) -> Finder:
     def on(data: bytes) -> Next:
         find = inner(data)
 
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             found = find(start)
             while found is not None:
                 if not _is_word_before(data, found[0], is_word) and not _is_word_after(data, found[1], is_word):
@@ -93,7 +93,7 @@ def whole_word_finder(inner: Finder, is_word: Callable[[str], bool]) -> Finder:
                 found = find(found[0] + 1)
             return None
 
-        return following
+        return find_next
 
     return on
 
@@ -121,11 +121,11 @@ def engine_finder(compiled: Any) -> Finder:
     """What a compiled pattern matches."""
 
     def on(data: bytes) -> Next:
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             found = compiled.search(data, start)
             return None if found is None else found.span()
 
-        return following
+        return find_next
 
     return on
 
@@ -134,14 +134,14 @@ def group_finder(compiled: Any, capturing: Any) -> Finder:
     """The first group of a pattern. Where it lies is asked of much slower machinery, so only where there is a match."""
 
     def on(data: bytes) -> Next:
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             if len(data) < _SHORT:
                 found = capturing.search(data, start)
                 return None if found is None else found.span(1)
             found = compiled.search(data, start)
             return None if found is None else capturing.match(data, found.start()).span(1)
 
-        return following
+        return find_next
 
     return on
 
@@ -178,7 +178,7 @@ def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
         nearest = _nearest_finder(low, sieve.clauses[0])
         others = len(sieve.clauses) > 1
 
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             while (at := nearest(start)) >= 0:
                 line = data.rfind(b"\n", 0, at) + 1
                 end = data.find(b"\n", at)
@@ -190,7 +190,7 @@ def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
                 start = end + 1
             return None
 
-        return following
+        return find_next
 
     return on
 
@@ -199,7 +199,7 @@ def line_finder(engine: Finder) -> Finder:
     """What the engine finds when every line is a text by itself."""
 
     def on(data: bytes) -> Next:
-        def following(start: int) -> Span | None:
+        def find_next(start: int) -> Span | None:
             while start <= len(data):
                 line = data.rfind(b"\n", 0, start) + 1
                 end = data.find(b"\n", start)
@@ -210,7 +210,7 @@ def line_finder(engine: Finder) -> Finder:
                 start = end + 1
             return None
 
-        return following
+        return find_next
 
     return on
 
@@ -369,7 +369,7 @@ def _check_query(query: str, *, by_line: bool) -> None:
             f"The query has an unpaired surrogate at character {error.start}.", code="invalid_text"
         ) from error
     if by_line and ("\n" in query or "\r" in query):
-        raise Refused("Files are searched line by line, so the query cannot hold a line break.")
+        raise Refused("Files are searched line by line, so the query cannot contain a line break.")
 
 
 def _engine() -> Any:
@@ -414,7 +414,7 @@ def _explain_error(query: str, said: str) -> str:
         return "Back-references are not supported: every pattern must match in linear time."
     if any(mark in query for mark in ("(?>", "(?(", "(?P=", "++", "*+", "?+")):
         return f"Atomic groups, conditions and possessive repeats are not supported ({said})."
-    return f"The pattern cannot be read: {said}."
+    return f"The pattern is not valid: {said}."
 
 
 def _to_unicode(pattern: str) -> str:

@@ -89,10 +89,10 @@ def find_all(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
     """The spans of all matches in code points, each found after the end of the one before."""
     data = text.encode()
     plain = len(data) == len(text)
-    following = pattern.on(data)
+    find_next = pattern.on(data)
     at = 0  # in bytes; `known` is the same place in code points
     seen = known = 0
-    while at <= len(data) and (found := following(at)) is not None:
+    while at <= len(data) and (found := find_next(at)) is not None:
         start, end = found
         if plain:
             yield start, end

@@ -1,4 +1,4 @@
-"""The application: routes, the page, MCP, and the one shape of every failure, behind `bodies` and the gate.
+"""The application: routes, the page, MCP, and error responses, behind the gate.
 
 `described` makes it without a folder, for its description alone.
 """
@@ -26,7 +26,6 @@ from redraft.server.auth.callers import OWNER_NAME
 from redraft.server.auth.gate import Gate
 from redraft.server.idempotency import RequestBodies
 from redraft.server.live.connection import serve_live
-from redraft.server.pages import ROUTES, plain_page
 from redraft.server.replies import JSON, failure, refuse, status_of
 from redraft.server.routes import (
     about,
@@ -49,6 +48,7 @@ from redraft.server.routes import (
     tools,
     turns,
 )
+from redraft.server.routes.pages import ROUTES, plain_page
 from redraft.server.routes.responses import ErrorShape, check_allowed, describe_answers
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from redraft.server.folder_state import FolderState
     from redraft.server.replies import Application, Receive, Scope, Send
 
-# MCP at `/mcp`, for callers with a token of an editor's: who they are is in their turns and in the log.
+# MCP at `/mcp`, for callers with an editor's token: their turns and the log name them.
 #
-# A client may ask for less than there is, in the address: `?profile=` for the tools of one set, `?answers=` for how
-# answers are written, `?mode=` for a narrower mode than the workspace's; never for more.
+# Query parameters can restrict a client: `?profile=` to a set of tools, `?answers=` to a form of answers, `?mode=` to a
+# stricter mode than the workspace's; they never allow more.
 
 
 MCP_PATH = "/mcp"
@@ -77,19 +77,19 @@ class McpOptions(NamedTuple):
 
 
 def parse_mcp_options(query: bytes) -> McpOptions:
-    """The wish in an address; `Refused` where it is not understood: a misspelt limit is no limit."""
+    """Parse the query; `Refused` if it is not understood, because a misspelt limit is no limit."""
     given = parse_qs(query.decode("latin-1"), keep_blank_values=True)
     for name, values in given.items():
         if name not in CHOICES:
-            raise Refused(f"{name!a} cannot be asked for here.", field="query")
+            raise Refused(f"{name!a} is not a parameter here.", field="query")
         if len(values) != 1 or values[0] not in CHOICES[name]:
-            raise Refused(f"{name} is one of {', '.join(CHOICES[name])}.", field=name)
+            raise Refused(f"{name} must be one of {', '.join(CHOICES[name])}.", field=name)
     chosen: dict[str, Any] = {name: values[0] for name, values in given.items()}
     return McpOptions(**chosen)
 
 
 class McpMount:
-    """An application for each wish and each user, made when it is first asked for."""
+    """One application per set of options and user, created on first use."""
 
     def __init__(self, served: FolderState) -> None:
         self._served = served
@@ -103,7 +103,7 @@ class McpMount:
         caller: Caller = scope["state"]["caller"]
         try:
             if caller.by_cookie or not caller.may("editor"):
-                raise Refused("MCP takes a token of an editor.", code="not_allowed")
+                raise Refused("MCP needs the token of an editor.", code="not_allowed")
             app = self._app(parse_mcp_options(scope["query_string"]), "" if caller.name == OWNER_NAME else caller.name)
         except RedraftError as error:
             await refuse(send, error)
@@ -184,7 +184,7 @@ async def _handle_refusal(_: Request, error: Any) -> Response:
 
 
 async def _handle_invalid(_: Request, error: Any) -> Response:
-    """What was sent is not as it should be; it is not quoted, for it may be anything."""
+    """The request is not valid; it is not quoted, because it may be anything."""
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")[:200]
     message = f"{where or 'The body'}: {first['msg']}."
@@ -192,7 +192,7 @@ async def _handle_invalid(_: Request, error: Any) -> Response:
 
 
 async def _handle_unrouted(_: Request, error: Any) -> Response:
-    """No route, another method, or a body that is no JSON."""
+    """No route, a wrong method, or a body that is not JSON."""
     status: int = 422 if error.status_code == 400 else error.status_code
     code = "not_found" if status == 404 else "invalid_argument"
     known = Refused(f"{error.detail}.".replace("..", "."), code=code)
@@ -200,16 +200,16 @@ async def _handle_unrouted(_: Request, error: Any) -> Response:
 
 
 async def _handle_mistake(request: Request, error: Any) -> Response:
-    """A mistake of ours: the log says what, the client only that."""
+    """A bug of ours: the log has the details, the client only an error."""
     number: str = request.scope.get("state", {}).get("request", "")
     LOG.error("mistake", exc_info=error, extra={"request": number})
     return Response(
-        failure(RedraftError("Something went wrong here; the log says what.", request=number)), 500, media_type=JSON
+        failure(RedraftError("Something went wrong; see the server's log.", request=number)), 500, media_type=JSON
     )
 
 
 class GatedApp:
-    """Everything behind the gate: MCP, which has rules of its own, and the rest."""
+    """Everything behind the gate: MCP, which has its own rules, and the rest."""
 
     def __init__(self, served: FolderState, app: FastAPI) -> None:
         self.mcp = McpMount(served)
@@ -228,7 +228,7 @@ class GatedApp:
 def build_application(
     served: FolderState, keys: Keys, origins: dict[str, str], *, team: bool, secure: bool
 ) -> tuple[Gate, GatedApp]:
-    """The whole, to be served: nothing of it is reached but through the gate."""
+    """The complete application: everything is behind the gate."""
     app = build_app()
     app.state.served = served
     app.state.keys = keys

@@ -1,7 +1,7 @@
-"""What changed in the folder, in order, for whoever shows it: enough to know what to fetch again, and no more.
+"""The folder's changes, in order, for clients that display it: enough to know what to fetch again, and no more.
 
-The newest few thousand are kept in memory. Their numbers only grow, through restarts too, since they begin with the
-time; so a client that comes back with a number from before is known to have missed something, and is told `all`.
+The newest few thousand are kept in memory. Their numbers only grow, also across restarts, because they start with the
+time; so a client that reconnects with an older number is known to have missed something, and gets `all`.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class ChangeFeed:
         self._told.tell(kind, change=change)
 
     def after(self, _stream: str, cursor: int) -> list[ChangeEntry]:
-        """What came behind a number; `all` first where something in between is forgotten."""
+        """The changes after a number; `all` first if some of them are no longer known."""
         with self._lock:
             found = [change for change in self._kept if change.cursor > cursor]
             return found if cursor >= self._forgotten else [ChangeEntry(self._forgotten, "all"), *found]
 
     def begin(self, last: int | None) -> int:
-        """Where a client goes on that has this number, or none."""
+        """Where a client with this number, or none, continues."""
         with self._lock:
             if last is None:
                 return self._newest
@@ -99,11 +99,11 @@ class ChangeFeed:
         return self._told.subscribe(lambda event: listener(event.data["change"]))
 
 
-# Seeing what changes, and telling it: to the change stream, to the rooms of live documents, whoever did it.
+# Detects changes by anybody, and reports them to the change stream and the rooms of live documents.
 #
-# This process tells what it does at once. What other processes and programs do is seen by the eye that MCP keeps on the
-# folder (`ResourceWatcher`), within a fraction of a second; it is opened with the first who listens. A document is told
-# as changed when its version is another than the one told last.
+# Changes by this process are reported at once. Changes by other processes and programs are seen by the folder's watcher
+# (`ResourceWatcher`), within a fraction of a second; it starts with the first listener. A document is reported as
+# changed when its version differs from the last one reported.
 
 
 LOG = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ class ChangeWatcher:
         self._ends = [workspace.subscribe(self._hear), agent.store.events.subscribe(self._hear_job)]
 
     def start(self) -> None:
-        """Look at the folder from now on. Opening the eye takes a while in a large folder: not for the event loop."""
+        """Start watching the folder. This takes a while in a large folder: do not call it on the event loop."""
         with self._starting:
             if self._unwatch is None:
                 self._unwatch = self._following().watch(self._on_look)
@@ -208,9 +208,9 @@ class ChangeWatcher:
     def _hear_job(self, event: JobEvent) -> None:
         if event.type.startswith(TURNING):
             self._changes.tell("job", job=event.job_id)
-            self._rooms.show_agent(event.job_id, self._worked_on(event.job_id))
+            self._rooms.show_agent(event.job_id, self._document_of_job(event.job_id))
 
-    def _worked_on(self, job_id: str) -> str:
+    def _document_of_job(self, job_id: str) -> str:
         """The document that a job works on just now, or none."""
         try:
             job = self._agent.store.jobs.get(job_id)
@@ -218,7 +218,7 @@ class ChangeWatcher:
         except RedraftError:
             return ""  # it is about no document in particular
 
-    # What others do, in the thread of the eye
+    # Changes by others, in the watcher's thread
 
     def _on_look(self, changed: set[str] | None, listed: bool) -> None:
         if changed is None or changed or self._waiting or self._workspace.outside.waiting:
@@ -243,7 +243,7 @@ class ChangeWatcher:
             if changed is None:
                 outside.find_conflicts()
         except RedraftError as error:  # it is told all the same, and recorded when it is read
-            LOG.warning("what other programs wrote could not be looked at: %s", error.message)
+            LOG.warning("could not check what other programs wrote: %s", error.message)
 
     def _look(self, changed: set[str] | None) -> None:
         typed, self._waiting = self._waiting, set()
@@ -258,7 +258,7 @@ class ChangeWatcher:
             self._rooms.wake_soon(path, "disk")
 
     def _look_everywhere(self) -> None:
-        """Another process has written into the history, or more happened than could be heard."""
+        """Another process has written to the history, or there were more events than could be delivered."""
         self._rooms.wake_soon(None, "disk")
         for turn in reversed(self._workspace.turns(limit=MANY)):
             if turn.id > self._turn:

@@ -1,8 +1,8 @@
 """The one server of a folder, and how others find it: a file in the folder's state that only its owner can read.
 
-The file says where the server listens and what its secret is. Whether it still runs is not guessed from a process
-number: the server holds a lock as long as it lives, which the kernel takes away however it ends. A file without its
-lock is stale, and means nothing.
+The file says where the server listens and what its secret is. Whether it is still running is not guessed from a process
+id: the server holds a lock as long as it lives, which the kernel releases however it ends. A file without its lock is
+stale and ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ASK_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that runs: where, and the secret that makes a caller its owner."""
+    """A running server: its address, and the secret that identifies its owner."""
 
     pid: int
     host: str
@@ -68,13 +68,15 @@ class RunningServer:
             connection.close()
         if response.status >= 400:
             code = found.get("error")  # which a server of another release may know alone
-            raise RedraftError(found.get("message", "The server refused."), code=code if code in CODES else "io_error")
+            raise RedraftError(
+                found.get("message", "The server refused the request."), code=code if code in CODES else "io_error"
+            )
         return found
 
 
 @contextlib.contextmanager
 def claim_folder(state: str) -> Generator[None]:
-    """Be the folder's server; `Busy` where there is one."""
+    """Become the folder's server; `Busy` if there is one already."""
     with folder_lock(state, LOCK, timeout=0):
         try:
             yield
@@ -98,20 +100,20 @@ def is_running(state: str) -> bool:
 
 
 def find_server(state: str) -> RunningServer | None:
-    """The folder's server, if one runs; one that is just starting is waited for."""
+    """The folder's server, if one is running; waits for one that is just starting."""
     end = time.monotonic() + START_SECONDS
     while is_running(state):
         found = _read(state)
         if found is not None:
             return found
         if time.monotonic() > end:
-            raise Busy("The server of this folder is starting, but does not say where.")
+            raise Busy("The server of this folder is starting, but has not published its address.")
         time.sleep(0.05)
     return None
 
 
 def is_still(state: str, running: RunningServer) -> bool:
-    """Whether the server that was found is the one that runs."""
+    """Whether the server that was found is still running."""
     return is_running(state) and _read(state) == running
 
 

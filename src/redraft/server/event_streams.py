@@ -1,10 +1,10 @@
-"""Events as they happen, to any number of listeners, by `text/event-stream`.
+"""Streams events to any number of listeners, as `text/event-stream`.
 
-An event is written out once, and whoever listens gets the same bytes; what happens within a few milliseconds goes out
-together, for a job says several things at once and a thousand listeners are a thousand writes. Nobody is told an event
-twice or out of order, and none is left out: a listener begins behind the cursor that it names (`Last-Event-ID`, when a
-browser comes back) with what the log has. Jobs may be run by other processes, whose events nobody tells: the log is
-looked at every other second as well. Who does not read what it is sent is let go, and comes back where it was.
+An event is serialised once, and all listeners get the same bytes; events within a few milliseconds are sent together,
+because a job reports several things at once and a thousand listeners are a thousand writes. No listener gets an event
+twice or out of order, and none is left out: a listener starts after its cursor (`Last-Event-ID`, when a browser
+reconnects) with what the log has. Jobs may run in other processes, which do not notify us: so the log is also polled
+every two seconds. A listener that does not read is disconnected, and can resume where it was.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class EventBatch:
         self.gapless = len(cursors) == self.last - self.first + 1 or not cursors
 
     def follows(self, cursor: int) -> bool:
-        """Whether nothing is missing between the cursor and these, and nothing is told twice."""
+        """Whether these directly follow the cursor, without gaps or repetition."""
         return not self.last or self.first == cursor + 1
 
 
 class StreamListener:
-    """One connection: what it has still to be sent. Used on the event loop."""
+    """One connection, with what is still to be sent. Used on the event loop."""
 
     def __init__(self, cursor: int) -> None:
         self.cursor = cursor
@@ -108,7 +108,7 @@ class StreamListener:
         self._waiting.append(data)
         self._size += len(data)
         if self._size > MAX_BEHIND:
-            self._waiting.clear()  # it comes back, and goes on behind the last that it was sent
+            self._waiting.clear()  # it reconnects, and resumes after the last event it got
             self.end()
         self._wake()
 
@@ -149,7 +149,7 @@ class EventStreams:
         self._unsubscribe()
 
     def end(self) -> None:
-        """End every stream: the server is about to stop."""
+        """End every stream: the server is stopping."""
         self._closed = True
         for listener in self._all():
             listener.end()
@@ -198,12 +198,12 @@ class EventStreams:
                 listener.ping()
 
     async def serve(self, job_id: str, cursor: int, receive: Receive, send: Send) -> None:
-        """Send the events behind a cursor until the client goes or the server stops: what a job did can be applied or
-        rolled back long after it is over, and that is told, too."""
+        """Send the events after a cursor until the client disconnects or the server stops: a job's changes can be
+        applied or rolled back long after it has ended, and that is reported, too."""
         if self._closed or len(self._all()) >= MAX_LISTENERS:
-            raise Busy("Too many listen here already; read the events by their cursor instead.")
+            raise Busy("Too many event streams are open; poll the events by cursor instead.")
         listener = self._enter(job_id, cursor)
-        gone = asyncio.ensure_future(_hung_up(receive))
+        gone = asyncio.ensure_future(_wait_for_hangup(receive))
         gone.add_done_callback(lambda _: listener.end())
         try:
             listener.put(EventBatch(await self._aside(self._log.after, job_id, cursor)))
@@ -236,6 +236,6 @@ class EventStreams:
                 poll.cancel()
 
 
-async def _hung_up(receive: Receive) -> None:
+async def _wait_for_hangup(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,10 +1,10 @@
-"""One folder as it is served: the workspace and all that uses it, under one guard.
+"""One served folder: the workspace and everything that uses it, under one guard.
 
 The workspace is used by one thread at a time. Its database has a lock of its own, but the texts that it keeps at hand,
 the drafts, and the memory of a tool's caller have none: two threads at once could lose an entry or see half a change.
-So whoever touches the workspace holds `guard`: routes here, the agent's jobs, MCP; nobody holds it while a model or a
-person is waited for. Routes work in a few threads of their own, and only so many may wait for one. What is typed live
-comes to the workspace by one more thread: the others may all be waiting for just that.
+So every user of the workspace holds `guard`: routes, the agent's jobs, MCP; nobody holds it while waiting for a model
+or a person. Routes run in a few threads, and only a limited number may wait for one. Live typing reaches the workspace
+through a separate thread, because all the others may be waiting for it.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from redraft.workspace.turns.modes import Mode
     from redraft.workspace.workspace import Workspace
 
-# The guard of a served folder: one at a time at its workspace, which has heard of all that was typed before.
+# The guard of a served folder: one user of the workspace at a time, after all earlier typing has reached it.
 #
-# Whoever reads, agents above all, must see what stands on the person's screen: what has come into a room becomes
-# typing before the guard is given away. Those who bring that typing hold the lock `at_once`, and would wait for
-# themselves here. Never waited for on the event loop, which does the bringing.
+# Readers, above all agents, must see what is on the person's screen: what a room has received becomes typing before the
+# guard is handed out. The code that delivers this typing takes the lock with `at_once`, because it would wait for
+# itself here. Never wait for it on the event loop, which does the delivering.
 
 
 class Guard(AbstractContextManager[None]):
-    """A lock; `settle` waits until the workspace has heard of all typing, and may give up."""
+    """A lock; `settle` waits until all typing has reached the workspace, and may time out."""
 
     def __init__(self) -> None:
         self.at_once = threading.Lock()
@@ -78,7 +78,7 @@ MAX_WAITING = 4096
 
 
 def _finish(act: Callable[..., T], *arguments: Any) -> T:
-    """Do something whose end is waited for. A `StopIteration` would never reach whoever waits."""
+    """Run a function that somebody awaits. A `StopIteration` would never reach the awaiter."""
     try:
         return act(*arguments)
     except StopIteration as error:
@@ -112,8 +112,8 @@ class FolderState:
         self.guard = Guard()
         self.state = workspace.state
         self._threads = ThreadPoolExecutor(THREADS, "redraft-server")
-        self._long = LongThreads("redraft-long", "Too many searches wait here; try again in a moment.")
-        self._rich = LongThreads("redraft-rich", "Too many pages turn rich text around; try again in a moment.")
+        self._long = LongThreads("redraft-long", "Too many searches are waiting; try again in a moment.")
+        self._rich = LongThreads("redraft-rich", "Too many rich-text conversions are waiting; try again in a moment.")
         self._typing = ThreadPoolExecutor(1, "redraft-live")
         self._waiting = 0
         self._contexts = CallerContexts(workspace, self.guard)
@@ -155,9 +155,9 @@ class FolderState:
     # Working aside
 
     async def run_aside(self, act: Callable[..., T], *arguments: Any) -> T:
-        """Do something that takes a while in another thread; `Busy` where too many wait for one already."""
+        """Run something slow in another thread; `Busy` if too many are already waiting."""
         if self._waiting >= MAX_WAITING:
-            raise Busy("Too many requests wait here; try again in a moment.")
+            raise Busy("Too many requests are waiting; try again in a moment.")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, _finish, act, *arguments)
@@ -165,16 +165,16 @@ class FolderState:
             self._waiting -= 1
 
     async def run_long(self, act: Callable[[], T]) -> T:
-        """Do something that may take seconds, and does so without the guard; `Busy` where too much of it waits."""
+        """Run something that may take seconds, without the guard; `Busy` if too much of it is waiting."""
         return await self._long(act)
 
     async def rich(self, act: Callable[[], T]) -> T:
-        """The same for rich text, which a person types into: it waits for no search."""
+        """The same for rich text, which must not wait for searches."""
         return await self._rich(act)
 
     async def with_workspace(self, act: Callable[[Workspace], T], *, slow: bool = False) -> T:
-        """Do something with the workspace, which nobody else uses meanwhile, and which has heard of all typing. What is
-        `slow` lets go of the guard where it takes long."""
+        """Run something with exclusive use of the workspace, after all typing has reached it. `slow` work releases the
+        guard where it takes long."""
         if self.live.waiting:
             await self.live.flush()
         return await (self.run_long if slow else self.run_aside)(lambda: self._run_guarded(act))
@@ -189,7 +189,7 @@ class FolderState:
     # For those who hold the guard
 
     def find_worker(self, document: str) -> LongDocuments | None:
-        """Whoever works on a whole document for one call, within what one job may spend; None without a model."""
+        """The worker for whole-document calls, within the budget of one job; None without a model."""
         from redraft.agent.model_selection import Models
         from redraft.agent.run.budget import JobBudget
         from redraft.agent.subagents.long_documents import make_for_call
@@ -205,7 +205,7 @@ class FolderState:
         return self._contexts.get(author, caller.name)
 
     def mode(self, wanted: str | None) -> Mode | None:
-        """The mode that is wished for, as far as the folder's settings allow; None for that of the settings."""
+        """The requested mode, as far as the folder's settings allow; None for the settings' mode."""
         if wanted is None:
             return None
         mode = mode_by_name(wanted)
@@ -239,7 +239,8 @@ class RequestContext:
 
     @property
     def confirmed(self) -> Container[str]:
-        """The secrets that may be shown to this caller: those that they confirmed, if they are the owner, at home."""
+        """The secrets that may be shown to this caller: those that they confirmed, if they are the owner at this
+        machine."""
         return self.served.confirmed if self.caller.at_home else ()
 
     async def run_long(self, act: Callable[[], T]) -> T:

@@ -1,6 +1,6 @@
-"""What comes with a request: it has to be JSON, of a bearable size, and may carry an `Idempotency-Key`.
+"""Request bodies: they must be JSON of limited size, and may have an `Idempotency-Key`.
 
-Stands between the gate and the routes. A request that is repeated under its key does not reach a route again.
+Sits between the gate and the routes. A request that is repeated with its key does not reach a route again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError, Refused
-from redraft.history.sqlite_file import LogIndex, enable_wal, explain_sqlite_error
+from redraft.files.sqlite import LogIndex, explain_sqlite_error, open_database
 from redraft.mcp_server.transports.http_headers import Headers
 from redraft.server.replies import JSON, refuse, reply
 
@@ -26,17 +26,16 @@ if TYPE_CHECKING:
 
     Aside = Callable[..., Awaitable[Any]]
 
-# Writes that may be sent twice: what was answered to an `Idempotency-Key`, kept through a restart.
+# Stored answers by `Idempotency-Key`, which survive a restart.
 #
-# A key is noted, durably, before its request is carried out, and its answer afterwards. So a repetition is never
-# carried out a second time: it gets the first answer, or, where the program ended in between and nobody can know, a
-# refusal that says so. A key belongs to one caller and one request; another request under it is refused.
+# A key is stored durably before its request runs, and its answer afterwards. So a repeated request never runs twice: it
+# gets the first answer or, if the program died in between and the outcome is unknown, a refusal that says so. A key
+# belongs to one caller and one request; another request under it is refused.
 
 
 FILE = "server.db"
 KEPT_SECONDS = 24 * 3600.0
 KEPT_ROWS = 10_000
-BUSY_SECONDS = 5.0
 SCHEMA = """CREATE TABLE IF NOT EXISTS answers (caller TEXT NOT NULL, key TEXT NOT NULL, request BLOB NOT NULL,
     at REAL NOT NULL, status INTEGER, kind TEXT, body BLOB, PRIMARY KEY (caller, key)) WITHOUT ROWID;"""
 
@@ -65,21 +64,16 @@ class IdempotencyStore:
     @staticmethod
     def _connect(path: str) -> sqlite3.Connection:
         try:
-            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            os.chmod(path, 0o600)
-            enable_wal(connection, BUSY_SECONDS)
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.executescript(SCHEMA)
+            return open_database(path, lambda connection: connection.executescript(SCHEMA), synchronous="FULL")
         except sqlite3.DatabaseError as error:
             raise explain_sqlite_error(error) from error
-        return connection
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
 
     def begin(self, caller: str, key: str, request: bytes) -> KeptResponse | None:
-        """Note that a request is about to be carried out; the answer where it has been already."""
+        """Record that a request is about to run; returns the answer if it already ran."""
         with self._lock:
             rows = self._rows(
                 "SELECT request, status, kind, body FROM answers WHERE caller = ? AND key = ?", caller, key
@@ -99,10 +93,10 @@ class IdempotencyStore:
 
     def _unknown(self, caller: str, key: str) -> Refused:
         if (caller, key) in self._under_way:
-            return Refused("The first request with this Idempotency-Key is still being carried out.", code="conflict")
+            return Refused("The first request with this Idempotency-Key is still in progress.", code="conflict")
         return Refused(
-            "The program was stopped during the first request with this Idempotency-Key: look at the turns to see "
-            "whether it was carried out, and use another key to do it again.",
+            "The program was stopped during the first request with this Idempotency-Key: check the turns to "
+            "see whether it was done, and use another key to do it again.",
             code="conflict",
         )
 
@@ -114,13 +108,13 @@ class IdempotencyStore:
                       kept.status, kept.kind, kept.body, caller, key)  # fmt: skip
 
     def forget(self, caller: str, key: str) -> None:
-        """Nothing was done: the same key may be used to try again."""
+        """Nothing was done: the same key can be used again."""
         with self._lock:
             self._under_way.discard((caller, key))
             self._run("DELETE FROM answers WHERE caller = ? AND key = ?", caller, key)
 
     def give_up(self, caller: str, key: str) -> None:
-        """It ended without an answer: whether anything was done is not known."""
+        """It ended without an answer: the outcome is unknown."""
         with self._lock:
             self._under_way.discard((caller, key))
 
@@ -180,7 +174,7 @@ class RequestBodies:
             await self._once(scope, again, send, key, body)
 
     async def _once(self, scope: Scope, receive: Receive, send: Send, key: str, body: bytes) -> None:
-        """Carry a request out unless it was before."""
+        """Run a request unless it already ran."""
         caller: str = scope["state"]["caller"].name
         request = sha256(b"\0".join((scope["method"].encode(), scope["path"].encode(errors="replace"),
                                      scope["query_string"], body))).digest()  # fmt: skip
@@ -209,7 +203,7 @@ class RequestBodies:
 
 
 class _HeldResponse:
-    """Holds an answer back until it is kept: who has seen it can rely on seeing it again."""
+    """Holds an answer back until it is stored, so that a client that has seen it can get it again."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -235,13 +229,13 @@ def _key(headers: Headers) -> str | None:
     if not given:
         return None
     if len(given) > 1 or not KEY_FORM.match(given[0]):
-        raise Refused("An Idempotency-Key has 1 to 200 visible ASCII characters.", field="Idempotency-Key")
+        raise Refused("An Idempotency-Key must have 1 to 200 visible ASCII characters.", field="Idempotency-Key")
     return given[0]
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes:
     declared = headers.one("content-length")
-    too_large = Refused(f"A request may have {MAX_BODY} bytes.", code="too_large", limit=MAX_BODY)
+    too_large = Refused(f"A request may have at most {MAX_BODY} bytes.", code="too_large", limit=MAX_BODY)
     if declared.isdigit() and int(declared[:20]) > MAX_BODY:
         raise too_large
     parts: list[bytes] = []
@@ -249,7 +243,7 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused("The request did not come to its end.", field="body")
+            raise Refused("The request was incomplete.", field="body")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MAX_BODY:
@@ -262,7 +256,7 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
     """The request once more for whoever comes next, and then whatever follows it."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def receiving() -> Message:
+    async def receive_replayed() -> Message:
         return waiting.pop() if waiting else await receive()
 
-    return receiving
+    return receive_replayed

@@ -167,11 +167,15 @@ class RemoteSession:
     def _send_request(
         self, connection: http.client.HTTPConnection, method: str, message: Message | None = None
     ) -> http.client.HTTPResponse:
-        headers = {**self._running.headers, "Accept": "application/json, text/event-stream", **self._routing(message)}
+        headers = {
+            **self._running.headers,
+            "Accept": "application/json, text/event-stream",
+            **self._routing_headers(message),
+        }
         connection.request(method, self._path, None if message is None else encode(message), headers)
         return connection.getresponse()
 
-    def _routing(self, message: Message | None) -> dict[str, str]:
+    def _routing_headers(self, message: Message | None) -> dict[str, str]:
         """What the headers repeat of a message, or of the session that it belongs to."""
         envelope = envelope_of(message)
         if message is None or envelope is None:
@@ -213,7 +217,7 @@ def _messages(response: http.client.HTTPResponse, number: Number | None) -> Iter
     elif isinstance(told.get("error"), dict):
         yield {**told, "id": number}
     else:
-        yield ProtocolError(INTERNAL, str(told.get("message", "The server refused."))).as_error(number)
+        yield ProtocolError(INTERNAL, str(told.get("message", "The server refused the request."))).as_error(number)
 
 
 def _decode_message(data: bytes) -> Message:
@@ -228,8 +232,8 @@ def _decode_message(data: bytes) -> Message:
 REMEMBERED = ("initialize", "resources/subscribe", "resources/unsubscribe")
 MAX_REMEMBERED = 1000
 GONE = (
-    "The server of this folder ended before it answered. Whether this was carried out is not known. What you ask next "
-    "is done without the server."
+    "The server of this folder stopped before it answered. It is unknown whether the call was done. Further "
+    "calls run without the server."
 )
 
 
@@ -263,7 +267,7 @@ class McpProxy:
         self._hung_up = False
 
     def receive(self, message: Any) -> RunnableRequest | None:
-        """Take a message; gives the request that is to be run, if it is one."""
+        """Take a message; returns the request that is to be run, if it is one."""
         if self._local is not None:
             return self._local.receive(message)
         found = as_message(message)
@@ -303,7 +307,7 @@ class McpProxy:
             return
         if self._local is not None:
             _run_locally(self._local, call.message)
-        elif call.method == "subscriptions/listen":  # answered when it is called off, and others go on meanwhile
+        elif call.method == "subscriptions/listen":  # answered when it is cancelled, and others go on meanwhile
             self._ask_in_thread(call)
         else:
             self._ask(call)

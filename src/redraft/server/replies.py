@@ -82,7 +82,7 @@ async def refuse(send: Send, error: RedraftError, status: int | None = None, hea
 def add_security_headers(send: Send, extra: RawHeaders = ()) -> Send:
     """`send`, with the headers that every answer has; what an answer says of its own keeping stands."""
 
-    async def sending(message: Message) -> None:
+    async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
             said = {name.lower() for name, _ in headers}
@@ -90,4 +90,4 @@ def add_security_headers(send: Send, extra: RawHeaders = ()) -> Send:
             message = {**message, "headers": headers}
         await send(message)
 
-    return sending
+    return send_guarded

@@ -56,7 +56,7 @@ def _entry(name: str, given: object, source: str) -> AgentEntry:
     table = cast("dict[str, Any]", given)
     args = table.get("args")
     if args is not None and not (isinstance(args, list) and all(isinstance(word, str) for word in cast("Any", args))):
-        raise _invalid(source, f"agents.{name}.args", "a list of texts")
+        raise _invalid(source, f"agents.{name}.args", "a list of strings")
     texts = {
         key: _text(table, key, f"agents.{name}.{key}", source) for key in ("command", "result_path", "session_path")
     }
@@ -66,9 +66,9 @@ def _entry(name: str, given: object, source: str) -> AgentEntry:
 def _text(table: Mapping[str, Any], key: str, shown: str, source: str) -> str:
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise _invalid(source, shown, "a text")
+        raise _invalid(source, shown, "a string")
     return value
 
 
 def _invalid(source: str, name: str, what: str) -> RedraftError:
-    return RedraftError(f"{source}: {name} has to be {what}.", code="invalid_settings", path=source)
+    return RedraftError(f"{source}: {name} must be {what}.", code="invalid_settings", path=source)

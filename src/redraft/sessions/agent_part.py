@@ -111,8 +111,8 @@ def _replace_lines(gone: list[AttributedLine], added: list[str], change: Attribu
     if change.who == "both" or (added and any(line.here != line.part for line in gone)):
         near = _quote_first_line(added or [line.text for line in gone])
         raise Refused(
-            f"Turn {change.turn} mixed an agent's words with yours, near {near}. They cannot be parted; commit the "
-            "document whole.",
+            f"Turn {change.turn} mixed the agent's words with yours, near {near}. They cannot be separated; "
+            "commit the whole document.",
             code="conflict",
             turn=change.turn,
         )

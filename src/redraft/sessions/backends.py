@@ -110,21 +110,21 @@ class ProgramBackend:
         table = _parse_object(output)
         if table is None or "result" not in table:
             if self.like_claude or not output.strip():
-                raise self._failure(f"wrote no answer that can be read: {output[:_MAX_QUOTED]}")
+                raise self._failure(f"wrote an answer that cannot be read: {output[:_MAX_QUOTED]}")
             return BackendReply(output.strip())
         said, session = table.get("result"), table.get("session_id")
         if table.get("is_error") or not isinstance(said, str):
-            raise self._failure(f"reports an error: {str(said)[:_MAX_QUOTED]}")
+            raise self._failure(f"reported an error: {str(said)[:_MAX_QUOTED]}")
         return BackendReply(said, session if isinstance(session, str) and session else None)
 
     def _failure(self, what: str) -> RedraftError:
-        return RedraftError(f"{self.command} {what} The document is as it was.", code="model_output_invalid")
+        return RedraftError(f"{self.command} {what} The document was not changed.", code="model_output_invalid")
 
 
 def _check_value(name: str, value: str) -> str:
     """A value that the program cannot take for an option: the document that says it may have come with the folder."""
     if value.startswith("-"):
-        raise Refused(f"{name} is {value!r}, which begins like an option; nothing was sent.", code="invalid_argument")
+        raise Refused(f"{name} is {value!r}, which looks like an option; nothing was sent.", code="invalid_argument")
     return value
 
 
@@ -143,9 +143,7 @@ def find_backend(name: str, config: AgentDocConfig, folder: str, environ: Mappin
     entry = config.agents.get(name)
     if entry is None and name != DEFAULT_AGENT:
         known = ", ".join(sorted({DEFAULT_AGENT, *config.agents}))
-        raise Refused(
-            f"No agent {name!r} is set up. Known: {known}. docs/agent-doc.md says how.", code="model_unavailable"
-        )
+        raise Refused(f"No agent {name!r} is set up. Known: {known}. See docs/agent-doc.md.", code="model_unavailable")
     command = (entry.command if entry else "") or name
     like_claude = DEFAULT_AGENT in (name, os.path.basename(command))
     usual = CLAUDE_ARGS if like_claude else ()

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redraft.formats.components import component, components
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import headings
 from redraft.sessions.answers.fills import ASSISTANT, USER
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ def _parse_attribute(name: str, value: str) -> Any:
         known = int(value) if value.isascii() and value.isdigit() and len(value) <= 9 else None
     fault = _fault(name, known)
     if fault:
-        raise Refused(f"A component's marker says {name}={value}; {name} has to be {fault}.", code="conflict")
+        raise Refused(f"A component's marker says {name}={value}; {name} must be {fault}.", code="conflict")
     return known
 
 
@@ -93,9 +93,11 @@ def _fault(name: str, value: object) -> str | None:
     if kind is bool:
         return None if isinstance(value, bool) else "true or false"
     if kind is int:
-        return None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "a number from 0 on"
-    return None if isinstance(value, str) else "a text"
+        return (
+            None if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else "a number of 0 or more"
+        )
+    return None if isinstance(value, str) else "a string"
 
 
 def _invalid(source: str, name: str, what: str) -> RedraftError:
-    return RedraftError(f"{source}: {name} has to be {what}.", code="invalid_settings", path=source)
+    return RedraftError(f"{source}: {name} must be {what}.", code="invalid_settings", path=source)

@@ -12,9 +12,10 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.formats.components import fences
 from redraft.formats.markdown_headings import headings
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
+from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ def audit(root: str) -> DocsAudit:
         total += len(split_lines(text))
         entries = list(_tree_entries(text))
         issues += [
-            DocsIssue(name, line, f"{path} is in the tree, and not in the project")
+            DocsIssue(name, line, f"{path} is in the tree but not in the project")
             for line, path in entries
             if not os.path.lexists(os.path.join(root, path))
         ]
@@ -94,7 +95,7 @@ def audit(root: str) -> DocsAudit:
         issues += _essay_issues(name, text)
     if total > BUDGET:
         issues.append(
-            DocsIssue(found[0], 0, f"the instruction files have {total} lines together; the budget is {BUDGET}")
+            DocsIssue(found[0], 0, f"the instruction files have {total} lines in total; the budget is {BUDGET}")
         )
     return DocsAudit(root, tuple(found), total, tuple(issues))
 
@@ -110,10 +111,10 @@ def _instruction_files(root: str) -> Iterator[str]:
 
 def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
     """The paths that a drawn tree names, each with its line."""
-    for start, end in fences(text):
-        first = text.count("\n", 0, start) + 1
+    for block in fences(text, frontmatter_end(text)):
+        first = text.count("\n", 0, block.start) + 1
         parents: list[tuple[int, str]] = []
-        for number, line in enumerate(split_lines(text[start:end])):
+        for number, line in enumerate(split_lines(text[block.start : block.end])):
             match = _TREE.match(line.rstrip())
             if match is None:
                 continue
@@ -162,4 +163,4 @@ def _essay_issues(name: str, text: str) -> Iterator[DocsIssue]:
     for (start, title), end in zip(begins, ends, strict=True):
         written = [line for line in lines[start:end] if line.strip() and not line.startswith("#")]
         if len(written) >= ESSAY_LINES and not any(_ACTIONABLE.search(line) for line in written):
-            yield DocsIssue(name, start + 1, f"{title!r} has {len(written)} lines and nothing to act on")
+            yield DocsIssue(name, start + 1, f"{title!r} has {len(written)} lines but nothing to act on")

@@ -35,7 +35,7 @@ def examine(shelf: AgentDocFiles, root: str, live: Collection[str] | None) -> li
     try:
         entries = registry.load(shelf)
     except RedraftError as error:
-        return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Correct it, or remove it.")]
+        return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Fix it or remove it.")]
     for session, entry in entries.items():
         found += _entry_findings(session, entry, root, live)
     return found
@@ -48,13 +48,13 @@ def document_findings(file: str, shown: str) -> Iterator[Finding]:
         session_fields(text)
         components(text)
     except RedraftError as error:
-        yield Finding(shown, error.message, "Correct the document.")
+        yield Finding(shown, error.message, "Fix the document.")
 
 
 def _undelivered_answers(shelf: AgentDocFiles) -> Iterator[Finding]:
     for name in shelf.names(ANSWERS):
         place = f".agent-doc/{ANSWERS}/{name}"
-        yield Finding(place, "This answer never came into its document.", "Send it to `agent-doc write`, or remove it.")
+        yield Finding(place, "This answer never reached its document.", "Send it to `agent-doc write`, or remove it.")
     for name in shelf.names(PATCHES):
         place = f".agent-doc/{PATCHES}/{name}"
         yield Finding(place, "No editor took this answer.", "Open the document in the editor, or remove it.")
@@ -66,9 +66,9 @@ def _entry_findings(session: str, entry: PaneEntry, root: str, live: Collection[
     if live is not None and entry.pane not in live:
         yield Finding(shown, f"Its pane {entry.pane} is gone.", "Run `agent-doc resync`.")
     if not os.path.isfile(file):
-        yield Finding(shown, "It is registered and not there.", "Claim it under its new name.")
+        yield Finding(shown, "It is registered but does not exist.", "Claim it under its new name.")
         return
     wrong = list(document_findings(file, shown))
     yield from wrong
     if not wrong and session_fields(FileStore(file).read("").text).session != session:
-        yield Finding(shown, f"It is registered as {session}, and has another id.", "Claim it again.")
+        yield Finding(shown, f"It is registered as {session} but has another id.", "Claim it again.")

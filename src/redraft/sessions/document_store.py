@@ -120,10 +120,10 @@ class FileStore:
             return _decode_text(place, root.read(place).data)
 
     def check(self) -> None:
-        raise Forbidden("The document is only looked at.")
+        raise Forbidden("The document is open read-only.")
 
     def write(self, path: str, text: str, version: str, title: str) -> StoredChange:
-        raise Forbidden(f"{path} is only looked at.", path=path)
+        raise Forbidden(f"{path} is open read-only.", path=path)
 
 
 def _decode_text(path: str, data: bytes) -> str:
@@ -143,7 +143,7 @@ def change(door: DocumentStore, path: str, title: str, make: Callable[[str], str
             return door.write(path, text, seen.version, title)
         except Stale:
             continue
-    raise Busy(f"{path} changes all the time; nothing was written.")
+    raise Busy(f"{path} keeps changing; nothing was written.")
 
 
 def agent_author(name: str) -> Author:
@@ -152,5 +152,5 @@ def agent_author(name: str) -> Author:
 
 def create_document(workspace: Workspace, author: Author, path: str, text: str) -> None:
     """A new document; `already_exists` where there is one."""
-    with workspace.turn(author, f"Begin {path}") as turn:
+    with workspace.turn(author, f"Create {path}") as turn:
         turn.create(path, text)

@@ -60,7 +60,7 @@ class Repository:
     def require(file: str) -> Repository:
         found = Repository.of(file)
         if found is None:
-            raise Refused(f"{os.path.basename(file)} lies in no git repository.")
+            raise Refused(f"{os.path.basename(file)} is not in a git repository.")
         return found
 
     # Committing
@@ -68,9 +68,11 @@ class Repository:
     def refusal(self) -> str | None:
         """Why the document cannot be committed, as a sentence; None where it can."""
         if is_secret_name(self.file):
-            return f"{self.file} may hold a secret, so it is not committed."
+            return f"{self.file} may contain a secret, so it is not committed."
         if not self._is_tracked() and self._is_ignored():
-            return f"{self.file} is ignored by git, so it is not committed. `git add -f` it yourself if you want that."
+            return (
+                f"{self.file} is ignored by git, so it is not committed. To commit it anyway, `git add -f` it yourself."
+            )
         return None
 
     def commit(self, stamp: str) -> str | None:
@@ -96,12 +98,12 @@ class Repository:
         head = self._git_output("rev-parse", "HEAD")
         known = self._git_output("ls-tree", head, "--", self.file)
         if not known:
-            raise Refused("git does not have this document any more. Commit it whole once.", code="conflict")
+            raise Refused("git no longer has this document. Commit the whole document once.", code="conflict")
         mode, _, old, _ = known.split(maxsplit=3)
         if not self._git_succeeds("diff", "--cached", "--quiet", "--", self.file):
             raise Refused(f"{self.file} is staged; commit that first, or `git restore --staged` it.", code="conflict")
         if self._git_succeeds("rev-parse", "-q", "--verify", "MERGE_HEAD"):
-            raise Refused("A merge is under way; end it first.", code="conflict")
+            raise Refused("A merge is in progress; finish it first.", code="conflict")
         bom = _run_git(self.top, "cat-file", "blob", old).stdout[: len(BOM_UTF8)] == BOM_UTF8
         data = BOM_UTF8 * bom + text.encode()
         new = self._git_output("hash-object", "-w", f"--path={self.file}", "--stdin", given=data)
@@ -118,7 +120,7 @@ class Repository:
         # Ours by the name that git gave it: HEAD may be somebody else's by now.
         ours = _MADE.match(said)
         if ours is None:
-            raise RedraftError(f"git does not say what it committed: {said}")
+            raise RedraftError(f"git did not report what it committed: {said}")
         made, parent = self._git_output("rev-parse", ours[1], f"{ours[1]}^").split()
         try:
             if parent != head:
@@ -172,9 +174,10 @@ class Repository:
         self._check_between(set(own), [head, *(f"^{parent}" for parent in parents)])
         if self._git_succeeds("merge-base", "--is-ancestor", first, "@{upstream}"):
             raise Refused(
-                "These commits were pushed already; squashing them would rewrite what others have.", code="conflict"
+                "These commits were already pushed; squashing them would rewrite history that others have.",
+                code="conflict",
             )
-        message = f"{PREFIX} {stamp}\n\nOne commit in the place of {len(own)}."
+        message = f"{PREFIX} {stamp}\n\nSquashed from {len(own)} commits."
         parent = [word for each in parents for word in ("-p", each)]
         made = self._git_output("commit-tree", f"{head}^{{tree}}", *parent, "-m", message)
         self._git_output("update-ref", "-m", "agent-doc: clean", "HEAD", made, head)
@@ -191,7 +194,7 @@ class Repository:
             else:
                 continue
             raise Refused(
-                f"Nothing was squashed: {shown} ({subject}) {why}, and stands among them.",
+                f"Nothing was squashed: {shown} ({subject}) {why}, and lies between them.",
                 code="conflict",
                 commit=commit,
             )
@@ -225,7 +228,7 @@ class Repository:
         found = _run_git(self.top, "show", f"{commit}:{self.file}")
         text = None if found.returncode else _decode_text(found.stdout)
         if text is None:
-            raise Refused(f"{self.file} is not in the commit {commit}, or is no text there.", code="not_found")
+            raise Refused(f"{self.file} is not in the commit {commit}, or is not text there.", code="not_found")
         return text
 
     def _git_output(self, *words: str, given: bytes | None = None, index: str | None = None) -> str:

@@ -140,7 +140,7 @@ def install_extension(place: EditorInstallation, environ: Mapping[str, str]) -> 
     if place.program is not None:
         return _install_with_editor(place.program, environ)
     if place.folder is None:
-        raise Refused("No VS Code was found here: neither its command nor its folder of extensions.", code="not_found")
+        raise Refused("VS Code was not found: neither its command nor its extensions folder.", code="not_found")
     content = extension_files()
     target = os.path.join(place.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
     old = [path for _, path in _installed_folders(place)]
@@ -237,7 +237,7 @@ def _candidate_version(*options: str) -> str | None:
         report = cast("dict[str, Any]", json.loads(said))
         found = [entry["metadata"]["version"] for entry in report["install"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise RedraftError(f"pip answered with something else: {said[:200]!r}.") from error
+        raise RedraftError(f"unexpected answer from pip: {said[:200]!r}.") from error
     return found[0] if found else None
 
 
@@ -251,10 +251,10 @@ def _run_pip(*words: str) -> str:
             [*_PIP, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PIP_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise RedraftError("pip did not end in time; nothing is known of a newer version.") from error
+        raise RedraftError("pip did not finish in time; it is unknown whether there is a newer version.") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
         if "No module named pip" in said:
-            raise Refused("This was installed without pip; upgrade it with the program that installed it.")
-        raise RedraftError(f"pip could not do it: {said[-500:]}")
+            raise Refused("This was not installed with pip; upgrade it with the program that installed it.")
+        raise RedraftError(f"pip failed: {said[-500:]}")
     return done.stdout.decode("utf-8", "replace")

@@ -45,14 +45,14 @@ def format_links(links: Sequence[str], path: str, read: Callable[[str], str]) ->
         ends = count_lines(window)
         rows.append(ContextRow(name, "linked", name, 1 if ends else None, ends, window.rstrip("\r\n")))
         if window != text:
-            remarks.append(f"{name} goes on: {ends} of its {count_lines(text)} lines are shown.")
-    told = " ".join(["The document links to these others, for you to know what they say.", *remarks])
+            remarks.append(f"{name} is longer: {ends} of its {count_lines(text)} lines are shown.")
+    told = " ".join(["The document links to these documents, for context.", *remarks])
     return f"{told}\n\n{document_blocks(rows)}"
 
 
 def _resolve_link(link: str, path: str) -> str:
     if "://" in link:
-        raise Refused(f"The document links to {link}; only documents of the same folder can be linked.", link=link)
+        raise Refused(f"The document links to {link}; only documents in the same folder can be linked.", link=link)
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from uuid import uuid4
 
 from redraft.formats.components import components
-from redraft.formats.frontmatter import fields, frontmatter_end, set_field
+from redraft.formats.frontmatter import fields, set_field
 from redraft.sessions.session_fields import SESSION, session_fields
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines
 
 SCAFFOLD = """\

@@ -51,7 +51,7 @@ def session_fields(text: str) -> SessionFields:
         raise _unknown("agent_doc_write", wanted, ("merge", "crdt"))
     links = items(text, LINKS) if LINKS in found else []
     if links is None:
-        raise Refused(f"{LINKS} in the document's frontmatter has to be a list of paths.", code="conflict")
+        raise Refused(f"{LINKS} in the document's frontmatter must be a list of paths.", code="conflict")
     return SessionFields(
         session=found.get(SESSION) or found.get("session"),
         resume=found.get(RESUME),
@@ -66,4 +66,4 @@ def session_fields(text: str) -> SessionFields:
 
 def _unknown(name: str, value: str, known: Iterable[str]) -> Refused:
     choices = ", ".join(known)
-    return Refused(f"{name} is {value!r} in the document's frontmatter; it can be {choices}.", code="conflict")
+    return Refused(f"{name} is {value!r} in the document's frontmatter; it must be {choices}.", code="conflict")

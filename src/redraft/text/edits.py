@@ -96,7 +96,7 @@ class Edit:
             at, old, new = fields.get("at"), fields.get("old"), fields.get("new")
             if type(at) is int and at >= 0 and isinstance(old, str) and isinstance(new, str):
                 return cls(at, old, new)
-        raise Refused("an edit is an object with `at` (an offset), `old` and `new` (text)")
+        raise Refused("an edit must be an object with `at` (an offset), `old` and `new` (text)")
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Change:
     def from_json(cls, data: object) -> Change:
         """What `as_json` gave; `Refused` for anything else."""
         if not isinstance(data, Sequence) or isinstance(data, str):
-            raise Refused("a change is a list of edits")
+            raise Refused("a change must be a list of edits")
         try:
             return cls(tuple(map(Edit.from_json, cast("Sequence[object]", data))))
         except ValueError as error:

@@ -1,6 +1,6 @@
-"""Finding the passage that a caller quotes: there once, or refused with the places where it is or what comes near.
+"""Finds a quoted passage: it must occur once, or the call is refused with its places or with near misses.
 
-It is looked for in the text that the caller read; from there the edit goes on as any other does (see `versions`).
+It is searched in the text that the caller read; then the edit is handled like any other (see `versions`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from redraft.formats.outline.outline import Format, outline
 from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.lines import split_lines
-from redraft.text.passage_search import find_passage
+from redraft.text.text import find_passage
 from redraft.tools.edit_turn import match_newlines
 from redraft.tools.versions import shorten
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_PLACES = 10
 NEAR_MISSES = 3
 NEAR = 0.6
-# Near misses are a courtesy on the way to a refusal: a long document is not searched to its end for them.
+# Near misses only help to explain a refusal, so a long document is not searched completely for them.
 MAX_LINES = 50_000
 MAX_CANDIDATES = 40
 # A passage that agrees so far is near enough to be shown, however long the quotation is.
@@ -38,7 +38,7 @@ _FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": 
 
 
 def find_once(document: Document, quoted: str) -> int:
-    """Where the passage stands; refused where that is nowhere or more than once."""
+    """The offset of the passage; refused if it is missing or occurs more than once."""
     text, wanted = document.text, match_newlines(quoted, document)
     found = list(islice(find_passage(text, wanted), MAX_PLACES))
     if not found:
@@ -91,7 +91,7 @@ def _similar_lines(text: Text, wanted: str) -> list[dict[str, Any]]:
 
 
 def anchored_line(document: Document, quoted: str) -> int:
-    """The last line of the one place where the passage stands."""
+    """The last line of the passage, which must occur once."""
     at = find_once(document, quoted)
     return document.text.line_at(at + max(len(match_newlines(quoted, document).rstrip("\r\n")) - 1, 0))
 
@@ -124,7 +124,7 @@ class SectionSpan(NamedTuple):
 
 
 def outline_format(document: Document) -> Format:
-    """The reader that fits; whatever has none of its own is read as plain text."""
+    """The outline format to use; plain text for everything without its own."""
     return _FORMATS.get(document.format, "text")
 
 

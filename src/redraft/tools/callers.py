@@ -1,4 +1,4 @@
-"""The contexts of everybody who calls tools in a folder: each is kept, since it remembers what its caller has read."""
+"""The contexts of everybody who calls tools in a folder, kept because each remembers what its caller has read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a tool call happens: the folder, who calls, what the person allows, and what the caller has read so far.
+"""The context of a tool call: the folder, the caller, what the person allows, and what the caller has read so far.
 
 A surface makes one context per caller and keeps it: it remembers which texts the caller was shown, so that an edit
 that names no version is still refused when the document is no longer the one that was read, and a refusal can say what
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.errors import Stale
@@ -113,6 +113,12 @@ class ToolContext:
         """The mode that holds."""
         wanted = self.workspace.settings.mode if self.mode is None else self.mode
         return wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
+
+    def log_path(self, path: str) -> None:
+        """Name the document in the audit log's line of the current call, which named none itself."""
+        given: Any = None if self.call is None else self.call.arguments
+        if self.call is not None and isinstance(given, dict):  # else it was no plain JSON
+            self.call = replace(self.call, arguments={**given, "path": path})
 
     @property
     def limits(self) -> Limits:

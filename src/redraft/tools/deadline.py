@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
-from redraft.formats.interrupt import interrupted_by
+from redraft.formats.interrupt import interrupt_by
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,9 +22,9 @@ def editor_deadline(limits: Limits) -> AbstractContextManager[None]:
     def check() -> None:
         if time.monotonic() > until:
             raise Refused(
-                f"The document takes longer than {seconds} s as rich text. Nothing was changed.",
+                f"Converting the document to rich text takes longer than {seconds} s. Nothing was changed.",
                 code="limit_exceeded",
                 budget="editor_seconds",
             )
 
-    return interrupted_by(check)
+    return interrupt_by(check)

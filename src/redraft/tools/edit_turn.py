@@ -13,7 +13,7 @@ from redraft.errors import RedraftError, Refused
 from redraft.text.edits import Edit
 from redraft.text.lines import adopt_newlines
 from redraft.tools.context import ToolContext
-from redraft.tools.schema import Field
+from redraft.tools.parameters import Field
 from redraft.tools.target import Target, TargetDocument, resolve_target
 from redraft.tools.versions import CarriedEdits, EditBasis, basis_of
 from redraft.workspace.document import NEWLINE_SAMPLE, Document
@@ -27,7 +27,7 @@ class ChangeResult(TypedDict):
     """What the answer of every writing tool tells."""
 
     state: Annotated[State, Field("applied: on disk. proposed: the person decides. staged: part of an open batch.")]
-    turn: Annotated[int | None, Field("The turn to show or undo; null where nothing was recorded.")]
+    turn: Annotated[int | None, Field("The turn to show or undo; null if nothing was recorded.")]
     conflicts: NotRequired[list[str]]
 
 
@@ -36,7 +36,7 @@ class LandedLines(TypedDict):
 
     start_line: int
     end_line: int
-    made_for: Annotated[str, Field("The version that the edit was made for.")]
+    made_for: Annotated[str, Field("The version the edit was made for.")]
 
 
 class EditResult(ChangeResult):
@@ -44,11 +44,9 @@ class EditResult(ChangeResult):
 
     tab_id: str | None
     path: str
-    version: Annotated[str, Field("The version to give to the next edit.")]
+    version: Annotated[str, Field("The version for the next edit.")]
     status: Literal["success"]
-    landed: NotRequired[
-        Annotated[LandedLines, Field("Only if the document had moved on: where the edit landed in it.")]
-    ]
+    landed: NotRequired[Annotated[LandedLines, Field("Only if the document had changed: where the edit was applied.")]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +56,13 @@ class VersionedEdit(Target):
     version: Annotated[
         str,
         Field(
-            "The version that read_document or the last edit returned. Line numbers are those of that version; if the "
-            "document has changed elsewhere since, the edit moves along, and the answer says where it landed."
+            "The version that read_document or the last edit returned. Line numbers refer to it; if the "
+            "document changed elsewhere since, the edit is moved, and the answer says where it landed."
         ),
     ]
 
 
-DRY_RUN = Field("If true, check the call and tell what would happen, but change nothing.")
+DRY_RUN = Field("If true, check the call and report what would happen, but change nothing.")
 
 
 class CallOutcome(NamedTuple):

@@ -16,23 +16,23 @@ INTRODUCTION = """\
 
 What an agent can do here. Every tool is declared once, and is the same over the command line
 (`redraft tool NAME --json '{...}'`), MCP, HTTP and in the agent's own loop: the same arguments, the same answer, the
-same [errors](errors.md). This page is written from those declarations, and a test keeps it current.
+same [errors](errors.md). This page is generated from those declarations.
 
-- **Documents** are named by `path`, relative to the folder, or by `tab_id`; without either the active tab is meant.
+- **Documents** are named by `path`, relative to the folder, or by `tab_id`; without either, the active tab is used.
 - **Versions** are opaque and stand for a document's content. An edit names the version that it was made for; if the
-  document has moved on since, the edit is carried forward to where its text stands now, and the answer says where it
-  landed. It is refused, with the new version and the lines that changed, if that text or the lines beside it changed; a
-  write of the whole document if anything did. Then nothing is written.
+  document has changed since, the edit is moved to where its text is now, and the answer says where it landed. It is
+  refused, with the new version and the changed lines, if that text or a line next to it changed; a write of the whole
+  document is refused if anything changed. A refused call writes nothing.
 - **Lines** are counted from 0 and ranges include both ends, except in `read_file`, `propose_edits`, `search_project`
   and `edit_document`, which count from 1.
 - **Every call that writes is a turn** that the person can see, decide and undo; `state` says whether it is `applied`,
-  waits for a decision (`proposed`), or is only `staged` in a `batch`. The mode is the person's choice and no argument.
-- **Arguments** under other names that models give them, in camel case, or numbers sent as text are understood where
-  they can mean only one thing. An unknown argument is refused, with the nearest known name.
-- **Risk** is what a tool may do: `read`, `create`, `modify`, or `destroy`, which asks the person first or is theirs to
-  decide.
-- **Profiles** are the sets in which tools are offered: `tabs`, `workspace`, `project` and `editor` are those of one
-  specification each, `default` is the curated set without two tools for one thing, `all` is everything.
+  waits for a decision (`proposed`), or is only `staged` in a `batch`. The person sets the mode, not an argument.
+- **Arguments** under common other names, in camel case, or with numbers sent as text are accepted if the meaning is
+  clear. An unknown argument is refused, with the nearest known name.
+- **Risk** is what a tool may do: `read`, `create`, `modify`, or `destroy`, which asks the person first or waits for
+  their decision.
+- **Profiles** are the sets in which tools are offered: `tabs`, `workspace`, `project` and `editor` follow one
+  specification each, `default` is a curated set without overlapping tools, `all` is everything.
 """
 
 

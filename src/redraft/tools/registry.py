@@ -1,10 +1,10 @@
 """What a tool is, and the one way to call one.
 
 A tool is declared once, by `@tool` on the function that does it: its name is the function's, its description the
-docstring, what it takes and gives the annotations. Every surface (a model's function list, MCP, HTTP, the command
-line, the reference page) is made from that; there is no second list. A call checks the arguments, runs the function
-and leaves a line in the audit log, also where it was refused. Failures are `RedraftError`s; any other exception is a
-mistake of ours.
+docstring, what it takes and gives the annotations. Every surface (a model's function list, MCP, HTTP, the command line,
+the reference page) is made from that; there is no second list. A call checks the arguments, runs the function and
+leaves a line in the audit log, also where it was refused. Failures are `RedraftError`s; any other exception is a bug of
+ours.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 from redraft.config import PROFILES
 from redraft.errors import VERSIONS, ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
 from redraft.history.journal import AuditLine
-from redraft.tools.arguments import check_plain, parse
-from redraft.tools.schema import input_schema, output_schema
+from redraft.tools.parameters import check_plain, input_schema, output_schema, parse
 from redraft.tools.versions import explain_stale
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
     """Whatever a caller does in here leaves one line in the audit log, also where it is refused."""
     outcome = "error"
     outer = context.call, context.begun, context.logged
-    line = context.call = _line(name, arguments)
+    context.call = _line(name, arguments)
     context.begun, context.logged = None, False
     try:
         yield
@@ -169,7 +168,7 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
         outcome = "rejected"
         raise
     finally:
-        begun, logged = context.begun, context.logged
+        line, begun, logged = context.call, context.begun, context.logged
         context.call, context.begun, context.logged = outer
         made_turn = begun is not None and begun.outcome is not None and begun.outcome.turn is not None
         if not made_turn and not logged:
@@ -181,7 +180,7 @@ def _line(name: str, arguments: Mapping[str, Any]) -> AuditLine:
         check_plain(dict(arguments))
         told: Any = dict(arguments)
     except Refused:
-        told = "no plain JSON"
+        told = "not plain JSON"
     return AuditLine(ascii(name)[1:-1][:64], told)
 
 
@@ -190,7 +189,7 @@ def _log(context: ToolContext, line: AuditLine, outcome: str) -> None:
     try:
         context.workspace.log_call(context.author, line, outcome)
     except RedraftError as error:
-        LOG.warning("the call of %s is not in the audit log: %s", line.tool, error.message)
+        LOG.warning("could not write the call of %s to the audit log: %s", line.tool, error.message)
 
 
 # Every tool there is. A new one is declared in its family's module and thereby in every surface.

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from redraft.errors import Refused
 from redraft.tools.context import ToolContext
-from redraft.tools.schema import Field
+from redraft.tools.parameters import Field
 
 OF_THE_MACHINE = frozenset({"Users", "etc", "home", "media", "mnt", "opt", "private", "root", "tmp", "usr", "var"})
 
@@ -16,7 +16,7 @@ class Target:
     """The two ways to name a document; with neither, the active tab is meant."""
 
     tab_id: Annotated[
-        str | None, Field("The open tab to work on, as list_tabs names it. Default: the active tab.", ("tab",))
+        str | None, Field("The open tab to work on, from list_tabs. Default: the active tab.", ("tab",))
     ] = None
     path: Annotated[
         str | None,
@@ -35,7 +35,9 @@ def resolve_target(target: Target, context: ToolContext) -> TargetDocument:
     """Find the document that is meant; refuse rather than guess."""
     workspace = context.workspace
     if not target.path:
-        return _tab_document(target.tab_id, context) if target.tab_id else _active_document(context)
+        found = _tab_document(target.tab_id, context) if target.tab_id else _active_document(context)
+        context.log_path(found.path)
+        return found
     path = workspace.path(relative_path(target.path, context))
     if target.tab_id and workspace.tab(target.tab_id).path != path:
         raise Refused(f"`path` names {path}, and the tab {target.tab_id} shows another document.", field="path")
@@ -88,6 +90,6 @@ def relative_folder(raw: str | None, context: ToolContext) -> str:
     first, _, beneath = folder.partition("/")
     workspace = context.workspace
     if path.startswith("/") and beneath and first in OF_THE_MACHINE and not workspace.is_folder(first):
-        message = f"There is no folder {first[:100]!a} here. If it is to be made here, leave out the first slash."
+        message = f"There is no folder {first[:100]!a} here. To create it here, leave out the leading slash."
         raise Refused(message, code="invalid_path", path=path[:500])
     return folder if folder != "." else ""

@@ -83,7 +83,7 @@ def require_old_text(context: ToolContext, document: Document, version: str) -> 
         text = None
     if text is None:
         path = document.path
-        message = f"The text of version {version[:40]!a} of {path} is not known (any more): read it as it is now."
+        message = f"The text of version {version[:40]!a} of {path} is not available: read the current one."
         raise Refused(message, code="not_found", version=version[:40], path=path)
     return text
 
@@ -154,7 +154,7 @@ class CarriedEdits(NamedTuple):
 
 def stale_error(document: Document, version: str, message: str = "") -> Stale:
     return Stale(
-        message or f"{document.path} changed since it was read, at the place that this call is about.",
+        message or f"{document.path} changed since it was read, at the place this call changes.",
         path=document.path,
         your_version=version,
         current_version=document.version,
@@ -174,7 +174,7 @@ def basis_of(document: Document, version: str | None, context: ToolContext) -> E
     if text is None:
         staged = None if context.turn is None else context.turn.staged_at(document.path)
         if staged is None or staged.seen is not None or staged.first is None:
-            message = f"The text of version {wanted[:40]!a} of {document.path} is not known (any more): read it again."
+            message = f"The text of version {wanted[:40]!a} of {document.path} is not available: read it again."
             raise stale_error(document, wanted, message)
         # Made in this very turn, whose caller could not know a version: what it wrote there is what it means.
         text, wanted = staged.first.text, staged.first.version
@@ -203,7 +203,7 @@ def check_lines_known(
     except Refused:
         same = False
     if not same:
-        message = f"You have changed {basis.now.path} since you read it: say by its `version` which lines you mean."
+        message = f"You have changed {basis.now.path} since you read it: give the `version` that your lines refer to."
         raise stale_error(basis.now, read.version, message)
 
 

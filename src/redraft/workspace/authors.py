@@ -12,7 +12,7 @@ OUTSIDE = Author("outside", "outside")
 def agent_author(name: str) -> Author:
     """An agent by the name that it gives itself, which may not look like the person's or another program's."""
     if not name.isprintable():  # a mark that turns the reading around would let one name look like another
-        raise Refused("An agent's name cannot hold characters that are not printed.", field="author")
+        raise Refused("An agent's name cannot contain invisible characters.", field="author")
     if name.strip().casefold() in (PERSON.name, OUTSIDE.name):
-        raise Refused(f"An agent cannot be named {name.strip()!r}: that is somebody else's name here.", field="author")
+        raise Refused(f"An agent cannot be named {name.strip()!r}: the name is taken.", field="author")
     return Author("agent", name)

@@ -62,7 +62,7 @@ def check_text(*texts: str) -> None:
     """Refuse what could be written but not be read again as text: NUL, and half of a surrogate pair."""
     for text in texts:
         if "\0" in text:
-            raise Refused("A text cannot hold the character NUL.", code="invalid_text", offset=text.index("\0"))
+            raise Refused("A text cannot contain the character NUL.", code="invalid_text", offset=text.index("\0"))
         encode(text)
 
 

@@ -207,7 +207,7 @@ class Documents:
         except Damaged as error:
             if not error.details:
                 raise  # the database itself could not be read
-            self.unreadable[path] = f"The review of {path} cannot be read any more: {error.message}"
+            self.unreadable[path] = f"The review of {path} can no longer be read: {error.message}"
             return None
 
     def _load_draft(self, path: str) -> Draft | None:
@@ -219,7 +219,7 @@ class Documents:
         if kept is None or kept[0] != row or not self._reviews.has_typing(path, kept[1]):
             kept = (row, 0, self.from_image(row))
         _, last, draft = kept
-        for seq, change in self._reviews.typing(path, last):
+        for seq, change in self._reviews.typing_of(path, last):
             draft = self._apply_typing(draft, Change.from_json(json.loads(change)))
             last = seq
         self._drafts[path] = (row, last, draft)
@@ -316,7 +316,7 @@ class Documents:
     def _working_document(self, path: DocPath, draft: Draft | None, *, known: bool, for_agent: bool) -> Document | None:
         if known:
             if draft is not None and draft.key == path and not (for_agent and draft.kind == "deleted"):
-                return Document(path, self.working(draft), draft.bom, draft.mode)
+                return Document(path, self.working_text(draft), draft.bom, draft.mode)
             if draft is not None or self._reviews.working_path(path) not in (None, path):
                 return None  # an agent proposes to delete it, or to move it elsewhere
         disk = self.on_disk(path)
@@ -324,7 +324,7 @@ class Documents:
             return self._working_document(path, self.draft(path), known=True, for_agent=for_agent)
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
-    def working(self, draft: Draft) -> Text:
+    def working_text(self, draft: Draft) -> Text:
         """The draft's working text. The last one is kept: it is asked for again and again while it is edited."""
         working = draft.review.working
         kept = self._working.get(draft.key)

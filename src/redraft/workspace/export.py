@@ -141,7 +141,7 @@ async def convert_page(page: ExportedPage, to: Literal["docx", "pdf"], environ: 
     if to == "pdf":
         engine = next((name for name in ENGINES if shutil.which(name, path=path)), None)
         if engine is None:
-            raise _missing_program(to, f"pandoc makes a PDF with one of {', '.join(ENGINES)}, and none is installed")
+            raise _missing_program(to, f"pandoc needs one of {', '.join(ENGINES)} to make a PDF, and none is installed")
         words += ["--to=pdf", f"--pdf-engine={engine}"]
     else:
         words += ["--to=docx"]
@@ -154,7 +154,7 @@ async def convert_page(page: ExportedPage, to: Literal["docx", "pdf"], environ: 
     except TimeoutError as error:
         raise _export_error(f"pandoc took more than {SECONDS:.0f} seconds") from error
     except TooMuchOutput as error:
-        raise _export_error("what pandoc made is too large") from error
+        raise _export_error("pandoc's output is too large") from error
     except OSError as error:
         raise _export_error(f"pandoc could not be started: {error.strerror}") from error
     if ended.status != 0 or not ended.output:

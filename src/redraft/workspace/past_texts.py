@@ -68,7 +68,7 @@ def _typed_text(engine: Engine, path: str, version: str) -> Text | None:
     try:
         image = ReviewImage.from_json(row)
         text = Text(engine.store.get(bytes.fromhex(image.working)).decode())
-        for _, change in engine.reviews.typing(path):
+        for _, change in engine.reviews.typing_of(path):
             if version_of(text, bom=image.bom) == version:
                 return text
             text = Change.from_json(json.loads(change)).apply_to(text)

@@ -56,7 +56,7 @@ def add_picture(engine: Engine, document: str, name: str, data: bytes, author: A
     """Put a picture into `images/` beside a document, under its own name or the next free one."""
     kind = _kind(data, name[:200])
     if len(data) > MAX_PICTURE:
-        raise Refused(f"A picture may have {MAX_PICTURE} bytes.", code="too_large", limit=MAX_PICTURE)
+        raise Refused(f"A picture may have at most {MAX_PICTURE} bytes.", code="too_large", limit=MAX_PICTURE)
     with engine.journal.lock():
         beside = engine.documents.path(document)
         if engine.documents.document(beside) is None:
@@ -100,5 +100,5 @@ def _place(engine: Engine, folder: DocPath, stem: str, kind: PictureKind, data: 
 def _kind(data: bytes, path: str) -> PictureKind:
     found = picture_kind(data)
     if found is None:
-        raise Refused(f"{path} is no PNG, JPEG, GIF or WebP picture.", code="unsupported_file_type", path=path)
+        raise Refused(f"{path} is not a PNG, JPEG, GIF or WebP picture.", code="unsupported_file_type", path=path)
     return found

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.errors import RedraftError
 from redraft.files.paths import DocPath, parse_path, split_path
+from redraft.files.root import list_files, walk_files
 from redraft.files.secret_detection import KEY_MARK, SECRET_HEAD, is_secret_content, is_secret_name, mask, secret_error
-from redraft.files.secret_files import list_files, walk_files
 from redraft.history.audit import mask_all_but_paths, paths_in
 from redraft.history.recovery import read_or_none
 from redraft.review.review import Review

@@ -158,7 +158,7 @@ def type_text(
         change.apply(draft.review.working)
         with engine.database.transaction(durable=False):
             stored = engine.documents.stored_draft(path)
-            if stored != draft or len(engine.reviews.typing(path)) >= FOLD_AFTER:
+            if stored != draft or len(engine.reviews.typing_of(path)) >= FOLD_AFTER:
                 engine.reviews.set(path, engine.documents.to_image(draft))
             engine.reviews.add_typing(path, json.dumps(change.as_json()))
             typed = engine.documents.read_unmasked(path)
@@ -256,7 +256,7 @@ def bring_to_front(engine: Engine, tab_id: str, selection: Selection | None = No
     if selection is not None:
         check_text(selection.text)
         if selection.end_line < selection.start_line:
-            raise Refused("A selection ends at its first line or after it.", field="selection.end_line")
+            raise Refused("A selection cannot end before it starts.", field="selection.end_line")
         shown = selection.text[:MAX_SELECTION] if _can_be_shown(engine, tab_id) else ""
         selection = replace(selection, text=shown) if shown else None
     kept = {"tab": tab_id, "selection": None if selection is None else asdict(selection)}

@@ -26,6 +26,7 @@ from redraft.workspace.folder.file_table import FileTable, FileTableView
 from redraft.workspace.folder.identity import identify, remember
 from redraft.workspace.folder.outside_changes import OutsideRecorder
 from redraft.workspace.folder.scan import Drafts, FolderReader, working_drafts
+from redraft.workspace.private_views import PrivateViews
 from redraft.workspace.secret_gate import (
     check_stays_secret,
     find_withheld,
@@ -226,7 +227,7 @@ class Workspace:
     def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
         return pictures.add_picture(self._engine, document, name, data, author)
 
-    def accepted(self, path: str) -> export.AcceptedDocument:
+    def accepted_document(self, path: str) -> export.AcceptedDocument:
         """What a document says without what agents propose."""
         return export.accepted_document(self._engine, path)
 
@@ -265,6 +266,11 @@ class Workspace:
         return Turn(
             engine.documents, author, chosen, title, within, self._commit, confirm, token=named, confirmed=shown
         )
+
+    @property
+    def private_views(self) -> PrivateViews:
+        """Where other programs work, and how their work becomes a turn."""
+        return PrivateViews(self._engine, self.turn)
 
     def find_turn(self, token: str) -> TurnRecord | None:
         """The turn with this token, if it was recorded and not taken back at once."""
@@ -318,17 +324,13 @@ class Workspace:
     def show(self, number: int) -> TurnRecord:
         return self._engine.turns.get(number)
 
-    def turn_hunks(self, number: int) -> Sequence[rollback.TurnHunk]:
-        """What a turn did, hunk by hunk, but for secrets."""
-        return self.turn_content(number).hunks()
-
     def turn_texts(self, number: int) -> Sequence[tuple[str, str, str]]:
         """Per document what it said before and after the turn; of a secret, that its content is withheld."""
         texts = rollback.turn_texts(self._engine, self.show(number))
         return mask_texts(texts, find_withheld(self._engine, number, texts))
 
     def turn_content(self, number: int) -> rollback.TurnContent:
-        """What a turn did, to be told without the guard; nothing is left of one that is pruned."""
+        """What a turn did but for secrets, to be told without the guard; nothing is left of one that is pruned."""
         turn = self.show(number)
         if turn.pruned:
             return rollback.TurnContent(turn, (), tuple)
@@ -407,7 +409,7 @@ class Workspace:
         """There is nothing to undo but, perhaps, what another program did, which is never taken for the last turn."""
         for turn in self.turns():
             if turn.author.kind == "outside" and turn.state is State.APPLIED:
-                message = f"Only another program has written here: name its turn, {turn.id}, to take that back."
+                message = f"Only another program has written here: to undo that, name its turn, {turn.id}."
                 raise Refused(message, code="nothing_to_undo", turn=turn.id)
 
     def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.long.writing import Writing
-from workspace.folder import Folder
+from tests.agent.long.writing import Writing
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.long.writing import Writing, chapter
 from redraft.tools.registry import load_registry
+from tests.agent.long.writing import Writing, chapter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.long.model import Asked
-    from workspace.folder import Folder
+    from tests.agent.long.model import Asked
+    from tests.workspace.folder import Folder
 
 NOVEL = "".join(chapter(at, f"Captain Ines Havel met Mr Orlo Pike on day {at}.", "Ines laughed.") for at in range(1, 9))
 SHORT = "# A note\n\nInes wrote to Orlo. Orlo did not answer.\n"

@@ -14,9 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.long.model import Model
-from agent.long.writing import Writing, chapter
-from conftest import TORTURE
 from redraft.agent.run.prompts import INVISIBLE
 from redraft.agent.store.database import AgentDatabase
 from redraft.agent.subagents.analysis import analyse
@@ -27,15 +24,18 @@ from redraft.agent.subagents.question import SubagentQuestion
 from redraft.agent.subagents.task_prompts import SUMMARY
 from redraft.errors import RedraftError
 from redraft.tools.long_documents.worker import Source
-from workspace.folder import fresh_folder
+from tests.agent.long.model import Model
+from tests.agent.long.writing import Writing, chapter
+from tests.conftest import TORTURE
+from tests.workspace.folder import fresh_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from pathlib import Path
 
-    from agent.long.model import Asked
     from redraft.agent.subagents.pool import Progress
     from redraft.providers.contract import CancelToken, ProviderStepResult, StepRequest
+    from tests.agent.long.model import Asked
 
 
 def question(text: str) -> SubagentQuestion:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.long.model import Model
-from agent.long.test_transforming import NOVEL, RENAME, pronouns
 from redraft.agent.environment import AgentEnvironment
 from redraft.agent.offline.provider import OfflineProvider
 from redraft.agent.run.budget import JobBudget
@@ -22,12 +20,14 @@ from redraft.history.turns import Author
 from redraft.providers.contract import CancelToken
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import load_registry
+from tests.agent.long.model import Model
+from tests.agent.long.test_transforming import NOVEL, RENAME, pronouns
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from redraft.agent.store.jobs import Job
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 SETTINGS = Settings(mode="propose", limits=Limits(chunk_tokens=1000, response_tokens=900, subagents=3))
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.long.writing import Writing, chapter
 from redraft.errors import RedraftError
-from workspace.folder import hunks, person_writes
+from tests.agent.long.writing import Writing, chapter
+from tests.workspace.folder import hunks, person_writes
 
 if TYPE_CHECKING:
-    from agent.long.model import Asked
-    from workspace.folder import Folder
+    from tests.agent.long.model import Asked
+    from tests.workspace.folder import Folder
 
 NAMED = "John came in. He sat down, and Ann gave him tea."
 NOVEL = "".join(chapter(at, NAMED if at % 2 else "Ann was alone.") for at in range(1, 9))
@@ -231,7 +231,7 @@ def test_an_edit_that_cannot_be_placed_is_told_back(writing: Writing):
     model = writing.with_model(says)
     answer = writing.transform("story.md", "custom", custom_prompt="Make it coffee.")
     assert "gave him coffee." in writing.caller.text(answer["path"])
-    assert "does not stand in the passage" in model.asked[1].told_back
+    assert "is not in the passage" in model.asked[1].told_back
     assert "more than once" in model.asked[2].told_back
 
 

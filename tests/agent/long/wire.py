@@ -11,15 +11,15 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.long.model import NOTHING, role_of
-from providers.endpoint import Answer, Endpoint, answer
-from providers.wires import WIRES
+from tests.agent.long.model import NOTHING, role_of
+from tests.providers.endpoint import Answer, Endpoint, answer
+from tests.providers.wires import WIRES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from http.server import BaseHTTPRequestHandler
 
-    from providers.endpoint import Asked
+    from tests.providers.endpoint import Asked
 
 _CHAT = next(wire for wire in WIRES if wire.kind == "compatible")
 _BLOCK = re.compile(r"<(?P<name>[a-z ]+) (?P<mark>[0-9a-f]{8})>.*?\n(?P<text>.*?)\n</(?P=name) (?P=mark)>", re.DOTALL)

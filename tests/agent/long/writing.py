@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agent.long.model import Model
 from redraft.agent.store.database import AgentDatabase
 from redraft.agent.subagents.long_documents import LongDocuments
 from redraft.agent.subagents.pool import AnswerCache, PoolOptions
-from tools.calling import Caller
+from tests.agent.long.model import Model
+from tests.tools.calling import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.long.model import Asked
     from redraft.agent.subagents.pool import Progress
     from redraft.providers.contract import ProviderStepResult
-    from workspace.folder import Folder
+    from tests.agent.long.model import Asked
+    from tests.workspace.folder import Folder
 
 CHAPTER = 40  # sentences, so that a chapter is about half a chunk of the stories' size
 

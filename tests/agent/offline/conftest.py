@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.offline.conversing import Assistant
-from workspace.folder import Folder
+from tests.agent.offline.conversing import Assistant
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -18,7 +18,7 @@ from redraft.providers.contract import StepRequest, ToolResult
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import mode_by_name
-from workspace.folder import AGENT, Folder, yes
+from tests.workspace.folder import AGENT, Folder, yes
 
 if TYPE_CHECKING:
     from redraft.providers.contract import Message, ToolCall

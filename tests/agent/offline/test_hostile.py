@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.offline.conversing import Assistant
 from redraft.agent.offline.provider import INTENTS
-from workspace.folder import Folder
+from tests.agent.offline.conversing import Assistant
+from tests.workspace.folder import Folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.desk import Desk, Playing
-from agent.offline.conversing import TODAY
 from redraft.agent.offline import OfflineProvider
 from redraft.agent.store.jobs import Status
 from redraft.config import Settings
+from tests.agent.desk import Desk, Playing
+from tests.agent.offline.conversing import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from redraft.providers.contract import Provider
     from redraft.providers.router import ModelChoice
-    from workspace.folder import Folder
+    from tests.workspace.folder import Folder
 
 
 class Offline(Playing):

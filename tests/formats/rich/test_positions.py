@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from conftest import TORTURE
-from formats.rich.documents import documents, examples, tree
 from redraft.errors import Refused
 from redraft.formats.rich.editor_document import editor_document
 from redraft.formats.rich.parser import parse
 from redraft.formats.rich.positions import Positions
 from redraft.formats.rich.schema import NODES, Node, content_of, node, text
+from tests.conftest import TORTURE
+from tests.formats.rich.documents import documents, examples, tree
 
 ROOT = Path(__file__).resolve().parents[3]
 VECTORS = ROOT / "tests" / "vectors" / "rich" / "positions.json"

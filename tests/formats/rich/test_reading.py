@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from formats.rich.documents import examples, tree
 from redraft.formats.rich.parser import RichBlock, parse
 from redraft.formats.rich.schema import MARKS, NODES, attrs_of, content_of, normal_form, plain_text, schema
+from tests.formats.rich.documents import examples, tree
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "rich"
 

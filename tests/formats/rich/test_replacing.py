@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
-from formats.rich.documents import documents
 from redraft.errors import Refused, Stale
 from redraft.formats.rich.editor_document import editor_document
 from redraft.formats.rich.foreign_schema import check_document
@@ -17,6 +15,8 @@ from redraft.formats.rich.inserted_content import html_blocks
 from redraft.formats.rich.positions import Positions
 from redraft.formats.rich.replacements import Replacement, apply_replacements
 from redraft.formats.rich.schema import content_of, node, plain_text, schema, text
+from tests.conftest import TORTURE
+from tests.formats.rich.documents import documents
 
 if TYPE_CHECKING:
     from redraft.formats.rich.schema import Node

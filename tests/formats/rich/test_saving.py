@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
-from formats.rich.documents import documents, examples, tree
 from redraft.formats.rich.parser import parse
 from redraft.formats.rich.save import save, to_representable
 from redraft.formats.rich.schema import attrs_of, content_of, node, text
 from redraft.formats.rich.writer import write
+from tests.conftest import TORTURE
+from tests.formats.rich.documents import documents, examples, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from conftest import TORTURE
-from formats.rich.documents import documents, examples, tree
 from redraft.formats.rich.parser import parse
 from redraft.formats.rich.save import to_representable
 from redraft.formats.rich.schema import content_of, mark, node, schema, text
 from redraft.formats.rich.style import DEFAULT, Style, facts_in, infer_style
 from redraft.formats.rich.writer import write
+from tests.conftest import TORTURE
+from tests.formats.rich.documents import documents, examples, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

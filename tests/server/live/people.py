@@ -14,13 +14,13 @@ from websockets.exceptions import ConnectionClosed
 
 from redraft.server.live import wire
 from redraft.workspace.workspace import Workspace
-from speaking.lines import PATIENCE
+from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
     from pathlib import Path
 
-    from server.serving import Client, Server
+    from tests.server.serving import Client, Server
 
 T = TypeVar("T")
 ME = "me"

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycrdt import Array, Doc, Map, Text, merge_updates
 
-from conftest import TORTURE
 from redraft.server.live.admission import RoomClock, read_update
 from redraft.server.live.wire import NOTHING, Garbled, Reader, blob, number, read_frame
+from tests.conftest import TORTURE
 
 EXAMPLES = 5000 if TORTURE else 60
 LETTERS = st.lists(st.sampled_from(["a", "é", "e\u0301", "漢", "😀", "\r\n", "🇩🇪"]), max_size=6).map("".join)

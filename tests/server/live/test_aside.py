@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.live.people import Person
-from server.serving import begun, ended
-from server.test_jobs import run, serving, until
-from server.test_team import TEAM, admitted, client
-from speaking.lines import Lines
+from tests.server.live.people import Person
+from tests.server.serving import begun, ended
+from tests.server.test_jobs import run, serving, until
+from tests.server.test_team import TEAM, admitted, client
+from tests.speaking.lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from server.serving import Client, Server
+    from tests.server.serving import Client, Server
 
 pytestmark = pytest.mark.slow
 # A machine that runs other tests beside takes its time; one call of these took 46 seconds, and typing stood still.

@@ -14,21 +14,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import TORTURE
 from redraft.server.change_feed import CHANGES, ChangeFeed
 from redraft.text.edits import Change, Edit
-from server.live.people import Person, edit, elsewhere, expect_same, place, story, tab_of, until
-from server.serving import Client, ended
-from server.test_jobs import EDIT, QUESTION, run, serving
-from server.test_jobs import until as job_until
-from speaking.lines import PATIENCE
-from tools.calling import STORY
+from tests.conftest import TORTURE
+from tests.server.live.people import Person, edit, elsewhere, expect_same, place, story, tab_of, until
+from tests.server.serving import Client, ended
+from tests.server.test_jobs import EDIT, QUESTION, run, serving
+from tests.server.test_jobs import until as job_until
+from tests.speaking.lines import PATIENCE
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 
 class Ear:

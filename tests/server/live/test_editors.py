@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.running import Program
 from redraft.server.live import wire
 from redraft.server.live.editors import MAX_MESSAGE, READY_SECONDS
-from server.live.people import Person, expect_same, on_disk, story, until
-from server.serving import Client, begun, ended
-from server.test_team import TEAM, admitted, client
-from speaking.lines import Lines, answer_of
+from tests.cli.running import Program
+from tests.server.live.people import Person, expect_same, on_disk, story, until
+from tests.server.serving import Client, begun, ended
+from tests.server.test_team import TEAM, admitted, client
+from tests.speaking.lines import Lines, answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 HELLO = "Hello world\n"
@@ -201,7 +201,7 @@ def test_an_editor_that_cannot_hand_in_its_typing_is_an_error_at_once(standing: 
         await until(lambda: anna.kinds == ["ask"])
         await anna.say(type="busy", id=anna.asked[0]["id"])
         answer = await asking
-        assert (answer["success"], "could not hand in" in answer["error"]) == (False, True)
+        assert (answer["success"], "could not send" in answer["error"]) == (False, True)
         await expect_same(anna, on=HELLO)
         await anna.leave()
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import TORTURE
-from server.live.people import Person, expect_same, story, tab_of
-from server.serving import begun, ended
+from tests.conftest import TORTURE
+from tests.server.live.people import Person, expect_same, story, tab_of
+from tests.server.serving import begun, ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 HISTORIES = 1000 if TORTURE else 24

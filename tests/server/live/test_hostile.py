@@ -9,11 +9,11 @@ import pytest
 from redraft.server.live import wire
 from redraft.server.live.admission import MAX_PIECES, read_update
 from redraft.server.live.rooms import MAX_CLIENTS
-from server.live.people import Person, expect_same, story, until
-from tools.calling import STORY
+from tests.server.live.people import Person, expect_same, story, until
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 

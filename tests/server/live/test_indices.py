@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pycrdt import Doc
 from pycrdt import Text as SharedText
 
-from conftest import TORTURE
 from redraft.server.live.byte_offsets import InvalidOffset, byte_length, change_of, places_of
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
+from tests.conftest import TORTURE
 
 EXAMPLES = 5000 if TORTURE else 60
 # One, two, three and four bytes; marks that belong to what stands before them; line ends of every kind.

@@ -20,7 +20,7 @@ from redraft.server.live.room_sync import EPOCH_SECONDS, ExchangeDelayed, RoomSy
 from redraft.text.edits import Change, Edit
 from redraft.workspace.documents import Documents
 from redraft.workspace.workspace import Workspace
-from tools.calling import STORY
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator

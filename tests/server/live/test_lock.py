@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from formats.pictures import png
 from redraft.agent.store.leases import SENTENCE
-from server.live.people import Person, expect_same, story
-from server.live.people import until as until_so
-from server.serving import begun, ended, settled
-from server.test_jobs import EDIT, QUESTION, run, serving, until
+from tests.formats.pictures import png
+from tests.server.live.people import Person, expect_same, story
+from tests.server.live.people import until as until_so
+from tests.server.serving import begun, ended, settled
+from tests.server.test_jobs import EDIT, QUESTION, run, serving, until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,17 +10,17 @@ import pytest
 
 from redraft.server.auth.callers import Users
 from redraft.server.live.connection import LOOK_SECONDS
-from server.live.people import Person, expect_same, story
-from server.serving import begun, ended
-from server.test_locked_down import HOSTS, ORIGINS, WEBSOCKETS
-from server.test_team import TEAM, admitted, client
-from speaking.lines import PATIENCE
-from tools.calling import STORY
+from tests.server.live.people import Person, expect_same, story
+from tests.server.serving import begun, ended
+from tests.server.test_locked_down import HOSTS, ORIGINS, WEBSOCKETS
+from tests.server.test_team import TEAM, admitted, client
+from tests.speaking.lines import PATIENCE
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 UPGRADE = {

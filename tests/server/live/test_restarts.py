@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import TORTURE
-from server.live.people import Person, expect_same, story
-from server.serving import begun, ended
-from tools.calling import STORY
+from tests.conftest import TORTURE
+from tests.server.live.people import Person, expect_same, story
+from tests.server.serving import begun, ended
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 LIVES = 10 if TORTURE else 1

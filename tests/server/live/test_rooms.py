@@ -11,15 +11,15 @@ import pytest
 
 from redraft.server.live import wire
 from redraft.text.edits import Change, Edit
-from server.live.people import Person, edit, elsewhere, expect_same, on_disk, place, story, tab_of, until
-from speaking.lines import ENVELOPE_VERSION, Lines, answer_of, envelope
-from tools.calling import STORY
+from tests.server.live.people import Person, edit, elsewhere, expect_same, on_disk, place, story, tab_of, until
+from tests.speaking.lines import ENVELOPE_VERSION, Lines, answer_of, envelope
+from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from contextlib import AbstractContextManager
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
     Call = Callable[..., Any]
 

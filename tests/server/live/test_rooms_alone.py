@@ -136,9 +136,8 @@ def test_a_room_that_cannot_be_closed_takes_no_other_with_it(tmp_path: Path, cap
     assert "a.md could not be closed" in caplog.text
 
 
-def test_the_epoch_of_a_document_that_was_moved_goes_on_for_whoever_asks_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_epoch_of_a_document_that_was_moved_goes_on_for_whoever_asks_first(tmp_path: Path):
+    """Another process has moved it, and nobody has told the rooms."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("Here.\n", encoding="utf-8")
 
@@ -149,13 +148,11 @@ def test_the_epoch_of_a_document_that_was_moved_goes_on_for_whoever_asks_first(
         workspace.open_tab("a.md")
         rooms = Rooms(workspace, work)
         await (room := await rooms.room("a.md")).rest()
-
-        def unheard(*_: object) -> None:
-            """Another process has moved it, and the news is not here yet."""
-
-        monkeypatch.setattr(Rooms, "_wake", unheard)
-        with workspace.turn(Author("person", "you"), "Move it") as turn:
-            turn.move("a.md", "b.md", workspace.read("a.md").version)
+        with (
+            Workspace.open(tmp_path / "notes", state_home=str(tmp_path / "state")) as other,
+            other.turn(Author("person", "you"), "Move it") as turn,
+        ):
+            turn.move("a.md", "b.md", other.read("a.md").version)
         assert (await rooms.room("b.md")).epoch == room.epoch
         assert room.closed
 

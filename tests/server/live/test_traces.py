@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pytest
 from pycrdt import Doc, Text
 
-from conftest import TORTURE
 from redraft.server.live import wire
 from redraft.text.edits import Change
-from server.live.people import Person, expect_same, story, until
+from tests.conftest import TORTURE
+from tests.server.live.people import Person, expect_same, story, until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from server.serving import Server
+    from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
 ALONE = ["friendsforever_flat", "clownschool_flat", "sveltecomponent"] if TORTURE else ["clownschool_flat"]

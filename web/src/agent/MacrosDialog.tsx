@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Empty, Field } from "@/ui/Small";
+import { describeWish } from "./descriptions";
 import { type Confirmation, deleteMacro, describeMacro, type Macro, macrosQuery, runMacro } from "./macros";
 import css from "./macros.module.css";
 
@@ -73,7 +74,7 @@ function MacroRow({ macro, onDone }: { macro: Macro; onDone: () => void }): Reac
         ))}
         {wanted ? (
           <span className={css.what} role="alert">
-            This would {wanted.action}: {wanted.paths.join(", ")}
+            This would {describeWish(wanted)}: {wanted.paths.join(", ")}
           </span>
         ) : null}
       </form>

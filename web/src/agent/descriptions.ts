@@ -83,7 +83,7 @@ const WANTS: Record<string, string> = {
 };
 
 /** "delete 12 documents", "delete and move 3 documents". */
-export function describeWish({ action, paths }: Question): string {
+export function describeWish({ action, paths }: Pick<Question, "action" | "paths">): string {
   const acts = action.split(" and ").map((each) => WANTS[each] ?? each);
   return `${[...new Set(acts)].join(" and ")} ${pluralize(paths.length, "document")}`;
 }

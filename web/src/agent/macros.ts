@@ -36,7 +36,7 @@ export async function runMacro(
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "confirmation_required" || agree) throw error;
       const { action, paths } = error.details as Partial<Confirmation>;
-      wanted = { action: action ?? "change documents", paths: paths ?? [] };
+      wanted = { action: action?.split(" ")[0] ?? "change", paths: paths ?? [] }; // "destroy notes.md"
     }
   });
   return wanted;

@@ -15,8 +15,8 @@ export interface paths {
         put?: never;
         /**
          * Apply
-         * @description Take the accepted hunks, refuse the others. Where a file was changed since it was shown, nothing is written, and
-         *     the answer is a conflict: the proposal is withdrawn and the job run again, as `details.rerun_job_id`.
+         * @description Accept the given hunks and reject the others. If a file was changed since it was shown, nothing is written and
+         *     the answer is a conflict: the proposal is withdrawn and the job runs again, as `details.rerun_job_id`.
          */
         post: operations["apply"];
         delete?: never;
@@ -34,7 +34,7 @@ export interface paths {
         };
         /**
          * Checkpoint
-         * @description The checkpoint and the turn's hunks. Of many or large ones this is a page: go on at `next_offset`.
+         * @description The checkpoint and the turn's hunks. Many or large hunks are paged: continue at `next_offset`.
          */
         get: operations["checkpoint"];
         put?: never;
@@ -124,7 +124,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel
-         * @description Stop a job; nothing of it stays but the log. One that is over, or under review, stays as it is.
+         * @description Stop a job and discard its changes; only its log stays. A job that is finished or under review is not changed.
          */
         post: operations["cancel"];
         delete?: never;
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Clarify
-         * @description Answer the question that a job waits for.
+         * @description Answer a job's question.
          */
         post: operations["clarify"];
         delete?: never;
@@ -179,7 +179,7 @@ export interface paths {
         };
         /**
          * Events
-         * @description Ask again every two seconds, or listen to the same events at `/events/stream`.
+         * @description Poll every two seconds, or listen to the same events at `/events/stream`.
          */
         get: operations["events"];
         put?: never;
@@ -199,8 +199,8 @@ export interface paths {
         };
         /**
          * Stream
-         * @description The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It goes on after the
-         *     job has ended, with what becomes of its changes; whoever has heard enough hangs up.
+         * @description The events of `/events` as they happen, as `text/event-stream`; each has its cursor as `id`. The stream continues
+         *     after the job has ended, with what happens to its changes, until the client disconnects.
          */
         get: operations["stream"];
         put?: never;
@@ -220,7 +220,7 @@ export interface paths {
         };
         /**
          * Show Lock
-         * @description Whether the person can type just now; changes are told as those of a job.
+         * @description Whether the person can type right now; changes are reported as job events.
          */
         get: operations["show_lock"];
         put?: never;
@@ -258,13 +258,13 @@ export interface paths {
         get?: never;
         /**
          * Save Macro
-         * @description Keep a sequence of calls under a name, in the place of what had it before.
+         * @description Save a sequence of calls under a name, replacing a macro with that name.
          */
         put: operations["save_macro"];
         post?: never;
         /**
          * Delete Macro
-         * @description Forget a macro that was saved. Gives those that are left.
+         * @description Delete a saved macro. Returns the remaining ones.
          */
         delete: operations["delete_macro"];
         options?: never;
@@ -283,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Run Macro
-         * @description Run a macro as one turn: all of its calls, or nothing.
+         * @description Run a macro as one turn: all of its calls, or none.
          */
         post: operations["run_macro"];
         delete?: never;
@@ -301,18 +301,18 @@ export interface paths {
         };
         /**
          * List Rules
-         * @description What the person said once and for all: allow, ask or deny, by tool and path.
+         * @description The person's permanent rules: allow, ask or deny, by tool and path.
          */
         get: operations["list_rules"];
         put?: never;
         /**
          * Remember Rule
-         * @description Put a rule before the others, in place of one for the same tool and path. Gives all of them.
+         * @description Put a rule before the others, replacing one for the same tool and path. Returns all rules.
          */
         post: operations["remember_rule"];
         /**
          * Forget Rule
-         * @description Forget the rule for this tool and path. Gives those that are left.
+         * @description Delete the rule for this tool and path. Returns the remaining ones.
          */
         delete: operations["forget_rule"];
         options?: never;
@@ -473,8 +473,7 @@ export interface paths {
         };
         /**
          * Blame Of
-         * @description What was proposed by an agent and accepted is the agent's. Long histories are followed through their latest
-         *     turns.
+         * @description Accepted proposals count as the agent's. In a long history only the latest turns are followed.
          */
         get: operations["blame_of"];
         put?: never;
@@ -494,9 +493,9 @@ export interface paths {
         };
         /**
          * Changes Stream
-         * @description What changed in the folder, as it happens, by `text/event-stream`: `{seq, kind, path?, version?, turn?, job_id?}`
-         *     says what to fetch again. `kind` is `document`, `review`, `turn`, `tabs`, `tree`, `job` or `notice`, or `all` where
-         *     more happened behind `Last-Event-ID` than is known.
+         * @description A stream of the folder's changes, as `text/event-stream`: `{seq, kind, path?, version?, turn?, job_id?}` says
+         *     what to fetch again. `kind` is `document`, `review`, `turn`, `tabs`, `tree`, `job` or `notice`, or `all` if more
+         *     happened since `Last-Event-ID` than the server remembers.
          */
         get: operations["changes_stream"];
         put?: never;
@@ -516,19 +515,19 @@ export interface paths {
         };
         /**
          * Read
-         * @description A document as it is being worked on, in windows. Its version is the `ETag`.
+         * @description The working text of a document, in windows. Its version is the `ETag`.
          */
         get: operations["read"];
         /**
          * Write
-         * @description Replace a document's content and save it. Refused where it is no longer the version that is named.
+         * @description Replace a document's content and save it. Refused if the document no longer has the given version.
          */
         put: operations["write"];
         /** Create */
         post: operations["create"];
         /**
          * Delete
-         * @description Put a document into the trash.
+         * @description Move a document to the trash.
          */
         delete: operations["delete"];
         options?: never;
@@ -562,8 +561,8 @@ export interface paths {
         };
         /**
          * Export
-         * @description What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
-         *     are left out unless they are asked for.
+         * @description The accepted text of the document as a file. `Redraft-Proposals` says how many proposals are pending; they are
+         *     left out unless `proposals` is true.
          */
         get: operations["export"];
         put?: never;
@@ -583,7 +582,7 @@ export interface paths {
         };
         /**
          * How It Went
-         * @description Counted from the jobs that are kept and from the history's turns.
+         * @description Counted from the stored jobs and the turns in the history.
          */
         get: operations["how_it_went"];
         put?: never;
@@ -603,7 +602,7 @@ export interface paths {
         };
         /**
          * Health
-         * @description For whoever watches over the server; needs no token. 500 where the history cannot be reached or kept.
+         * @description Health check for monitoring; needs no token. 500 if the history cannot be read or written.
          */
         get: operations["health"];
         put?: never;
@@ -623,13 +622,13 @@ export interface paths {
         };
         /**
          * Read Image
-         * @description A PNG, JPEG, GIF or WebP picture. Nothing else of the folder is sent, whatever it is called.
+         * @description A PNG, JPEG, GIF or WebP picture. No other file is ever sent, whatever its name.
          */
         get: operations["read_image"];
         put?: never;
         /**
          * Add Image
-         * @description Store a picture as a turn, which can be undone. It never takes another file's place.
+         * @description Store a picture as a turn, which can be undone. Never replaces another file.
          */
         post: operations["add_image"];
         delete?: never;
@@ -647,7 +646,7 @@ export interface paths {
         };
         /**
          * Join Live
-         * @description Open a document to type into it together with others; for an editor its tab is opened, too.
+         * @description Open a document for live editing with others; for an editor its tab is opened, too.
          */
         get: operations["join_live"];
         put?: never;
@@ -724,7 +723,7 @@ export interface paths {
         };
         /**
          * Review
-         * @description What waits everywhere, or in one document alone.
+         * @description What is pending, in all documents or in one.
          */
         get: operations["review"];
         put?: never;
@@ -780,7 +779,7 @@ export interface paths {
         put?: never;
         /**
          * Split
-         * @description Two hunks instead of one, each to be decided by itself. No text changes.
+         * @description Split a hunk in two, to be decided separately. No text changes.
          */
         post: operations["split"];
         delete?: never;
@@ -800,7 +799,7 @@ export interface paths {
         put?: never;
         /**
          * Decide
-         * @description Accept or reject. The decision is a turn, so `POST /api/turns/undo` takes it back.
+         * @description Accept or reject. The decision is a turn, so `POST /api/turns/undo` undoes it.
          */
         post: operations["decide"];
         delete?: never;
@@ -820,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Parse Rich
-         * @description Markdown as the rich editor's document.
+         * @description Parse markdown into the rich editor's document.
          */
         post: operations["parse_rich"];
         delete?: never;
@@ -840,7 +839,7 @@ export interface paths {
         put?: never;
         /**
          * Serialise Rich
-         * @description A changed document back into its markdown. Only what changed is written anew, in the style around it.
+         * @description Serialise a changed document to markdown. Only what changed is rewritten, in the style around it.
          */
         post: operations["serialise_rich"];
         delete?: never;
@@ -858,7 +857,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Documents that hold these words, in the whole folder or beneath one.
+         * @description Find documents with these words, in the whole folder or a subfolder.
          */
         get: operations["search"];
         put?: never;
@@ -878,7 +877,7 @@ export interface paths {
         };
         /**
          * Search Within
-         * @description Places within one document.
+         * @description Find places in one document.
          */
         get: operations["search_within"];
         put?: never;
@@ -898,7 +897,7 @@ export interface paths {
         };
         /**
          * Search Lines
-         * @description Lines that hold these words or fit this pattern, in the whole folder or in the files that fit a glob.
+         * @description Find lines with these words or matching this pattern, in the whole folder or in files that match a glob.
          */
         get: operations["search_lines"];
         put?: never;
@@ -918,7 +917,7 @@ export interface paths {
         };
         /**
          * Search Meaning
-         * @description Passages that mean something like this, in the whole folder or in the files that fit a glob.
+         * @description Find passages with a similar meaning, in the whole folder or in files that match a glob.
          */
         get: operations["search_meaning"];
         put?: never;
@@ -940,8 +939,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm Secret
-         * @description Only for the folder's owner, in a browser on the machine where the folder lies. Agents, tools, other people,
-         *     search, export and the history are shown nothing of the file, before and after.
+         * @description Only for the folder's owner, in a browser on the folder's own machine. Agents, tools, other people, search,
+         *     export and the history never see the file.
          */
         post: operations["confirm_secret"];
         delete?: never;
@@ -961,8 +960,8 @@ export interface paths {
         get: operations["settings"];
         /**
          * Change Settings
-         * @description Change the person's own settings, in their file, with its comments; for admins. The answer is what holds now: the
-         *     environment and the folder's own settings still have their say.
+         * @description Change the person's own settings file, keeping its comments; for admins. Returns the settings now in effect: the
+         *     environment and the folder's own settings still apply.
          */
         put: operations["change_settings"];
         post?: never;
@@ -984,7 +983,7 @@ export interface paths {
         put?: never;
         /**
          * Open Tab
-         * @description Open a document; one that is open already keeps its tab.
+         * @description Open a document; if it is already open, its tab is reused.
          */
         post: operations["open_tab"];
         delete?: never;
@@ -1002,12 +1001,12 @@ export interface paths {
         };
         /**
          * Show Front
-         * @description What "this document" means to the agents that work for the caller.
+         * @description What "this document" means to the caller's agents.
          */
         get: operations["show_front"];
         /**
          * Look At
-         * @description Tell which tab the caller looks at: for a window whenever it is used. The window that told it last counts.
+         * @description Report which tab the caller is looking at, whenever a window is used. The last report counts.
          */
         put: operations["look_at"];
         post?: never;
@@ -1030,7 +1029,7 @@ export interface paths {
         post?: never;
         /**
          * Close Tab
-         * @description Close a tab. One with unsaved typing only with `discard`.
+         * @description Close a tab. With unsaved typing, `discard` is required.
          */
         delete: operations["close_tab"];
         options?: never;
@@ -1049,7 +1048,7 @@ export interface paths {
         put?: never;
         /**
          * Discard
-         * @description Drop what was typed and not saved. It stays in the history, and an undo brings it back.
+         * @description Discard unsaved typing. It stays in the history, and an undo restores it.
          */
         post: operations["discard"];
         delete?: never;
@@ -1069,8 +1068,8 @@ export interface paths {
         put?: never;
         /**
          * Save
-         * @description Write the accepted text and the person's own edits; what agents propose waits. `If-Match` may name the version
-         *     that the person sees.
+         * @description Write the accepted text and the person's own edits to the file; agents' proposals stay pending. `If-Match` can
+         *     give the version that the person sees.
          */
         post: operations["save"];
         delete?: never;
@@ -1090,8 +1089,8 @@ export interface paths {
         put?: never;
         /**
          * Type Text
-         * @description Keep what was typed. If the text is no longer that of the version, which `If-Match` may name too, edits move with
-         *     the place that they were made for. Refused where that changed, and while a job has the documents to itself.
+         * @description Store what was typed. If the document has changed since the version (which `If-Match` can also give), edits are
+         *     moved with the text around them. Refused if that text itself changed, and while a job locks the documents.
          */
         post: operations["type_text"];
         delete?: never;
@@ -1112,7 +1111,7 @@ export interface paths {
         put?: never;
         /**
          * Execute Tools
-         * @description Have a model's calls carried out one after the other. One that fails is told as a result, and stops no other.
+         * @description Run a model's calls one after the other. A failed call is reported as a result and does not stop the others.
          */
         post: operations["execute_tools"];
         delete?: never;
@@ -1133,8 +1132,8 @@ export interface paths {
         put?: never;
         /**
          * Call Tool
-         * @description Call a tool, as an agent does: the body is its arguments, the answer is its answer. The mode may be narrower or
-         *     wider than the settings', never wider than the folder's own settings allow.
+         * @description Call a tool as an agent does: the body is its arguments, the response is its answer. The mode may differ from the
+         *     settings', but never allows more than the folder's own settings do.
          */
         post: operations["call_tool"];
         delete?: never;
@@ -1225,7 +1224,7 @@ export interface paths {
         put?: never;
         /**
          * Redo
-         * @description Take the last undo back.
+         * @description Redo what was last undone.
          */
         post: operations["redo"];
         delete?: never;
@@ -1245,7 +1244,7 @@ export interface paths {
         put?: never;
         /**
          * Undo
-         * @description Take a turn back, and keep everything that came after; all of it or, with `conflicts`, nothing.
+         * @description Undo a turn and keep all later changes; all of it or, with `conflicts`, nothing.
          */
         post: operations["undo"];
         delete?: never;
@@ -1263,7 +1262,7 @@ export interface paths {
         };
         /**
          * Turn
-         * @description What a turn did. Of many or large hunks this is a page: go on at `next_offset`.
+         * @description What a turn did. Many or large hunks are paged: continue at `next_offset`.
          */
         get: operations["turn"];
         put?: never;
@@ -1285,7 +1284,7 @@ export interface paths {
         put?: never;
         /**
          * Restore
-         * @description Set every document of a turn to what it was before that turn, whatever came after.
+         * @description Restore every document of a turn to its state before that turn, discarding later changes.
          */
         post: operations["restore"];
         delete?: never;
@@ -1339,7 +1338,7 @@ export interface paths {
         put?: never;
         /**
          * Visit
-         * @description For the program that opens the browser: a path with a key that works once, as whoever asks for it.
+         * @description For the program that opens the browser: a path with a one-time key that signs in as the caller.
          */
         post: operations["visit"];
         delete?: never;
@@ -1357,7 +1356,7 @@ export interface paths {
         };
         /**
          * Workspace State
-         * @description The folder's name, mode, what waits for a decision, what is not saved, and what the person should be told.
+         * @description The folder's name and mode, pending decisions, unsaved documents, and notices for the person.
          */
         get: operations["workspace_state"];
         put?: never;
@@ -1374,7 +1373,7 @@ export interface components {
     schemas: {
         /**
          * AffectedFile
-         * @description One document before the turn, and the hunks that the turn made of it.
+         * @description One document before the turn, and the turn's hunks in it.
          */
         AffectedFile: {
             /** Base Snapshot Hash */
@@ -1386,7 +1385,7 @@ export interface components {
         };
         /**
          * AppliedFileInfo
-         * @description What became of one document.
+         * @description The outcome for one document.
          */
         AppliedFileInfo: {
             /** Applied Hunks */
@@ -1398,7 +1397,7 @@ export interface components {
         };
         /**
          * ApplyRequest
-         * @description The hunks of a job that the person takes; its others are refused.
+         * @description The hunks of a job to accept; all others are rejected.
          */
         ApplyRequest: {
             /** Accepted Hunk Ids */
@@ -1410,7 +1409,7 @@ export interface components {
         };
         /**
          * ApplyResponse
-         * @description The decision is carried out.
+         * @description The decision was made.
          */
         ApplyResponse: {
             /** Applied Files */
@@ -1420,7 +1419,7 @@ export interface components {
         };
         /**
          * ArchiveRequest
-         * @description Whether a session is put away.
+         * @description Whether the session is archived.
          */
         ArchiveRequest: {
             /**
@@ -1431,7 +1430,7 @@ export interface components {
         };
         /**
          * AuditLineInfo
-         * @description One act. Its arguments are JSON in a string, with long texts cut and secrets masked.
+         * @description One call. Its arguments are JSON in a string, with long texts truncated and secrets masked.
          */
         AuditLineInfo: {
             /** Arguments */
@@ -1451,7 +1450,7 @@ export interface components {
         };
         /**
          * AuditResponse
-         * @description The newest lines, oldest of them first.
+         * @description The newest lines, in chronological order.
          */
         AuditResponse: {
             /** Entries */
@@ -1459,7 +1458,7 @@ export interface components {
         };
         /**
          * AuditVerdict
-         * @description Whether the log is as it was written; else the first line that is not, and why.
+         * @description Whether the log is intact; if not, the first line that is not, and why.
          */
         AuditVerdict: {
             /** Broken At */
@@ -1486,7 +1485,7 @@ export interface components {
         };
         /**
          * BlameResponse
-         * @description A document as it stands, cut into lines of one turn each, and the turns that they name.
+         * @description The current document as stretches of lines from one turn each, and those turns.
          */
         BlameResponse: {
             /** Blame */
@@ -1500,8 +1499,8 @@ export interface components {
         };
         /**
          * BlameStretchInfo
-         * @description Lines that are from one turn; `turn` is null where no turn of the history wrote them. `start_line` counts
-         *     from 1.
+         * @description Lines that come from one turn; `turn` is null if no turn in the history wrote them. `start_line` counts from
+         *     1.
          */
         BlameStretchInfo: {
             /** Lines */
@@ -1523,7 +1522,7 @@ export interface components {
         };
         /**
          * BundleFile
-         * @description The hunks of one document, against the file with this hash; null where there was none.
+         * @description The hunks of one document, against the file with this hash; null if there was no file.
          */
         BundleFile: {
             /** Base File Hash */
@@ -1537,8 +1536,8 @@ export interface components {
         };
         /**
          * BundleHunk
-         * @description One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided. Where `truncated`
-         *     is true, a very long line is shown around the change alone, or patches are left out because there are too many.
+         * @description One hunk of a review. `patch` is its unified diff, `accepted` is null until it is decided. If `truncated` is
+         *     true, a very long line is shown only around the change, or patches are left out because there are too many.
          */
         BundleHunk: {
             /** Accepted */
@@ -1560,7 +1559,7 @@ export interface components {
         };
         /**
          * CallRequest
-         * @description A call that a model asks for.
+         * @description A call made by a model.
          */
         CallRequest: {
             /** Arguments */
@@ -1574,7 +1573,7 @@ export interface components {
         };
         /**
          * CallResult
-         * @description What became of one call: `result`, or `error`.
+         * @description The outcome of one call: `result`, or `error`.
          */
         CallResult: {
             /** Action */
@@ -1596,7 +1595,7 @@ export interface components {
         };
         /**
          * CallResults
-         * @description One result for each call, in their order.
+         * @description One result for each call, in order.
          */
         CallResults: {
             /** Results */
@@ -1604,7 +1603,7 @@ export interface components {
         };
         /**
          * CallShape
-         * @description One call of a macro; its texts may hold `{{date}}`, `{{time}}` and names of the macro's own.
+         * @description One call of a macro; its texts may contain `{{date}}`, `{{time}}` and the macro's own placeholders.
          */
         CallShape: {
             /** Arguments */
@@ -1631,7 +1630,7 @@ export interface components {
         };
         /**
          * CallsRequest
-         * @description Calls in their order.
+         * @description Calls, in order.
          */
         CallsRequest: {
             /** Calls */
@@ -1639,7 +1638,7 @@ export interface components {
         };
         /**
          * ChatLine
-         * @description Something that was said, or a line about a tool call.
+         * @description A chat message, or a line about a tool call.
          */
         ChatLine: {
             /** Data */
@@ -1657,7 +1656,7 @@ export interface components {
         };
         /**
          * CheckpointResponse
-         * @description The state before a turn; with the agent's job that made the turn, if one did.
+         * @description The state before a turn, with the agent's job that made the turn, if any.
          */
         CheckpointResponse: {
             /** Affected Files */
@@ -1690,7 +1689,7 @@ export interface components {
         };
         /**
          * ClashShape
-         * @description Something that could not be taken back, and why.
+         * @description A place that could not be undone, and why.
          */
         ClashShape: {
             /** Hunk Id */
@@ -1702,7 +1701,7 @@ export interface components {
         };
         /**
          * CloseTabResponse
-         * @description The tab is closed. `turn` is the one that dropped what was typed and not saved; it can be undone.
+         * @description The tab is closed. `turn` is the one that discarded unsaved typing; it can be undone.
          */
         CloseTabResponse: {
             /** Tab Id */
@@ -1722,7 +1721,7 @@ export interface components {
         };
         /**
          * ContextRowInfo
-         * @description A context row as it is kept.
+         * @description A stored context row.
          */
         ContextRowInfo: {
             /** Content */
@@ -1742,7 +1741,7 @@ export interface components {
         };
         /**
          * ContextRowRequest
-         * @description A passage that the agent is to see. Lines count from 1 and include both ends.
+         * @description A passage for the agent to see. Lines count from 1 and include both ends.
          */
         ContextRowRequest: {
             /**
@@ -1774,7 +1773,7 @@ export interface components {
         };
         /**
          * ContextRowsResponse
-         * @description What is pinned to a session, in order.
+         * @description The rows pinned to a session, in order.
          */
         ContextRowsResponse: {
             /** Context Rows */
@@ -1782,7 +1781,7 @@ export interface components {
         };
         /**
          * DecidedShape
-         * @description What a decision did: the turn it became, and per document how many hunks were decided and how many are left.
+         * @description The outcome of a decision: its turn, and per document how many hunks were decided and are left.
          */
         DecidedShape: {
             /** Decided */
@@ -1797,11 +1796,11 @@ export interface components {
         };
         /**
          * DecisionRequest
-         * @description What to decide: `hunks` by document (null stands for all of one), or all that is left of a `turn`, or `all`.
+         * @description What to decide: `hunks` by document (null means all of them), or everything left of a `turn`, or `all`.
          *
-         *     `base_file_hashes` say, by document, what its file was when it was shown; where it is another by now, nothing is
-         *     accepted. Then, with `rerun`, what a job proposed there is withdrawn and the job run again, as by
-         *     `POST /api/agent/apply`; without it, the proposal waits, merged with what the file says now.
+         *     `base_file_hashes` gives, by document, the hash of the file when it was shown; if the file has changed, nothing is
+         *     accepted. Then, with `rerun`, the job's proposal is withdrawn and the job runs again, as with `POST
+         *     /api/agent/apply`; without it, the proposal stays pending, merged with the file's new content.
          */
         DecisionRequest: {
             /**
@@ -1826,13 +1825,13 @@ export interface components {
             turn?: number | null;
             /**
              * Unit
-             * @description Decide more than the hunks: all of the suggestion, sentence, paragraph or document of each.
+             * @description Extend the decision to the whole suggestion, sentence, paragraph or document of each hunk.
              */
             unit?: ("words" | "suggestion" | "sentence" | "paragraph" | "document") | null;
         };
         /**
          * DefaultModelInfo
-         * @description Which of them answers where no other is named.
+         * @description The model that answers if no other is named.
          */
         DefaultModelInfo: {
             /** Model */
@@ -1868,7 +1867,7 @@ export interface components {
         };
         /**
          * DocumentChangeResponse
-         * @description What was done, as a turn, and the document's version after it; null where there is none any more.
+         * @description The turn that was made, and the document's version after it; null if the document is gone.
          */
         DocumentChangeResponse: {
             /** Path */
@@ -1932,7 +1931,7 @@ export interface components {
         };
         /**
          * EditShape
-         * @description In place of `old`, which stands at the offset `at` (in code points), comes `new`.
+         * @description Replace `old`, at the offset `at` (in code points), with `new`.
          */
         EditShape: {
             /** At */
@@ -1944,7 +1943,7 @@ export interface components {
         };
         /**
          * EntryShape
-         * @description One thing in the folder. A link is named, and never followed.
+         * @description One entry of the folder. A symbolic link is listed but never followed.
          */
         EntryShape: {
             /**
@@ -1961,8 +1960,8 @@ export interface components {
         };
         /**
          * ErrorShape
-         * @description Every failure. `error` is a stable code; an edit made for a version that is no more has both versions, and, where
-         *     the old text is known, `details` has the `changed_lines`.
+         * @description Every error. `error` is a stable code; a stale edit gets both versions and, if the old text is known, the
+         *     `changed_lines` in `details`.
          */
         ErrorShape: {
             /** Current Version */
@@ -1984,7 +1983,7 @@ export interface components {
         };
         /**
          * EventShape
-         * @description Something that happened in a job.
+         * @description An event of a job.
          */
         EventShape: {
             /** Cursor */
@@ -2000,7 +1999,7 @@ export interface components {
         };
         /**
          * EventsResponse
-         * @description The events behind a cursor, in order; `next_cursor` is the one to ask with next.
+         * @description The events after a cursor, in order; pass `next_cursor` to the next request.
          */
         EventsResponse: {
             /** Events */
@@ -2017,7 +2016,7 @@ export interface components {
         };
         /**
          * FiguresShape
-         * @description How the agents' work has gone. A share is from 0 to 1, and null of nothing.
+         * @description Figures on the agents' work. A share is from 0 to 1, and null if there is nothing to count.
          */
         FiguresShape: {
             /** Accepted */
@@ -2052,7 +2051,7 @@ export interface components {
         };
         /**
          * FrontResponse
-         * @description What the caller has in front of them; null where nothing is, as after its tab was closed.
+         * @description The document in front of the caller; null if there is none, for example after its tab was closed.
          */
         FrontResponse: {
             front: components["schemas"]["FrontShape"] | null;
@@ -2070,7 +2069,7 @@ export interface components {
         };
         /**
          * HealthResponse
-         * @description The server answers and reaches its history. How many turns that has is told to those who show a token.
+         * @description The server is up and can reach its history. The number of turns is shown only with a valid token.
          */
         HealthResponse: {
             /**
@@ -2121,8 +2120,8 @@ export interface components {
         };
         /**
          * JobShape
-         * @description A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer.
-         *     `locks` says that nobody else types while it is under way, `interrupted` that nobody runs it any more.
+         * @description A job's current state. `diff_bundle` is present while it awaits review, `question` while it waits for an answer.
+         *     `locks` means that nobody else can type while it runs, `interrupted` that its program has ended.
          */
         JobShape: {
             /** Answer */
@@ -2182,7 +2181,7 @@ export interface components {
         };
         /**
          * JobsResponse
-         * @description The newest first.
+         * @description Newest first.
          */
         JobsResponse: {
             /** Jobs */
@@ -2190,8 +2189,8 @@ export interface components {
         };
         /**
          * LineHit
-         * @description A line with a match. Lines and columns count from 0; columns and lengths are in code points. Of a long line
-         *     `text` is a part, which begins at the column `text_start`.
+         * @description A line with a match. Lines and columns count from 0; columns and lengths are in code points. For a long line
+         *     `text` is a part that begins at the column `text_start`.
          */
         LineHit: {
             /** Column */
@@ -2233,7 +2232,7 @@ export interface components {
         };
         /**
          * LockShape
-         * @description Whether a job has the documents to itself, which one (where it is known here), and that in a sentence.
+         * @description Whether a job locks the documents, which job (if known to the caller), and a message for the person.
          */
         LockShape: {
             /** Job Id */
@@ -2245,7 +2244,7 @@ export interface components {
         };
         /**
          * MacroCall
-         * @description One call, as a macro keeps it.
+         * @description One call of a macro.
          */
         MacroCall: {
             /** Arguments */
@@ -2257,7 +2256,7 @@ export interface components {
         };
         /**
          * MacroList
-         * @description Those that are there from the start come first.
+         * @description Built-in macros come first.
          */
         MacroList: {
             /** Macros */
@@ -2265,7 +2264,7 @@ export interface components {
         };
         /**
          * MacroShape
-         * @description A macro. `saved` is false for one that is there from the start; `values` are the names that a run may fill in.
+         * @description A macro. `saved` is false for a built-in one; `values` are the placeholders that a run can fill in.
          */
         MacroShape: {
             /** Calls */
@@ -2279,7 +2278,7 @@ export interface components {
         };
         /**
          * MeaningHit
-         * @description A passage that answers: the line, from 0, on which it begins, and its words. The best has the highest score.
+         * @description A matching passage: its first line, from 0, and its text. The best has the highest score.
          */
         MeaningHit: {
             /** Line */
@@ -2293,8 +2292,8 @@ export interface components {
         };
         /**
          * MeaningHits
-         * @description The best passages of all documents. While `indexing`, some were judged by their words alone: ask again. Where it
-         *     is `truncated`, the folder holds more text than can be judged.
+         * @description The best passages of all documents. While `indexing`, some were ranked by words only: search again later. If
+         *     `truncated`, the folder has more text than can be searched.
          */
         MeaningHits: {
             /** Hits */
@@ -2309,7 +2308,7 @@ export interface components {
         };
         /**
          * MoveRequest
-         * @description Where a document is to be.
+         * @description A document's new path.
          */
         MoveRequest: {
             /** Path */
@@ -2321,7 +2320,7 @@ export interface components {
         };
         /**
          * NewDocumentRequest
-         * @description A document that is not there yet.
+         * @description A new document.
          */
         NewDocumentRequest: {
             /**
@@ -2334,7 +2333,7 @@ export interface components {
         };
         /**
          * NewImageRequest
-         * @description A picture that goes into the folder beside `document`; `content` is base64.
+         * @description A picture to store beside `document`; `content` is base64.
          */
         NewImageRequest: {
             /** Content */
@@ -2346,7 +2345,7 @@ export interface components {
         };
         /**
          * NewImageResponse
-         * @description Where the picture is, what the document calls it, and the turn that put it there: null where it was there.
+         * @description The picture's path, the link to use in the document, and the turn that added it: null if it already existed.
          */
         NewImageResponse: {
             /** Path */
@@ -2357,7 +2356,8 @@ export interface components {
         };
         /**
          * NewRuleRequest
-         * @description A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question.
+         * @description A rule that restricts: ask first, or never do it. A rule that allows can only be given in answer to a
+         *     question.
          */
         NewRuleRequest: {
             /**
@@ -2375,7 +2375,7 @@ export interface components {
         };
         /**
          * NewSessionRequest
-         * @description What a session may be called.
+         * @description The session's title.
          */
         NewSessionRequest: {
             /**
@@ -2401,7 +2401,7 @@ export interface components {
         };
         /**
          * OpenSecretRequest
-         * @description Which file the owner wants to see, and that they mean it.
+         * @description The file that the owner wants to see, with confirmation.
          */
         OpenSecretRequest: {
             /**
@@ -2430,7 +2430,7 @@ export interface components {
         };
         /**
          * ParseRequest
-         * @description A text to be read.
+         * @description A text to parse.
          */
         ParseRequest: {
             /** Markdown */
@@ -2438,7 +2438,7 @@ export interface components {
         };
         /**
          * ParseResponse
-         * @description A ProseMirror document; `blocks` has the lines of each of its blocks, in order, none for an empty text.
+         * @description A ProseMirror document; `blocks` has the lines of each block, in order, none for an empty text.
          */
         ParseResponse: {
             /** Blocks */
@@ -2481,7 +2481,7 @@ export interface components {
         };
         /**
          * ReviewResponse
-         * @description Every document that has something pending or unsaved.
+         * @description Every document with something pending or unsaved.
          */
         ReviewResponse: {
             /** Documents */
@@ -2489,7 +2489,7 @@ export interface components {
         };
         /**
          * RollbackRequest
-         * @description `hard_all` sets the turn's documents to the checkpoint; `scoped_selected` takes back the hunks that are named.
+         * @description `hard_all` restores the turn's documents to the checkpoint; `scoped_selected` undoes the named hunks.
          */
         RollbackRequest: {
             /** Hunk Ids */
@@ -2502,7 +2502,7 @@ export interface components {
         };
         /**
          * RollbackResponse
-         * @description `conflict` where some hunks could not be taken back; they are named, and the others were.
+         * @description `conflict` if some hunks could not be undone; they are named, and the others were undone.
          */
         RollbackResponse: {
             /** Conflicts */
@@ -2516,7 +2516,7 @@ export interface components {
         };
         /**
          * RuleList
-         * @description The newest first, which is also their order of precedence.
+         * @description Newest first, which is also the order of precedence.
          */
         RuleList: {
             /** Rules */
@@ -2524,7 +2524,7 @@ export interface components {
         };
         /**
          * RuleRequest
-         * @description What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders.
+         * @description What to do next time: `tool` may be `*`, and in `path` a `*` also crosses folders.
          */
         RuleRequest: {
             /** Path */
@@ -2546,7 +2546,7 @@ export interface components {
         };
         /**
          * RunMacroRequest
-         * @description What to fill in.
+         * @description Values for the placeholders.
          */
         RunMacroRequest: {
             /** Values */
@@ -2556,7 +2556,7 @@ export interface components {
         };
         /**
          * RunMacroResponse
-         * @description The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged.
+         * @description The turn it made; null if nothing changed. `state` is applied, proposed or unchanged.
          */
         RunMacroResponse: {
             /** Name */
@@ -2573,7 +2573,7 @@ export interface components {
         /**
          * RunRequest
          * @description A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-         *     document" means; without it, what the caller has in front of them.
+         *     document" means; by default, the document in front of the caller.
          */
         RunRequest: {
             /** Context Rows */
@@ -2598,7 +2598,7 @@ export interface components {
         };
         /**
          * RunResponse
-         * @description The job goes on by itself; its events tell how.
+         * @description The job runs in the background; follow its events.
          */
         RunResponse: {
             /** Job Id */
@@ -2611,7 +2611,7 @@ export interface components {
         };
         /**
          * SaveMacroRequest
-         * @description The calls to keep, or the job whose successful edits are to be kept.
+         * @description The calls to save, or the job whose successful edits to save.
          */
         SaveMacroRequest: {
             /** Calls */
@@ -2621,7 +2621,7 @@ export interface components {
         };
         /**
          * SaveResponse
-         * @description The turn in which the document was saved; null where the disk had it already.
+         * @description The turn that saved the document; null if the file was already up to date.
          */
         SaveResponse: {
             /** Path */
@@ -2658,7 +2658,7 @@ export interface components {
         };
         /**
          * SerialiseRequest
-         * @description A document, and the markdown that it was made from: `before` is kept byte for byte where nothing changed.
+         * @description A document, and the markdown it was parsed from: unchanged parts of `before` are kept byte for byte.
          */
         SerialiseRequest: {
             /**
@@ -2683,7 +2683,7 @@ export interface components {
         };
         /**
          * SessionShape
-         * @description A session as it stands. `pending_review` is the job whose changes wait for a decision.
+         * @description A session's current state. `pending_review` is the job whose changes wait for a decision.
          */
         SessionShape: {
             /** Chat */
@@ -2712,7 +2712,7 @@ export interface components {
         };
         /**
          * SessionsResponse
-         * @description The one that was last used first.
+         * @description Most recently used first.
          */
         SessionsResponse: {
             /** Sessions */
@@ -2720,7 +2720,7 @@ export interface components {
         };
         /**
          * SettingsRequest
-         * @description What is to change; what is left out stays. `agent` are limits of the agent's, by name.
+         * @description The settings to change; others stay as they are. `agent` has the agent's limits, by name.
          */
         SettingsRequest: {
             /** Agent */
@@ -2746,7 +2746,7 @@ export interface components {
         };
         /**
          * SettingsShape
-         * @description What holds in this folder: the person's settings as the folder's own narrow them.
+         * @description The settings in effect: the person's, restricted by the folder's own.
          */
         SettingsShape: {
             /** Agent */
@@ -2780,7 +2780,7 @@ export interface components {
         };
         /**
          * SettleRequest
-         * @description A hunk settled for the agent (`text` is null), or with a text of the person's own.
+         * @description Resolve a hunk with the agent's text (`text` is null) or with other text.
          */
         SettleRequest: {
             /** Hunk Id */
@@ -2792,7 +2792,7 @@ export interface components {
         };
         /**
          * SpentShape
-         * @description What was spent under one name.
+         * @description The usage of one group.
          */
         SpentShape: {
             /** Cached Tokens */
@@ -2812,8 +2812,8 @@ export interface components {
         };
         /**
          * SplitRequest
-         * @description Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
-         *     `base_at` the first half takes out all of it.
+         * @description Where to split a hunk: the added text at `at`, the removed text at `base_at`, both in code points. Without
+         *     `base_at` the first half gets all of the removed text.
          */
         SplitRequest: {
             /** At */
@@ -2827,7 +2827,7 @@ export interface components {
         };
         /**
          * TabShape
-         * @description An open document. `version` is null where the file cannot be read just now.
+         * @description An open document. `version` is null if the file cannot be read right now.
          */
         TabShape: {
             /** File Type */
@@ -2857,7 +2857,7 @@ export interface components {
         };
         /**
          * TakenBackShape
-         * @description The turn that took something back (null: nothing could be), and what stood in the way.
+         * @description The turn that did the undo (null if nothing could be undone), and the conflicts.
          */
         TakenBackShape: {
             /** Conflicts */
@@ -2866,7 +2866,7 @@ export interface components {
         };
         /**
          * ToolConfig
-         * @description Which tools a job has, how far it may go, and whether nobody else types meanwhile; else as the settings say.
+         * @description A job's tools and limits, and whether it locks the documents; defaults come from the settings.
          */
         ToolConfig: {
             /** Lock */
@@ -2896,7 +2896,7 @@ export interface components {
         };
         /**
          * ToolShape
-         * @description A tool as clients are told of it. What it takes and gives are JSON schemas.
+         * @description A tool's description for clients. Its input and output are JSON schemas.
          */
         ToolShape: {
             /** Description */
@@ -2937,7 +2937,7 @@ export interface components {
         };
         /**
          * TrashResponse
-         * @description What can be brought back, the latest first.
+         * @description What can be restored, newest first.
          */
         TrashResponse: {
             /** Documents */
@@ -2961,7 +2961,7 @@ export interface components {
         };
         /**
          * TreeResponse
-         * @description What is in the folder, a folder before what is in it. `next` is where to go on, null at the end.
+         * @description The entries of the folder, each folder before its contents. `next` is the next page, null at the end.
          */
         TreeResponse: {
             /** Entries */
@@ -2971,7 +2971,7 @@ export interface components {
         };
         /**
          * TurnDetail
-         * @description A turn, with what it changed. Nothing is left to show of one that is `pruned`.
+         * @description A turn, with what it changed. A `pruned` turn has no content left.
          */
         TurnDetail: {
             /** Documents */
@@ -2986,8 +2986,8 @@ export interface components {
         };
         /**
          * TurnHunkShape
-         * @description A part of what a turn did. `reverse_patch` takes it back. Where `truncated` is there, very long lines are shown
-         *     around the change alone, or the end of a very large patch is left out: such a patch is for reading.
+         * @description One hunk of a turn. `reverse_patch` undoes it. If `truncated` is present, very long lines are shown only around
+         *     the change, or the end of a very large patch is left out: such a patch is only for display.
          */
         TurnHunkShape: {
             /** File Path */
@@ -3003,7 +3003,7 @@ export interface components {
         };
         /**
          * TurnPatchShape
-         * @description What a turn did to one document, as a unified diff. `lines` is how many the document had then.
+         * @description What a turn did to one document, as a unified diff. `lines` is the document's line count then.
          */
         TurnPatchShape: {
             /** Lines */
@@ -3017,7 +3017,7 @@ export interface components {
         };
         /**
          * TurnResponse
-         * @description One turn. `source` is the turn that it takes back or decides.
+         * @description One turn. `source` is the turn that it undoes or decides.
          */
         TurnResponse: {
             author: components["schemas"]["AuthorShape"];
@@ -3046,7 +3046,7 @@ export interface components {
         };
         /**
          * TurnsResponse
-         * @description The newest first. `next_before` is where to go on, null at the end.
+         * @description Newest first. `next_before` is the start of the next page, null at the end.
          */
         TurnsResponse: {
             /** Next Before */
@@ -3056,7 +3056,7 @@ export interface components {
         };
         /**
          * TypeRequest
-         * @description What the person typed: `edits` against the text of `version`, in its order; or the whole new `content`.
+         * @description What the person typed: `edits` against the text of `version`, in order; or the whole new `content`.
          */
         TypeRequest: {
             /** Content */
@@ -3068,7 +3068,7 @@ export interface components {
         };
         /**
          * TypeResponse
-         * @description The document after the typing. It is kept, and not saved.
+         * @description The document after the typing, which is stored but not saved to the file.
          */
         TypeResponse: {
             /** Is Dirty */
@@ -3082,7 +3082,7 @@ export interface components {
         };
         /**
          * UndoRequest
-         * @description The turn to take back; by default the last.
+         * @description The turn to undo; by default the last.
          */
         UndoRequest: {
             /** Turn */
@@ -3104,7 +3104,7 @@ export interface components {
         };
         /**
          * UntrashRequest
-         * @description A deleted document: the latest of that name, unless a turn is named; put elsewhere where `to` says so.
+         * @description A deleted document: the last one with that path, unless a turn is given; restored to `to` if given.
          */
         UntrashRequest: {
             /** Path */
@@ -3116,7 +3116,7 @@ export interface components {
         };
         /**
          * UntrashResponse
-         * @description The turn that brought it back.
+         * @description The turn that restored it.
          */
         UntrashResponse: {
             turn: components["schemas"]["TurnResponse"];
@@ -3152,7 +3152,7 @@ export interface components {
         };
         /**
          * VisitResponse
-         * @description A path that lets a browser in, once.
+         * @description A path that signs a browser in, once.
          */
         VisitResponse: {
             /** Path */
@@ -3160,8 +3160,8 @@ export interface components {
         };
         /**
          * WorkspaceShape
-         * @description Where the folder stands. In the state `history_lost` another program has emptied the history while the server was
-         *     running: `notices` says so, all else is empty, and nothing more is kept before a restart.
+         * @description The folder's state. In the state `history_lost` another program has emptied the history while the server was
+         *     running: `notices` says so, everything else is empty, and nothing is stored until a restart.
          */
         WorkspaceShape: {
             caller: components["schemas"]["CallerShape"];
@@ -3189,7 +3189,7 @@ export interface components {
         };
         /**
          * WriteRequest
-         * @description All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same.
+         * @description A document's whole new content. `version` is the version it was made from; `If-Match` means the same.
          */
         WriteRequest: {
             /** Content */
@@ -3228,7 +3228,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApplyResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3237,7 +3237,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3246,7 +3246,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3264,7 +3264,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3282,7 +3282,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3291,7 +3291,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3300,7 +3300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3309,7 +3309,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3324,7 +3324,7 @@ export interface operations {
         parameters: {
             query?: {
                 offset?: number;
-                /** @description How many hunks at most. */
+                /** @description The maximum number of hunks. */
                 limit?: number;
             };
             header?: never;
@@ -3344,7 +3344,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckpointResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3353,7 +3353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3362,7 +3362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3371,7 +3371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3380,7 +3380,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3389,7 +3389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3398,7 +3398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3431,7 +3431,7 @@ export interface operations {
                     "application/json": components["schemas"]["Diff3Response"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3440,7 +3440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3449,7 +3449,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3467,7 +3467,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3476,7 +3476,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3485,7 +3485,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3494,7 +3494,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3529,7 +3529,7 @@ export interface operations {
                     "application/json": components["schemas"]["RollbackResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3538,7 +3538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3547,7 +3547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3565,7 +3565,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3583,7 +3583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3592,7 +3592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3601,7 +3601,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3610,7 +3610,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3641,7 +3641,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3650,7 +3650,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3659,7 +3659,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3668,7 +3668,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3677,7 +3677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3686,7 +3686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3717,7 +3717,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3726,7 +3726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3735,7 +3735,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3744,7 +3744,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3753,7 +3753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3762,7 +3762,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3771,7 +3771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3802,7 +3802,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3811,7 +3811,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3820,7 +3820,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3838,7 +3838,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3856,7 +3856,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3865,7 +3865,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3874,7 +3874,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3883,7 +3883,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3918,7 +3918,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3927,7 +3927,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3936,7 +3936,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3954,7 +3954,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3972,7 +3972,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3981,7 +3981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3990,7 +3990,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3999,7 +3999,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4034,7 +4034,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4043,7 +4043,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4052,7 +4052,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4070,7 +4070,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4088,7 +4088,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4097,7 +4097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4106,7 +4106,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,7 +4115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4148,7 +4148,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4157,7 +4157,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4166,7 +4166,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4175,7 +4175,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4184,7 +4184,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4193,7 +4193,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4202,7 +4202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4219,7 +4219,7 @@ export interface operations {
                 cursor?: number;
             };
             header?: {
-                /** @description Where a client was that comes back. */
+                /** @description The last event that a reconnecting client has seen. */
                 "last-event-id"?: string | null;
             };
             path: {
@@ -4229,7 +4229,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, one by one. */
+            /** @description The stream of events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4239,7 +4239,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4248,7 +4248,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4257,7 +4257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4266,7 +4266,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4275,7 +4275,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4284,7 +4284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4293,7 +4293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4322,7 +4322,7 @@ export interface operations {
                     "application/json": components["schemas"]["LockShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4331,7 +4331,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4340,7 +4340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4349,7 +4349,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4358,7 +4358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4367,7 +4367,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4396,7 +4396,7 @@ export interface operations {
                     "application/json": components["schemas"]["MacroList"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4405,7 +4405,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4414,7 +4414,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4423,7 +4423,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4432,7 +4432,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4441,7 +4441,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4476,7 +4476,7 @@ export interface operations {
                     "application/json": components["schemas"]["MacroShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4485,7 +4485,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4494,7 +4494,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4512,7 +4512,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4530,7 +4530,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4539,7 +4539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4548,7 +4548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4557,7 +4557,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4588,7 +4588,7 @@ export interface operations {
                     "application/json": components["schemas"]["MacroList"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4597,7 +4597,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4624,7 +4624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4642,7 +4642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4651,7 +4651,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4660,7 +4660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4669,7 +4669,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4708,7 +4708,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunMacroResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4717,7 +4717,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4726,7 +4726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4744,7 +4744,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4762,7 +4762,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4771,7 +4771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4780,7 +4780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4789,7 +4789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4818,7 +4818,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4827,7 +4827,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4836,7 +4836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4845,7 +4845,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4854,7 +4854,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4863,7 +4863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4896,7 +4896,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4905,7 +4905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4923,7 +4923,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4941,7 +4941,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4950,7 +4950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4959,7 +4959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4968,7 +4968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5000,7 +5000,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleList"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5009,7 +5009,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5018,7 +5018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5036,7 +5036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5054,7 +5054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5063,7 +5063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5072,7 +5072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5081,7 +5081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5114,7 +5114,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5123,7 +5123,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5132,7 +5132,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5150,7 +5150,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5168,7 +5168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5177,7 +5177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5186,7 +5186,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5204,7 +5204,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5244,7 +5244,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5253,7 +5253,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5262,7 +5262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5271,7 +5271,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5280,7 +5280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5289,7 +5289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5322,7 +5322,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewSessionResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5331,7 +5331,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5349,7 +5349,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5367,7 +5367,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5376,7 +5376,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5385,7 +5385,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5394,7 +5394,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5425,7 +5425,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5434,7 +5434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5443,7 +5443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5452,7 +5452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5461,7 +5461,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5470,7 +5470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5479,7 +5479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5514,7 +5514,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5523,7 +5523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5532,7 +5532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5550,7 +5550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5568,7 +5568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5577,7 +5577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5586,7 +5586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5595,7 +5595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5630,7 +5630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5639,7 +5639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5648,7 +5648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5666,7 +5666,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5684,7 +5684,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5693,7 +5693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5702,7 +5702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5711,7 +5711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5746,7 +5746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5755,7 +5755,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5764,7 +5764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5782,7 +5782,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5800,7 +5800,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5809,7 +5809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5818,7 +5818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5827,7 +5827,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5859,7 +5859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextRowsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5868,7 +5868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5877,7 +5877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5895,7 +5895,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5913,7 +5913,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5922,7 +5922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5931,7 +5931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5940,7 +5940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5971,7 +5971,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5980,7 +5980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5989,7 +5989,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5998,7 +5998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6007,7 +6007,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6016,7 +6016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6045,7 +6045,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditVerdict"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6054,7 +6054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6063,7 +6063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6072,7 +6072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6081,7 +6081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6090,7 +6090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6122,7 +6122,7 @@ export interface operations {
                     "application/json": components["schemas"]["BlameResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6131,7 +6131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6140,7 +6140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6158,7 +6158,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6167,7 +6167,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6176,7 +6176,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6185,7 +6185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6200,7 +6200,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Where a client was that comes back. */
+                /** @description The last event that a reconnecting client has seen. */
                 "last-event-id"?: string | null;
             };
             path?: never;
@@ -6208,7 +6208,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, one by one. */
+            /** @description The stream of events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6218,7 +6218,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6227,7 +6227,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6236,7 +6236,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6245,7 +6245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6254,7 +6254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6263,7 +6263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6297,14 +6297,14 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentShape"];
                 };
             };
-            /** @description The client has this version already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6313,7 +6313,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6322,7 +6322,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6340,7 +6340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6349,7 +6349,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6358,7 +6358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6367,7 +6367,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6403,7 +6403,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6412,7 +6412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6421,7 +6421,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6439,7 +6439,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6457,7 +6457,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6466,7 +6466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6475,7 +6475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6484,7 +6484,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6517,7 +6517,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6526,7 +6526,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6535,7 +6535,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6553,7 +6553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6571,7 +6571,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6580,7 +6580,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6589,7 +6589,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6598,7 +6598,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6631,7 +6631,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6640,7 +6640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6649,7 +6649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6667,7 +6667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6685,7 +6685,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6694,7 +6694,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6703,7 +6703,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6712,7 +6712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6745,7 +6745,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentChangeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6754,7 +6754,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6763,7 +6763,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6781,7 +6781,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6799,7 +6799,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6808,7 +6808,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6817,7 +6817,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6826,7 +6826,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6844,7 +6844,7 @@ export interface operations {
                 path: string;
                 /** @description `docx` needs pandoc on the server's machine. */
                 to?: "html" | "docx";
-                /** @description With what agents propose, marked as such. */
+                /** @description Include pending proposals, marked as such. */
                 proposals?: boolean;
             };
             header?: never;
@@ -6863,7 +6863,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6872,7 +6872,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6881,7 +6881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6899,7 +6899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6917,7 +6917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6926,7 +6926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6935,7 +6935,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6944,7 +6944,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6958,7 +6958,7 @@ export interface operations {
     how_it_went: {
         parameters: {
             query?: {
-                /** @description Only the last so many days. */
+                /** @description Only the last N days. */
                 days?: number | null;
             };
             header?: never;
@@ -6976,7 +6976,7 @@ export interface operations {
                     "application/json": components["schemas"]["FiguresShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6985,7 +6985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6994,7 +6994,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7003,7 +7003,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7012,7 +7012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7021,7 +7021,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7050,7 +7050,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7059,7 +7059,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7068,7 +7068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7077,7 +7077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7086,7 +7086,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7095,7 +7095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7130,14 +7130,14 @@ export interface operations {
                     "image/webp": string;
                 };
             };
-            /** @description The client has this version already. */
+            /** @description The client already has this version. */
             304: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7146,7 +7146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7155,7 +7155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7164,7 +7164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -7182,7 +7182,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7191,7 +7191,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7200,7 +7200,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7209,7 +7209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7242,7 +7242,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewImageResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7251,7 +7251,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7260,7 +7260,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7278,7 +7278,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -7296,7 +7296,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7305,7 +7305,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7314,7 +7314,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7323,7 +7323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7355,7 +7355,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7364,7 +7364,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7373,7 +7373,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7391,7 +7391,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7400,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7409,7 +7409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7418,7 +7418,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7447,7 +7447,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7456,7 +7456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7465,7 +7465,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7474,7 +7474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7483,7 +7483,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7492,7 +7492,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7530,7 +7530,7 @@ export interface operations {
                         file_type: string;
                         note?: string;
                         outline: {
-                            /** @description The sections within it, of the same shape. */
+                            /** @description Its subsections, in the same form. */
                             children?: {
                                 [key: string]: unknown;
                             }[];
@@ -7553,7 +7553,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7562,7 +7562,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7571,7 +7571,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7589,7 +7589,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7598,7 +7598,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7607,7 +7607,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7616,7 +7616,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7645,7 +7645,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProvidersResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7654,7 +7654,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7663,7 +7663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7672,7 +7672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7681,7 +7681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7690,7 +7690,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7722,7 +7722,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReviewResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7731,7 +7731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7740,7 +7740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7758,7 +7758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7767,7 +7767,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7776,7 +7776,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7785,7 +7785,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7817,7 +7817,7 @@ export interface operations {
                     "application/json": components["schemas"]["DraftShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7826,7 +7826,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7835,7 +7835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7853,7 +7853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7862,7 +7862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7871,7 +7871,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7880,7 +7880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7913,7 +7913,7 @@ export interface operations {
                     "application/json": components["schemas"]["DecidedShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7922,7 +7922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,7 +7931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7949,7 +7949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -7967,7 +7967,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7976,7 +7976,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7985,7 +7985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7994,7 +7994,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8027,7 +8027,7 @@ export interface operations {
                     "application/json": components["schemas"]["DecidedShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8036,7 +8036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8045,7 +8045,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8063,7 +8063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -8081,7 +8081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8090,7 +8090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8099,7 +8099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8108,7 +8108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8143,7 +8143,7 @@ export interface operations {
                     "application/json": components["schemas"]["DecidedShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8152,7 +8152,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8161,7 +8161,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8179,7 +8179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -8197,7 +8197,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8206,7 +8206,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8215,7 +8215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8224,7 +8224,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8257,7 +8257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ParseResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8266,7 +8266,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8284,7 +8284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -8302,7 +8302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8311,7 +8311,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8320,7 +8320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8329,7 +8329,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8362,7 +8362,7 @@ export interface operations {
                     "application/json": components["schemas"]["SerialiseResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8371,7 +8371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8389,7 +8389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -8407,7 +8407,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8416,7 +8416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8425,7 +8425,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8434,7 +8434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8466,19 +8466,19 @@ export interface operations {
                 content: {
                     "application/json": {
                         count: number;
-                        /** @description True where there was no time to read every document: search again for more. */
+                        /** @description True if there was no time to read every document: search again for more. */
                         incomplete?: boolean;
-                        /** @description Only while the folder's index is still being made. */
+                        /** @description Only while the folder's index is being built. */
                         indexing?: {
                             files_done: number;
                             files_total: number;
                         };
                         query: string;
-                        /** @description The best first. */
+                        /** @description Best first. */
                         results: {
-                            /** @description True where it shares no word with the query: it may be about something else. */
+                            /** @description True if it shares no word with the query: it may be unrelated. */
                             by_meaning?: boolean;
-                            /** @description The line of the first of them, counted from 0, as read_document counts. */
+                            /** @description The line of the first one, counted from 0 as in read_document. */
                             line?: number;
                             matches: string[];
                             name: string;
@@ -8488,7 +8488,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8497,7 +8497,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8506,7 +8506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8515,7 +8515,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8524,7 +8524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8533,7 +8533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8542,7 +8542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8577,7 +8577,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description By meaning, indexing: not all passages are judged by meaning yet, search again for more.
+                         * @description indexing: not all passages are indexed by meaning yet; search again for more.
                          * @enum {string}
                          */
                         embedding_status: "ready" | "indexing" | "unavailable";
@@ -8588,13 +8588,13 @@ export interface operations {
                                 line_count: number;
                                 start_line: number;
                             };
-                            /** @description The line, counted from 0, as the line tools take it. */
+                            /** @description The line, counted from 0, as in the line tools. */
                             line: number;
                             preview: string;
-                            /** @description From 0 to 1; by meaning, as a share of the best that the document has. */
+                            /** @description From 0 to 1; by meaning, relative to the document's best match. */
                             score: number;
                         }[];
-                        /** @description True where there are more than were counted. */
+                        /** @description True if there are more than were counted. */
                         more_matches?: boolean;
                         path: string;
                         tab_id: string | null;
@@ -8603,7 +8603,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8612,7 +8612,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8621,7 +8621,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8648,7 +8648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8657,7 +8657,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8666,7 +8666,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8675,7 +8675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8711,7 +8711,7 @@ export interface operations {
                     "application/json": components["schemas"]["LineHits"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8720,7 +8720,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8729,7 +8729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8738,7 +8738,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8747,7 +8747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8756,7 +8756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8789,7 +8789,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeaningHits"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8798,7 +8798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8816,7 +8816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8825,7 +8825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8834,7 +8834,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8843,7 +8843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8876,7 +8876,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenSecretResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8885,7 +8885,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8894,7 +8894,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8912,7 +8912,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -8930,7 +8930,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8939,7 +8939,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8948,7 +8948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8957,7 +8957,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8986,7 +8986,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8995,7 +8995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9004,7 +9004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9013,7 +9013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9022,7 +9022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9031,7 +9031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9064,7 +9064,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9073,7 +9073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9091,7 +9091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9109,7 +9109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9118,7 +9118,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9127,7 +9127,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9136,7 +9136,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9165,7 +9165,7 @@ export interface operations {
                     "application/json": components["schemas"]["TabsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9174,7 +9174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9183,7 +9183,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9192,7 +9192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9201,7 +9201,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9210,7 +9210,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9243,7 +9243,7 @@ export interface operations {
                     "application/json": components["schemas"]["TabShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9252,7 +9252,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9261,7 +9261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9279,7 +9279,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9297,7 +9297,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9306,7 +9306,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9315,7 +9315,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9324,7 +9324,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9353,7 +9353,7 @@ export interface operations {
                     "application/json": components["schemas"]["FrontResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9362,7 +9362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9371,7 +9371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9380,7 +9380,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9389,7 +9389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9398,7 +9398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9431,7 +9431,7 @@ export interface operations {
                     "application/json": components["schemas"]["FrontResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9440,7 +9440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9458,7 +9458,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9476,7 +9476,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9485,7 +9485,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9494,7 +9494,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9503,7 +9503,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9534,7 +9534,7 @@ export interface operations {
                     "application/json": components["schemas"]["TabShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9543,7 +9543,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9552,7 +9552,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9561,7 +9561,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9570,7 +9570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9579,7 +9579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9588,7 +9588,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9621,7 +9621,7 @@ export interface operations {
                     "application/json": components["schemas"]["CloseTabResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9630,7 +9630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9639,7 +9639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9657,7 +9657,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9675,7 +9675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9684,7 +9684,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9693,7 +9693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9702,7 +9702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9733,7 +9733,7 @@ export interface operations {
                     "application/json": components["schemas"]["SaveResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9742,7 +9742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9751,7 +9751,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9769,7 +9769,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9787,7 +9787,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9796,7 +9796,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9805,7 +9805,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9814,7 +9814,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9845,7 +9845,7 @@ export interface operations {
                     "application/json": components["schemas"]["SaveResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9854,7 +9854,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9863,7 +9863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9881,7 +9881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -9899,7 +9899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9908,7 +9908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9917,7 +9917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9926,7 +9926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9961,7 +9961,7 @@ export interface operations {
                     "application/json": components["schemas"]["TypeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9970,7 +9970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9979,7 +9979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9997,7 +9997,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10015,7 +10015,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10024,7 +10024,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10033,7 +10033,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10042,7 +10042,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10073,7 +10073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10082,7 +10082,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10091,7 +10091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10100,7 +10100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10109,7 +10109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10118,7 +10118,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10135,7 +10135,7 @@ export interface operations {
                 mode?: ("read" | "propose" | "apply" | "merge") | null;
                 /** @description The agent that calls; in a team the caller's own name is added. */
                 author?: string;
-                /** @description The tab that is meant where a call names none. */
+                /** @description The tab to use when a call names none. */
                 tab?: string | null;
                 /** @description The person has agreed to what the call asks about. */
                 agree?: boolean;
@@ -10159,7 +10159,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallResults"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10168,7 +10168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10177,7 +10177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10195,7 +10195,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10213,7 +10213,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10222,7 +10222,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10231,7 +10231,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10240,7 +10240,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10271,7 +10271,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10280,7 +10280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10289,7 +10289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10298,7 +10298,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10307,7 +10307,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10316,7 +10316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10325,7 +10325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10342,11 +10342,11 @@ export interface operations {
                 mode?: ("read" | "propose" | "apply" | "merge") | null;
                 /** @description The agent that calls; in a team the caller's own name is added. */
                 author?: string;
-                /** @description The tab that is meant where a call names none. */
+                /** @description The tab to use when a call names none. */
                 tab?: string | null;
                 /** @description The person has agreed to what the call asks about. */
                 agree?: boolean;
-                /** @description On whose behalf; the person's own acts are done at once, and only their browser speaks for them. */
+                /** @description On whose behalf; a person's own actions are done at once, and only their browser can act for them. */
                 by?: "agent" | "person";
             };
             header?: never;
@@ -10372,7 +10372,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10381,7 +10381,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10390,7 +10390,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10408,7 +10408,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10426,7 +10426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10435,7 +10435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10444,7 +10444,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10453,7 +10453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10482,7 +10482,7 @@ export interface operations {
                     "application/json": components["schemas"]["TrashResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10491,7 +10491,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10500,7 +10500,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10509,7 +10509,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10518,7 +10518,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10527,7 +10527,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10560,7 +10560,7 @@ export interface operations {
                     "application/json": components["schemas"]["UntrashResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10569,7 +10569,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10578,7 +10578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10596,7 +10596,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10614,7 +10614,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10623,7 +10623,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10632,7 +10632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10641,7 +10641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10655,7 +10655,7 @@ export interface operations {
     tree: {
         parameters: {
             query?: {
-                /** @description Only what is beneath this folder. */
+                /** @description Only what is in this folder. */
                 prefix?: string;
                 start?: number;
                 limit?: number;
@@ -10675,7 +10675,7 @@ export interface operations {
                     "application/json": components["schemas"]["TreeResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10684,7 +10684,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10693,7 +10693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10702,7 +10702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10711,7 +10711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10720,7 +10720,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10729,7 +10729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10762,7 +10762,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnsResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10771,7 +10771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10780,7 +10780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10789,7 +10789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10798,7 +10798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10807,7 +10807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10816,7 +10816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10845,7 +10845,7 @@ export interface operations {
                     "application/json": components["schemas"]["TakenBackShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10854,7 +10854,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10863,7 +10863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10881,7 +10881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10899,7 +10899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10908,7 +10908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10917,7 +10917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10926,7 +10926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10959,7 +10959,7 @@ export interface operations {
                     "application/json": components["schemas"]["TakenBackShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10968,7 +10968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10977,7 +10977,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10995,7 +10995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -11013,7 +11013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11022,7 +11022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11031,7 +11031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11040,7 +11040,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11055,7 +11055,7 @@ export interface operations {
         parameters: {
             query?: {
                 offset?: number;
-                /** @description How many hunks at most. */
+                /** @description The maximum number of hunks. */
                 limit?: number;
             };
             header?: never;
@@ -11075,7 +11075,7 @@ export interface operations {
                     "application/json": components["schemas"]["TurnDetail"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11084,7 +11084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11093,7 +11093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11102,7 +11102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11111,7 +11111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11120,7 +11120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11129,7 +11129,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11160,7 +11160,7 @@ export interface operations {
                     "application/json": components["schemas"]["TakenBackShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11169,7 +11169,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11178,7 +11178,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description There is no such thing. */
+            /** @description Not found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11196,7 +11196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too much at once. */
+            /** @description Too large. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -11214,7 +11214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11223,7 +11223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11232,7 +11232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11241,7 +11241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11256,7 +11256,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: "day" | "model" | "document";
-                /** @description Only the last so many days. */
+                /** @description Only the last N days. */
                 days?: number | null;
             };
             header?: never;
@@ -11274,7 +11274,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11283,7 +11283,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11292,7 +11292,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11301,7 +11301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11310,7 +11310,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11319,7 +11319,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11348,7 +11348,7 @@ export interface operations {
                     "application/json": components["schemas"]["VersionResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11357,7 +11357,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11366,7 +11366,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11375,7 +11375,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11384,7 +11384,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11393,7 +11393,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11422,7 +11422,7 @@ export interface operations {
                     "application/json": components["schemas"]["VisitResponse"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11431,7 +11431,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11440,7 +11440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11449,7 +11449,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11458,7 +11458,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11467,7 +11467,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11496,7 +11496,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceShape"];
                 };
             };
-            /** @description No token, or one that is not known here. */
+            /** @description No token, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11505,7 +11505,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description A foreign page or host, a role or a rule does not allow it. */
+            /** @description Refused because of the origin, host, role or a rule. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11514,7 +11514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The request is not as it should be. */
+            /** @description The request is not valid. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11523,7 +11523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Too many requests, or a limit of the settings. */
+            /** @description Too many requests, or a limit from the settings. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11532,7 +11532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description The disk failed, or a mistake of ours. */
+            /** @description The disk failed, or an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11541,7 +11541,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorShape"];
                 };
             };
-            /** @description Somebody else is writing just now; try again. */
+            /** @description Another process is writing; try again. */
             503: {
                 headers: {
                     [name: string]: unknown;

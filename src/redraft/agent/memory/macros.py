@@ -105,23 +105,25 @@ class Macros:
         """The calls of a macro."""
         calls = self.all().get(name)
         if calls is None:
-            raise Refused(f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found")
+            raise Refused(
+                f"There is no macro {name[:60]!a}; known are {', '.join(self.all())}.", code="not_found", macro=name
+            )
         return calls
 
     def save(self, name: str, calls: Sequence[Call], registry: Registry) -> None:
         """Keep a sequence under a name, in the place of what had it before."""
         if NAME.match(name) is None:
-            raise Refused("A macro has a plain name: letters, digits, blanks, dots, dashes.", field="name")
+            raise Refused("A macro's name may have letters, digits, spaces, dots and dashes.", field="name")
         if not 1 <= len(calls) <= MAX_CALLS:
-            raise Refused(f"A macro has 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls")
+            raise Refused(f"A macro must have 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls")
         for call in calls:
             if registry.get(call["tool"]).alone:
-                raise Refused(f"`{call['tool']}` acts at once and has no place in a macro.", field="calls")
+                raise Refused(f"`{call['tool']}` takes effect immediately and cannot be in a macro.", field="calls")
         check_text(json.dumps(list(calls), ensure_ascii=False))
         with self._file.lock():
             kept = {**self.load(), name: list(calls)}
             if len(kept) > MAX_MACROS:
-                raise Refused(f"There are {MAX_MACROS} macros already.", code="limit_exceeded", field="name")
+                raise Refused(f"There are already {MAX_MACROS} macros.", code="limit_exceeded", field="name")
             self._file.write(kept)
 
     def remove(self, name: str) -> None:
@@ -129,7 +131,7 @@ class Macros:
         with self._file.lock():
             kept = self.load()
             if name not in kept:
-                raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found")
+                raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found", macro=name)
             del kept[name]
             self._file.write(kept)
 

@@ -76,7 +76,7 @@ class AgentMemory:
             _write_notes(self.paths[kind], kind, [*kept, *said][-MAX_NOTES:])
 
     def forget(self, text: str) -> int:
-        """Let go of the notes that say just this, whatever their kind; gives how many there were."""
+        """Let go of the notes that say just this, whatever their kind; returns how many there were."""
         said = " ".join(text.split())
         gone = 0
         for kind in KINDS:
@@ -119,18 +119,18 @@ class MemoryCommand(NamedTuple):
     text: str
 
     def execute(self, memory: AgentMemory) -> str:
-        """Do it; gives the answer."""
+        """Do it; returns the answer."""
         if self.word == FORGET:
             if not self.text:
                 raise Refused(f"Say what to forget: {FORGET} and the note as {REMEMBER} lists it.", field="instruction")
-            return "I have forgotten it." if memory.forget(self.text) else "I keep no such note in mind."
+            return "Forgotten." if memory.forget(self.text) else "There is no such note."
         if not self.text:
-            return memory.render(*KINDS) or "There is nothing that I keep in mind."
+            return memory.render(*KINDS) or "There are no notes."
         if self.text.casefold().startswith(HERE):
             memory.note("workspace", self.text[len(HERE) :])
-            return "I will keep it in mind in this folder."
+            return "I will remember that in this folder."
         memory.note("preferences", self.text)
-        return "I will keep it in mind."
+        return "I will remember that."
 
 
 def parse_memory_command(instruction: str) -> MemoryCommand | None:

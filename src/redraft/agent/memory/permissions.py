@@ -45,7 +45,7 @@ class PermissionRule:
         table = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
         tool, path, verdict = (table.get(name) for name in ("tool", "path", "verdict"))
         if not (isinstance(tool, str) and isinstance(path, str) and tool and path and verdict in set(Verdict)):
-            raise Refused("A rule has `tool`, `path` and `verdict` (allow, ask or deny).", field="rule")
+            raise Refused("A rule must have `tool`, `path` and `verdict` (allow, ask or deny).", field="rule")
         check_text(tool, path)
         return PermissionRule(tool, path, Verdict(verdict))
 
@@ -62,7 +62,7 @@ class PermissionRules:
         try:
             found = self._file.read()
             if not isinstance(found, list | None):
-                raise Refused("The rules are a list.", field="rule")
+                raise Refused("The rules must be a list.", field="rule")
             return [PermissionRule.from_dict(entry) for entry in cast("list[object]", found or [])]
         except (OSError, ValueError, RedraftError):
             return [PermissionRule("*", "*", Verdict.ASK)]

@@ -64,7 +64,7 @@ def is_everything(phrase: str) -> bool:
     return _EVERYTHING.fullmatch(phrase.strip()) is not None
 
 
-def listing() -> Steps[Listing]:
+def list_files() -> Steps[Listing]:
     """Everything that there is."""
     found = yield from perform(call("list_documents", recursive=True, limit=MAX_LISTED))
     if not found.ok:
@@ -117,7 +117,7 @@ def find_document(phrase: str, desk: ScriptContext, *, guess: bool = True, liste
     """The path of the document that is meant. With `guess`, one is chosen where the person leaves it to us."""
     if is_this(phrase):
         return (yield from _current_document(desk, guess))
-    listed = listed or (yield from listing())
+    listed = listed or (yield from list_files())
     found = best_matches(phrase, listed.files)
     if len(found) == 1:
         return found[0]
@@ -136,7 +136,7 @@ def _current_document(desk: ScriptContext, guess: bool) -> Steps[str]:
         active = [str(tab["path"]) for tab in entries if tab["is_active"] or len(entries) == 1]
         if len(active) == 1:
             return active[0]
-    choices = desk.here or (yield from listing()).files
+    choices = desk.here or (yield from list_files()).files
     if len(choices) == 1:
         return choices[0]
     if not choices:
@@ -150,9 +150,9 @@ def _ask_which(question: str, choices: Sequence[str], desk: ScriptContext, guess
     if found:
         return found
     if guess:
-        desk.notes.append(f"It could have been {list_some(choices)}; I took {choices[0]}.")
+        desk.notes.append(f"It could have been {list_some(choices)}; I used {choices[0]}.")
         return choices[0]
-    raise ScriptEnd(f"I changed nothing, since I do not know which document you mean: {list_some(choices)}.")
+    raise ScriptEnd(f"I changed nothing, because I do not know which document you mean: {list_some(choices)}.")
 
 
 def match_choice(answer: str, choices: Sequence[str]) -> str:
@@ -181,8 +181,8 @@ def ask(question: str, desk: ScriptContext) -> Steps[str]:
 def _explain_unknown(phrase: str, listed: Listing) -> str:
     near = [path for path in listed.files if _words(path.casefold()) & _words(phrase.casefold())]
     there = list_some(near or listed.files)
-    more = "" if listed.whole else " (there are more than I was told)"
-    return f"I find no document called “{phrase}”. There is: {there}{more}." if there else "There is no document yet."
+    more = "" if listed.whole else " (there are more)"
+    return f"I found no document called “{phrase}”. There are: {there}{more}." if there else "There is no document yet."
 
 
 def list_some(choices: Sequence[str]) -> str:
@@ -195,7 +195,7 @@ def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool 
     everything = is_everything(phrase) or (default_everything and not phrase and not desk.here)
     if not everything and is_this(phrase):
         return [(yield from find_document(phrase, desk))]
-    listed = yield from listing()
+    listed = yield from list_files()
     if everything:
         return list(listed.files)
     if group := resolve_group(phrase, listed):
@@ -304,7 +304,7 @@ def find_section(phrase: str, shape: DocumentSections) -> HeadingRange:
     if not found:
         there = f" It has: {titles}." if titles else " It has no headings."
         raise ScriptEnd(f"{shape.path} has no heading “{phrase}”; nothing was changed.{there}")
-    raise ScriptEnd(f"{shape.path} has several headings “{phrase}” ({titles}); say which by its whole title.")
+    raise ScriptEnd(f"{shape.path} has several headings “{phrase}” ({titles}); give the full title.")
 
 
 def headings_like(phrase: str, sections: Sequence[HeadingRange]) -> list[HeadingRange]:
@@ -386,7 +386,7 @@ class ReadLines:
             self.failed = "" if self.tokens > 100 else "Its lines are too long for me."
             return
         if self.version and data["version"] != self.version:
-            self.failed = "It was changed while I read it; ask again."
+            self.failed = "It changed while I was reading it; ask again."
             return
         self.version, self.format, self.total = data["version"], data["file_type"], data["lines"]["total"]
         self.pieces.append(data["content"])
@@ -424,7 +424,7 @@ def read_one(path: str, desk: ScriptContext, *, keep: int = 0) -> Steps[ReadLine
     """One document; ends the script where nothing of it can be read."""
     [reading] = yield from read_all([path], desk, keep=keep)
     if not reading.pieces:
-        raise ScriptEnd(f"I cannot read {path}: {reading.failed or 'the budget of this job is spent.'}")
+        raise ScriptEnd(f"I cannot read {path}: {reading.failed or 'the budget of this job is used up.'}")
     return reading
 
 
@@ -437,4 +437,4 @@ def describe_unread(readings: Sequence[ReadLines]) -> str:
             said.append(f"{reading.path} ({reading.failed or 'not read'})")
         else:
             said.append(f"{reading.path} from line {reading.next_line + 1} on")
-    return f"\n\nNot counted in this: {list_some(said)}." if said else ""
+    return f"\n\nNot counted: {list_some(said)}." if said else ""

@@ -1,7 +1,7 @@
 """The prose of a document: its sentences and words with the lines they stand on, and what in it is no prose.
 
-Frontmatter, code, tables, HTML comments and headings are told apart by how their lines begin. Sentences are cut by
-rules that know common abbreviations; they are always pieces of the text as it stands, only line breaks become blanks.
+Tables, HTML comments, headings, quotations and list items are told apart by how their lines begin. Sentences are
+always pieces of the text as it stands, only line breaks become blanks.
 """
 
 from __future__ import annotations
@@ -11,22 +11,18 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from redraft.formats.frontmatter import frontmatter_end
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, split_lines
+from redraft.text.markdown_blocks import fences, line_ranges
+from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Kind = Literal["prose", "quote", "item", "heading", "table", "code", "meta", "blank"]
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTE = re.compile(r"\s*>\s?")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s+[\"'“‘«(\[*_]*[^\W_a-zß-öø-ÿ])|[.!?…]+[\"'”’»)\]*_]*\Z")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Rev|Capt|No|Nos|vs|etc|cf|ca|approx|Inc|Ltd|Co|Fig|p|pp|vol|ed)"
-    r"|\b(?:e\.g|i\.e|a\.m|p\.m)|\b[A-Z])\.\Z"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +51,13 @@ def lines_of(text: str, kind: str = "markdown") -> Iterator[ProseLine]:
     if kind in ("json", "yaml"):
         yield from (ProseLine(number, "code", line) for number, line in enumerate(split_lines(text)))
         return
-    meta = count_breaks(text[: frontmatter_end(text)])
-    fence = ""
+    body = frontmatter_end(text)
+    meta = count_breaks(text[:body])
+    code = {number for lines in line_ranges(text, fences(text, body)) for number in lines}
     for number, line in enumerate(each.rstrip("\r\n") for each in split_lines(text)):
         if number < meta:
             yield ProseLine(number, "meta", line)
-            continue
-        mark = _FENCE.match(line)
-        if fence or mark:
-            closes = mark is not None and fence != "" and mark[1].startswith(fence) and not line.strip(" `~")
-            fence = "" if closes else fence or (mark[1] if mark else "")
+        elif number in code:
             yield ProseLine(number, "code", line)
         else:
             yield _plain_line(number, line) if kind == "markdown" else _other_line(number, line)
@@ -121,30 +114,24 @@ def paragraphs(text: str, kind: str = "markdown") -> list[Paragraph]:
     return found
 
 
-def sentences(paragraph: Paragraph) -> list[Sentence]:
-    """The sentences of a paragraph."""
+def _paragraph_sentences(paragraph: Paragraph) -> Iterator[Sentence]:
     text = paragraph.text
     breaks = [at for at, character in enumerate(text) if character == "\n"]
-    found: list[Sentence] = []
     start = 0
-    for end in (*(match.end() for match in _END.finditer(text) if _is_sentence_end(text, match)), len(text)):
-        piece = text[start:end]
+    for piece in sentences(text):
         if piece.strip():
             first = start + len(piece) - len(piece.lstrip())
-            found.append(Sentence(" ".join(piece.split()), paragraph.line + bisect_right(breaks, first)))
-        start = end
-    return found
-
-
-def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
-    """Whether the mark closes a sentence, rather than an abbreviation or an initial."""
-    return (
-        match.group()[:1] != "." or _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start() + 1]) is None
-    )
+            yield Sentence(" ".join(piece.split()), paragraph.line + bisect_right(breaks, first))
+        start += len(piece)
 
 
 def all_sentences(
     text: str, kind: str = "markdown", kinds: tuple[str, ...] = ("prose", "quote", "item")
 ) -> list[Sentence]:
     """The sentences of a document, of paragraphs of these kinds."""
-    return [each for paragraph in paragraphs(text, kind) if paragraph.kind in kinds for each in sentences(paragraph)]
+    return [
+        each
+        for paragraph in paragraphs(text, kind)
+        if paragraph.kind in kinds
+        for each in _paragraph_sentences(paragraph)
+    ]

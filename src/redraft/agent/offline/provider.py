@@ -82,7 +82,7 @@ INTENTS = (*ABLE, help_intent(ABLE))
 
 KEY = "offline"
 # What the loop says in the person's place, between the steps of a job.
-NOTICES = ("(From the program.) ", "While you worked, these documents were changed by somebody else")
+NOTICES = ("(From the program.) ", "While you worked, somebody else changed these documents")
 _BLOCK = re.compile(r'<document ([0-9a-f]{8})(?: path="(.*?)"(?= lines="| front="| invisible:|> \())?')
 
 _IN_FRONT = re.compile(r' front="| lines="[0-9-]+" selected="')
@@ -270,11 +270,11 @@ def _replay(script: Script, talk: Conversation, desk: ScriptContext) -> Sequence
 def _explain_stop(missing: set[str], desk: ScriptContext, talk: Conversation, *, any_tools: bool) -> str:
     """Why it goes no further, and what was found and done before."""
     if not any_tools:
-        why = "I have to stop here: this job may call no further tool."
+        why = "I have to stop here: this job may not call more tools."
     elif missing - READS:
-        why = "I can only read here, so I changed nothing. To have it done, choose a mode in which I may propose."
+        why = "I can only read here, so I changed nothing. To let me do it, choose a mode in which I may propose."
     else:
-        why = f"I cannot do this here: {', '.join(sorted(missing))} is not among the tools I am given."
+        why = f"I cannot do this here: {', '.join(sorted(missing))} is not among my tools."
     return "\n".join([why, *desk.notes, *_past_calls(talk)])
 
 

@@ -15,6 +15,7 @@ from redraft.agent.run.tool_calls import ConsentRequest
 from redraft.agent.store.jobs import NO_ANSWER, JobQuestion, Status
 from redraft.agent.store.steps import key_of
 from redraft.errors import Refused
+from redraft.workspace.turns.modes import describe_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ class Approvals:
         else:
             self._tape.record("note", "estimate", [words, ahead])
         self._tell("estimate.made", tokens=tokens, usd=None if estimate.usd is None else str(estimate.usd))
-        if not await self._questions.confirm_cost(f"This will take {words}. Go on?"):
+        if not await self._questions.confirm_cost(f"This will take {words}. Continue?"):
             raise ConsentDenied("The person did not agree to the cost.")
         self._agreed_ahead += ahead
 
@@ -106,9 +107,22 @@ class Approvals:
         action = " and ".join(dict.fromkeys(each.action for each in wanted))
         what = wanted[0].what if len(wanted) == 1 and not wanted[0].tool else action
         tool = wanted[0].tool if len({each.tool for each in wanted}) == 1 else ""
-        if not await self._questions.confirm(f"The agent wants to {what}: {', '.join(paths)}.", action, paths, tool):
+        if not await self._questions.confirm(f"The agent wants to {_describe(wanted)}.", action, paths, tool):
             raise ConsentDenied("The person cancelled the action.", action=what, paths=list(paths))
         self._tool_runner.consent.granted.update(wanted)
+
+
+def _describe(wanted: Sequence[ConsentRequest]) -> str:
+    """What the person is asked, in their words. Documents to which the same is done are listed together."""
+    paths: dict[str, list[str]] = {}
+    for each in wanted:
+        if len(each.paths) == 1 and each.paths[0] in each.what:
+            alone = each.what == f"{each.action} {each.paths[0]}"
+            paths.setdefault(each.action if alone else each.what, []).extend(each.paths if alone else ())
+        else:
+            paths.setdefault(f"{each.what}:", []).extend(each.paths)
+    acts = (f"{act} {', '.join(dict.fromkeys(named))}" if named else act for act, named in paths.items())
+    return " and ".join(map(describe_action, acts))
 
 
 # A job that waits for the person: one question at a time, for as long as it takes, through restarts.

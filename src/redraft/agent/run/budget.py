@@ -15,8 +15,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, cast
 
 from redraft.errors import RedraftError, Refused
-from redraft.tools.arguments import parse
 from redraft.tools.long_documents.worker import DIRECT_CHARACTERS
+from redraft.tools.parameters import parse
 from redraft.tools.target import Target, resolve_target
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Estimate:
 
     def describe(self, by_subagents: int = 0) -> str:
         money = "" if self.usd is None else f", about ${self.usd:.2f}"
-        read = f", {by_subagents} of them if subagents read the whole of a long document" if by_subagents else ""
+        read = f", {by_subagents} of them if subagents read a whole long document" if by_subagents else ""
         return f"about {self.tokens} tokens{money}{read}"
 
 

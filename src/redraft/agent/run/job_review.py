@@ -179,7 +179,7 @@ def _resolve_hunk_ids(left: Mapping[str, Sequence[str]], accepted: Iterable[str]
         hunk = unknown[0][:100]
         several = [each for each, (_, name) in with_path.items() if name == unknown[0]]
         told = f"Several documents have a hunk {hunk}: name it as " + " or ".join(several) + "." if several else ""
-        raise Refused(told or f"No hunk {hunk} of this job waits.", code="hunk_not_found", hunk_id=hunk)
+        raise Refused(told or f"This job has no pending hunk {hunk}.", code="hunk_not_found", hunk_id=hunk)
     return {known[each] for each in wanted}
 
 

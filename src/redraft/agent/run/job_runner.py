@@ -257,7 +257,7 @@ class JobRunner:
                 self._fail(job, error)
         except BaseException as error:
             failure = {"error": "io_error", "message": f"The program failed: {type(error).__name__}: {error}"}
-            end_job(self._environment, job, Status.FAILED, failure, "Something went wrong here. Nothing was changed.")
+            end_job(self._environment, job, Status.FAILED, failure, "Something went wrong. Nothing was changed.")
             raise
         finally:
             if driven.run is not None:

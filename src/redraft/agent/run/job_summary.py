@@ -23,12 +23,12 @@ COUNTED = ("results", "files", "documents", "matches", "edits", "turns", "hits")
 # The argument that says most about a call: its document, else what it looks for or asks.
 _ABOUT = ("path", "file_path", "tab_id", "query", "question", "prefix", "folder")
 LIMITS = {
-    "tool_calls": "the tool calls",
+    "tool_calls": "its tool calls",
     "actions": "the actions of one turn",
-    "iterations": "the steps",
-    "tokens": "the tokens",
-    "cents": "the money",
-    "seconds": "the time",
+    "iterations": "its steps",
+    "tokens": "its tokens",
+    "cents": "its money",
+    "seconds": "its time",
 }
 
 
@@ -155,8 +155,8 @@ def _line_edits(path: str, staged: StagedDocument, proposals: Sequence[Proposal]
 
 def budget_summary(turn: Turn, spent: str) -> str:
     """Our own words where a budget is spent: what stands, and that it is not all."""
-    lines = [f"I stopped here: {LIMITS.get(spent, spent)} of this job are used up."]
+    lines = [f"I stopped here: this job has used up {LIMITS.get(spent, spent)}."]
     changes = changes_of(turn)
     lines += [f"- {change['action']} {change['path']}" for change in changes]
-    lines.append("What I did waits for your decision." if changes else "Nothing was changed.")
+    lines.append("My changes wait for your decision." if changes else "Nothing was changed.")
     return "\n".join(lines)

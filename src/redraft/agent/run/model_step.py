@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from redraft.errors import ErrorCode
     from redraft.providers.contract import CancelToken, Message, Provider, ToolDefinition
 
-CUT_OFF = "Your output was cut off by its length limit, and nothing of it was executed. Do it in smaller pieces."
+CUT_OFF = "Your output was cut off by its length limit, and none of it was executed. Work in smaller steps."
 
 
 class OutOfTime(Exception):
@@ -109,7 +109,7 @@ class ModelRunner:
                 return item
             if item.kind == "text":
                 self._store.events.send_delta(self._job.id, cursor, item.text)
-        raise ProviderError("The model's answer has no end.", kind="invalid_output")
+        raise ProviderError("The model's answer is too long.", kind="invalid_output")
 
     def _tell_step(self, number: int, result: ProviderStepResult, request: StepRequest) -> None:
         self._tell(

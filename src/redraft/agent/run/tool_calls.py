@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from redraft.agent.memory.permissions import verdict_of
 from redraft.agent.run.prompts import label_answer, label_result
@@ -21,8 +21,8 @@ from redraft.errors import RedraftError, Refused, Stale
 from redraft.history.turns import State
 from redraft.providers.contract import ToolResult
 from redraft.text.text import Text
-from redraft.tools.arguments import parse
 from redraft.tools.context import REMEMBERED, Savepoint, SeenDocuments, ToolContext
+from redraft.tools.parameters import parse
 from redraft.tools.versions import MAX_PLACES, line_changes
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Verdict
@@ -167,15 +167,25 @@ class ToolRunner:
         return found
 
     def _can_need_consent(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether anything could need consent or be one deletion too many; usually nothing does, and no rehearsal is
-        made."""
+        """Whether anything could need consent, or be one deletion or action too many; usually nothing does, and no
+        rehearsal is made."""
         tools = [tool for tool in (self.tool(call.name) for call in calls) if tool is not None]
         special = any(tool.alone or tool.risk == "destroy" or tool.name == "batch" for tool in tools)
         return (
             special
+            or self._can_exceed_actions(calls)
             or can_require_consent(self.context.rules)
             or any(rule.verdict is Verdict.ASK for rule in self.consent.rules)
         )
+
+    def _can_exceed_actions(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether several calls could together take more actions than are left: a call takes one, or one for each entry
+        of a list that it is given. A call alone fails as a whole."""
+        if self.context.turn is None or len(calls) < 2:
+            return False
+        values: list[Any] = [value for call in calls for value in call.arguments.values()]
+        most = len(calls) + sum(len(cast("list[Any]", value)) for value in values if isinstance(value, list))
+        return self.context.turn.actions + most > self.context.limits.actions
 
     def _try_all(self, calls: Sequence[ToolCall], calls_left: int, deletions: int) -> DryRun:
         """What the calls ask for when they are tried; nothing of it stays."""
@@ -204,11 +214,11 @@ class ToolRunner:
             turn.confirm = self._confirm
         wanted = [each for each in dict.fromkeys(wanted) if not self.consent.covers(each)]
         if deleted > deletions:
-            return DryRun([], f"This would delete {deleted} documents; a job may delete {deletions}.")
-        if wanted and acts > limit:
-            return DryRun([], f"With this the job would act more than {limit} times, and it may not.")
+            return DryRun([], f"This would delete {deleted} documents; a job may delete at most {deletions}.")
+        if acts > limit:
+            return DryRun([], f"With this step the job would take {acts} actions; it may take at most {limit}.")
         if wanted and len(calls) > calls_left:
-            return DryRun([], f"These are {len(calls)} calls; this job may make {calls_left} more.")
+            return DryRun([], f"These are {len(calls)} calls; this job may make only {calls_left} more.")
         return DryRun(wanted)
 
     def _requests_of_alone_tool(self, tool: Tool, call: ToolCall) -> list[ConsentRequest]:
@@ -234,8 +244,13 @@ class ToolRunner:
         return None
 
     def _try(self, tool: Tool, call: ToolCall) -> None:
-        with contextlib.suppress(RedraftError), self._set_current_tool(call.name), self._guard:
-            tool.run(parse(tool.takes, dict(call.arguments)), self.context)
+        before = Savepoint.of(self.context)
+        try:
+            with self._set_current_tool(call.name), self._guard:
+                tool.run(parse(tool.takes, dict(call.arguments)), self.context)
+        except RedraftError as error:
+            if error.code != "limit_exceeded":  # what fails for another reason takes no action
+                before.restore(self.context)
 
     @contextlib.contextmanager
     def _set_current_tool(self, name: str) -> Generator[None]:
@@ -309,7 +324,7 @@ class ToolRunner:
         now = (done.result.ok, done.shown, self._staged_versions())
         if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
             raise DocumentsChanged(
-                "The job was stopped, and its documents were changed before it could go on. Nothing was written.",
+                "The job was stopped, and its documents were changed before it could continue. Nothing was written.",
                 tool=call.name,
                 paths=sorted({*done.shown, *recorded["shown"], *recorded["staged"]}),
             )

@@ -21,7 +21,7 @@ def select_tools(registry: Registry, tool_config: dict[str, Any], mode: Mode) ->
     """The tools of a job: those of its profile that its mode has a use for. No other can be called."""
     profile = tool_config.get("profile", "default")
     if not isinstance(profile, str):
-        raise Refused("`profile` is the name of a set of tools.", field="tool_config.profile")
+        raise Refused("`profile` must be the name of a set of tools.", field="tool_config.profile")
     found = list(registry.profile(profile).tools)
     if profile == "default":  # a client that is an agent itself does in its own way what subagents do here
         found += [tool for tool in registry.tools if "model" in tool.needs]

@@ -94,7 +94,7 @@ class AgentStore:
             self.events.append(job_id, "documents.released")
 
     def collect(self, limits: AgentLimits) -> list[str]:
-        """Forget what is over, by age and by number; gives the ids. What is active, waiting or under review stays,
+        """Forget what is over, by age and by number; returns the ids. What is active, waiting or under review stays,
         whatever the numbers say: of conversations, only those go that the person has archived."""
         with self.database.transaction(durable=False):
             gone = self._surplus_jobs(limits)

@@ -61,7 +61,7 @@ class AgentDatabase(SqliteFile):
         return self._connect()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Run one statement; gives how many rows it changed."""
+        """Run one statement; returns how many rows it changed."""
         with self.lock:
             done = self._run(statement, values).rowcount
             self.hold_in_place()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILE = "agent-lease"
 # Many times as long as anybody looks.
 LOOK_SECONDS = 0.002
-SENTENCE = "The assistant holds this document until its job ends; cancel it to type."
+SENTENCE = "The assistant has locked this document until its job ends; cancel the job to type."
 
 
 class Leases:
@@ -71,5 +71,5 @@ def is_lease_wanted(tool_config: Mapping[str, Any], default: bool) -> bool:
     """Whether a job is to hold the documents: as its request says, else as the settings do."""
     wanted = tool_config.get("lock", default)
     if not isinstance(wanted, bool):
-        raise Refused("`lock` is true or false.", field="tool_config.lock")
+        raise Refused("`lock` must be true or false.", field="tool_config.lock")
     return wanted

@@ -43,15 +43,15 @@ class ContextRow:
     def from_dict(cls, data: object) -> ContextRow:
         """A row as a client sends it; refused where a field is of another kind than it should be."""
         if not isinstance(data, dict):
-            raise Refused("A context row is an object.", field="context_rows")
+            raise Refused("A context row must be an object.", field="context_rows")
         given = dict(cast("dict[str, Any]", data))
         given.setdefault("id", new_id("ctx"))
         for name, value in given.items():
             kinds = _ROW_KINDS.get(name)
             if kinds is None or not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-                raise Refused(f"A context row has no such {name[:40]!a}.", field=f"context_rows.{name[:40]}")
+                raise Refused(f"A context row has no field {name[:40]!a}.", field=f"context_rows.{name[:40]}")
         if len(given.get("content", "")) > MAX_ROW_CHARACTERS:
-            raise Refused(f"A context row holds {MAX_ROW_CHARACTERS} characters at most.", code="too_large")
+            raise Refused(f"A context row may have at most {MAX_ROW_CHARACTERS} characters.", code="too_large")
         return cls(**given)
 
 
@@ -154,7 +154,7 @@ class Sessions:
         return [row[0] for row in self._db.rows("SELECT id FROM sessions ORDER BY updated DESC, id")]
 
     def list_archive(self) -> dict[str, list[tuple[str, float]]]:
-        """Of each user the sessions that are archived, and since when, the newest first."""
+        """Of each user the sessions that are archived, and since when, newest first."""
         found: dict[str, list[tuple[str, float]]] = {}
         for name, user, since in self._db.rows(
             "SELECT id, user, updated FROM sessions WHERE status = 'archived' ORDER BY updated DESC, id"
@@ -230,12 +230,12 @@ class Sessions:
         """Put the rows into this order, which must name each of them once."""
         kept: Mapping[str, ContextRow] = {row.id: row for row in self.rows(session_id)}
         if sorted(order) != sorted(kept):
-            raise Refused("The order has to name every context row once.", field="order")
+            raise Refused("The order must name every context row once.", field="order")
         self._set_rows(session_id, [kept[name] for name in order])
 
     def _set_rows(self, session_id: str, rows: Sequence[ContextRow]) -> None:
         if len(rows) > MAX_ROWS:
-            raise Refused(f"A session has {MAX_ROWS} context rows at most.", code="limit_exceeded", limit=MAX_ROWS)
+            raise Refused(f"A session may have at most {MAX_ROWS} context rows.", code="limit_exceeded", limit=MAX_ROWS)
         with self._db.transaction():
             self._db.execute("DELETE FROM context_rows WHERE session = ?", (session_id,))
             for position, row in enumerate(rows):

@@ -42,8 +42,8 @@ class StepLog:
         return [RecordedStep(kind, key, json.loads(value)) for kind, key, value in rows]
 
     def add(self, job_id: str, seq: int, step: RecordedStep) -> None:
-        """Record a step: durably, but for a tool's, which can be made again for nothing. The same step twice is a
-        mistake of ours, and the database says so."""
+        """Record a step: durably, but for a tool's, which can be made again for nothing. The same step twice is a bug
+        of ours, and the database says so."""
         with self._db.transaction(durable=step.kind != "tool"):
             self._db.execute(
                 "INSERT INTO steps VALUES (?, ?, ?, ?, ?)",
@@ -79,7 +79,7 @@ class JobSteps:
         step = self._recorded[self._at]
         if (step.kind, step.key) != (kind, key):
             raise Refused(
-                f"The job cannot go on: it was stopped after another step ({step.kind}) than it comes to now ({kind}).",
+                f"The job cannot continue: it was stopped at a different step ({step.kind}) than the next ({kind}).",
                 code="conflict",
                 step=self._at,
             )

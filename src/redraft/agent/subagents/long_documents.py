@@ -121,7 +121,7 @@ def make_for_job(
             cancel.set()
         cancel.check()
         if reached := _exhausted_limit(budget):
-            message = f"The budget of this job is spent ({reached}), and the document is as it was."
+            message = f"This job's budget is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
     answers = AnswerCache(room.store.database, room.store.clock)
@@ -166,7 +166,7 @@ def make_for_model(
     def check_allowed() -> None:
         check()
         if budget is not None and (reached := _exhausted_limit(budget)):
-            message = f"What one call may spend is spent ({reached}), and the document is as it was."
+            message = f"The budget of this call is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
     means = PoolOptions(provider, AnswerCache(store.database, store.clock), count_usage, told, check_allowed, cancel)

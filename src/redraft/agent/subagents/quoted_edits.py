@@ -37,7 +37,9 @@ def faults_of_edits(passage: str, edits: Sequence[dict[str, Any]]) -> list[str]:
     placed.sort(key=lambda each: each.at)
     for first, second in pairwise(placed):
         if second.at < first.end:
-            faults.append(f"The edits of {_excerpt(first.old)} and {_excerpt(second.old)} overlap: make them one.")
+            faults.append(
+                f"The edits of {_excerpt(first.old)} and {_excerpt(second.old)} overlap: combine them into one."
+            )
     if sum(len(edit.new) for edit in placed) > GROWTH * len(passage) + ALLOWANCE:
         faults.append("The new text is much longer than the passage.")
     return faults
@@ -52,15 +54,15 @@ def change_of(passage: str, edits: Sequence[dict[str, Any]]) -> Change:
 def _place(passage: str, edit: dict[str, Any]) -> Edit | str:
     old, new = adopt_newlines(edit["old"], passage), adopt_newlines(edit["new"], passage)
     if not old.strip():
-        return "An edit quotes the text that it changes; one quoted nothing."
+        return "An edit must quote the text that it changes; one quoted nothing."
     times = passage.count(old)
     if times == 0:
-        return f"{_excerpt(old)} does not stand in the passage: quote it to the letter."
+        return f"{_excerpt(old)} is not in the passage: quote it exactly."
     at = passage.index(old)
     if times > 1 or passage.find(old, at + 1) >= 0:
-        return f"{_excerpt(old)} stands in the passage more than once: quote more of what is around it."
+        return f"{_excerpt(old)} occurs in the passage more than once: quote more of its context."
     if _CONTROL.search(new) or set(INVISIBLE.findall(new)) - set(INVISIBLE.findall(old)):
-        return f"The new text for {_excerpt(old)} holds characters that nobody can see."
+        return f"The new text for {_excerpt(old)} contains invisible characters."
     if len(new) > GROWTH * len(old) + ALLOWANCE:
         return f"The new text for {_excerpt(old)} is much longer than what it replaces."
     return Edit(at, old, new)

@@ -38,8 +38,8 @@ class TaskPrompt:
 
 CHARACTERS = TaskPrompt(
     "List the people (or animals and things that act like people) who appear in the passage: the fullest name that the "
-    "passage gives them, the other names by which it calls the same person, and their part in it in a few words. Names "
-    "are written as in the passage. Do not count anything.",
+    "passage gives them, the other names by which it calls the same person, and their part in it in a few "
+    "words. Write names as in the passage. Do not count anything.",
     _object(
         characters=_list(_object(name=_text(NAME), aliases=_list(_text(NAME), 8), role=_text(200)), 40),
     ),
@@ -86,18 +86,19 @@ TARGETS = TaskPrompt(
 )
 PLAN = TaskPrompt(
     "A document is going to be changed as described below, passage by passage, by assistants who do not see each "
-    "other's work. You are given the expressions that the change concerns. Say by what each of them is to be replaced "
-    "throughout, so that all do the same, and what else all should keep to, in at most 150 words. Leave out the rest.",
+    "other's work. You are given the expressions that the change concerns. Say what should replace each of "
+    "them throughout, so that all do the same, and what else all should follow, in at most 150 words. Leave "
+    "out the rest.",
     _object(
         replacements=_list(_object(old=_text(NAME), new=_text(NAME)), 60),
         guidance=_text(1500),
     ),
 )
 CHANGE = TaskPrompt(
-    "Change the passage as described below, and keep to what is known of the whole. Give each change as an edit: `old` "
-    "is quoted from the passage to the letter and long enough to stand in it exactly once, `new` is what takes its "
-    "place. Change nothing that need not be changed; an empty list is a good answer. Where you cannot tell whether a "
-    "place has to change, leave it out of the edits and put it among the doubts, with the new text it would have.",
+    "Change the passage as described below, and keep to what is known of the whole. Give each change as an "
+    "edit: `old` is quoted exactly from the passage and long enough to occur in it once, `new` replaces it. "
+    "Change nothing that need not be changed; an empty list is a good answer. Where you cannot tell whether "
+    "a place has to change, leave it out of the edits and put it among the doubts, with the new text it would have.",
     _object(
         edits=_list(_object(old=_text(4000), new=_text(8000)), 200),
         doubts=_list(_object(quote=_text(QUOTE), new=_text(QUOTE), why=_text(200)), 10),

@@ -192,29 +192,29 @@ def describe_change(wish: TransformationRequest) -> str:
     if wish.kind == "style_rewrite":
         style = str(wish.names.get("style") or wish.names.get("new_style") or "").strip()[:MAX_PROMPT]
         if not style and not wish.prompt:
-            raise Refused("Say in `params.style` or `custom_prompt` how it shall read.", field="params.style")
+            raise Refused("Describe the style in `params.style` or `custom_prompt`.", field="params.style")
         return f"The text is rewritten in another style. {style}{extra}"
     if not wish.prompt.strip():
-        raise Refused("A custom transformation needs its instructions.", field="custom_prompt")
+        raise Refused("A custom transformation needs instructions.", field="custom_prompt")
     return f"The person wishes: {_prompt(wish)}"
 
 
 def _prompt(wish: TransformationRequest) -> str:
     if len(wish.prompt) > MAX_PROMPT:
-        raise Refused(f"Instructions have at most {MAX_PROMPT} characters.", field="custom_prompt")
+        raise Refused(f"Instructions may have at most {MAX_PROMPT} characters.", field="custom_prompt")
     return wish.prompt
 
 
 def _setting(wish: TransformationRequest, key: str) -> str:
     value = " ".join(str(wish.names.get(key) or "").split())
     if not value or len(value) > NAME:
-        raise Refused(f"`params.{key}` is a place of at most {NAME} characters.", field=f"params.{key}")
+        raise Refused(f"`params.{key}` must be a place of at most {NAME} characters.", field=f"params.{key}")
     return value
 
 
 def _describe_rename(rename: Rename) -> str:
     told = (
-        f"The person who was called {rename.old} is now called {rename.new}. The name itself has been changed already."
+        f"The person who was called {rename.old} is now called {rename.new}. The name itself has already been changed."
     )
     if not rename.update_pronouns:
         return told
@@ -404,7 +404,7 @@ def _apply_answer(work: TransformState, chunk: DocumentChunk, passage: str, answ
             edits.append(edit)
         else:
             work.refused.append(
-                DoubtfulPlace(chunk, edit["old"], "A rename would have changed more than names and pronouns.")
+                DoubtfulPlace(chunk, edit["old"], "The rename would have changed more than names and pronouns.")
             )
     for each in answer["doubts"]:
         if each["quote"].strip() and each["quote"] in passage and not _ask_about(work, chunk, passage, each, edits):
@@ -438,5 +438,5 @@ def _doubt_flags(work: TransformState, change: Change, new: str) -> Iterator[Fla
             start, end = change.map(doubt.chunk.start, after=False), change.map(doubt.chunk.end)
             at = new.find(doubt.quote, start, end)
             at = new.find(_apply_names(work, doubt.quote), start, end) if at < 0 else at
-            wanted = f" It might become “{doubt.new}”." if doubt.new else ""
+            wanted = f" It could become “{doubt.new}”." if doubt.new else ""
             yield make_flag(kind, new, max(at, start), f"{doubt.why}{wanted}")

@@ -1,4 +1,4 @@
-"""`redraft diff`, `accept` and `reject`: looking at what is pending, and deciding it."""
+"""`redraft diff`, `accept` and `reject`: show what is pending, and decide it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
 
 FILE_WORDS = {
-    "created": "a new document, to be taken or refused whole",
-    "deleted": "the document would go to the trash",
-    "moved": "the document would move",
+    "created": "a new document, accepted or rejected as a whole",
+    "deleted": "the document would be moved to the trash",
+    "moved": "the document would be moved",
 }
 
 
@@ -50,12 +50,12 @@ def _select_drafts(workspace: Workspace, paths: Sequence[str]) -> list[Draft]:
         return drafts
     for path in paths:
         if not any(path in (draft.path, draft.base_path) for draft in drafts):
-            workspace.read(path)  # refuses what is no document; one in which nothing is pending is no failure
+            workspace.read(path)  # refuses what is not a document; a document with nothing pending is fine
     return [draft for draft in drafts if draft.path in paths or draft.base_path in paths]
 
 
 def patch_of(draft: Draft) -> str:
-    """From what the disk holds to the working text, as `git apply` takes it."""
+    """A patch from the file on disk to the working text, for `git apply`."""
     from redraft.text.patch.unified_diff import format_patch
 
     mark = "\ufeff" if draft.bom else ""
@@ -78,21 +78,21 @@ def _print_drafts(call: Invocation, drafts: Sequence[Draft], turns: Mapping[str,
         for hunk in draft.review.hunks:
             _print_hunk(call, draft, hunk, turns)
         for typed in draft.unsaved:
-            screen.line("  ", StyledText(f"typed and not saved yet  line {typed.new.start + 1}", DIM))
+            screen.line("  ", StyledText(f"unsaved typing  line {typed.new.start + 1}", DIM))
             show_change(screen, draft.saved_text, typed.at, typed.old_text, typed.new_text)
         screen.line()
     if not drafts:
         screen.line("Nothing is pending.")
-    elif any(draft.pending for draft in drafts):
+    elif can_be_accepted(drafts):
         screen.line(
             "Decide with ",
             StyledText(call.command_line("accept"), CYAN),
             " or ",
             StyledText(call.command_line("reject"), CYAN),
         )
-        screen.line("and the ids of hunks, the names of documents, --turn or --all.")
+        screen.line("and hunk ids, document names, --turn or --all.")
         if _has_repeated_ids(drafts):
-            screen.line("An id that several documents have needs --path as well.")
+            screen.line("If several documents have the same id, add --path.")
     print_settle_steps(call, drafts)
 
 
@@ -108,7 +108,7 @@ def _print_hunk(call: Invocation, draft: Draft, hunk: ReviewHunk, turns: Mapping
     )
     show_change(screen, draft.review.base, hunk.at, hunk.base, hunk.working)
     if hunk.author == "user" and hunk.unsettled:
-        yours = "has yours too, which is not saved" if hunk.beside else "is yours and not saved"
+        yours = "includes your unsaved text" if hunk.beside else "is your unsaved text"
         screen.line("    ", StyledText(f"(- is what another program wrote, + {yours})", DIM))
     if hunk.author == "mixed" and hunk.proposed != hunk.working:
         screen.line("    ", StyledText("the agent wrote:", DIM))
@@ -120,8 +120,16 @@ def _has_repeated_ids(drafts: Iterable[Draft]) -> bool:
     return len(set(ids)) < len(ids)
 
 
+def can_be_accepted(drafts: Iterable[Draft]) -> bool:
+    """Whether there is anything pending besides conflicts, which have to be resolved first."""
+    return any(
+        draft.pending and (draft.kind != "modified" or not all(hunk.conflict for hunk in draft.review.hunks))
+        for draft in drafts
+    )
+
+
 def settle_steps(call: Invocation, drafts: Sequence[Draft]) -> list[tuple[str, str]]:
-    """The commands that settle the first conflict that waits, with what each does; none where none waits."""
+    """The commands that resolve the first pending conflict, with what each does; empty if there is none."""
     found = next(((draft.key, hunk) for draft in drafts for hunk in draft.review.hunks if hunk.conflict), None)
     if found is None:
         return []
@@ -129,8 +137,8 @@ def settle_steps(call: Invocation, drafts: Sequence[Draft]) -> list[tuple[str, s
     theirs = "what the agent wrote" if clash.author == "mixed" else "what the file says"
     names = _hunk_names(path, clash.id, drafts)
     return [
-        ("To settle the conflict, keep the text as it stands", call.command_line("settle", *names, "--mine")),
-        (f"or take {theirs}", call.command_line("settle", *names, "--theirs")),
+        ("To resolve the conflict, keep the text as it is", call.command_line("settle", *names, "--mine")),
+        (f"or use {theirs}", call.command_line("settle", *names, "--theirs")),
         ("or keep both", call.command_line("settle", *names, "--both")),
     ]
 
@@ -160,11 +168,11 @@ def accept(call: Invocation) -> int:
 def _settle_hint(call: Invocation, drafts: Sequence[Draft], name: str) -> str:
     clashing = (draft.key for draft in drafts if any(hunk.id == name and hunk.conflict for hunk in draft.review.hunks))
     settle = call.command_line("settle", *_hunk_names(next(clashing), name, drafts))
-    return f"Settle it first: {settle} --mine, --theirs or --both. {call.command_line('diff')} shows both sides."
+    return f"Resolve it first: {settle} --mine, --theirs or --both. {call.command_line('diff')} shows both sides."
 
 
 def print_settle_steps(call: Invocation, drafts: Sequence[Draft]) -> None:
-    """How to settle the first conflict that waits in these documents, if one does."""
+    """Print how to resolve the first pending conflict in these documents, if any."""
     for what, command in settle_steps(call, drafts):
         call.screen.line(f"{what}: ", StyledText(command, CYAN))
 
@@ -178,7 +186,7 @@ def reject(call: Invocation) -> int:
 
 
 def report_decision(call: Invocation, decided: DecisionResult, verb: str) -> None:
-    """What was decided, what is left, and how to take the decision back."""
+    """Report what was decided, what is left, and how to undo the decision."""
     screen = call.screen
     if screen.json:
         turn = None if decided.turn is None else turn_shape(decided.turn)
@@ -186,7 +194,7 @@ def report_decision(call: Invocation, decided: DecisionResult, verb: str) -> Non
         return
     if decided.turn is None:
         own = ", ".join(decided.counts) if verb == "Rejected" else ""
-        screen.line(f"Nothing was rejected: what you typed in {own} stays." if own else "There was nothing to decide.")
+        screen.line(f"Nothing was rejected: your own text in {own} stays." if own else "There was nothing to decide.")
         return
     for path, count in decided.counts.items():
         if not count:
@@ -202,22 +210,22 @@ def configure_diff(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", help="show only these documents")
     add_paths(parser, "the same")
     parser.add_argument(
-        "--patch", action="store_true", help="print a unified patch from the disk to the working text, for `git apply`"
+        "--patch", action="store_true", help="print a unified diff from the disk to the working text, for `git apply`"
     )
 
 
 def configure_choice(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "names", metavar="HUNK/PATH", nargs="*", help="a hunk's id or enough of its beginning, or all of a document"
+        "names", metavar="HUNK/PATH", nargs="*", help="a hunk id or a unique prefix of one, or a document"
     )
-    add_paths(parser, "all of this document; may be repeated")
-    parser.add_argument("--turn", metavar="T", type=turn_number, help="all that is left of this turn")
+    add_paths(parser, "everything in this document; may be repeated")
+    parser.add_argument("--turn", metavar="T", type=turn_number, help="everything still pending of this turn")
     parser.add_argument("--all", action="store_true", help="everything that is pending")
     parser.add_argument(
         "--unit",
         choices=("words", "suggestion", "sentence", "paragraph", "document"),
         default="words",
-        help="decide more than the named hunks: all of their suggestion, sentence, paragraph or document",
+        help="extend the decision to the whole suggestion, sentence, paragraph or document of each hunk",
     )
 
 
@@ -231,19 +239,19 @@ COMMANDS = {
     ),
     "accept": Command(
         "accept",
-        "Take hunks into the documents",
+        "Accept hunks",
         accept,
         configure_choice,
         ("accept h_1a2b3c", "accept file --path new.md", "accept --turn 4", "accept --all"),
-        "Take hunks into the documents and write them. Several ways of choosing narrow each other.",
+        "Accept hunks and write the documents. Several selectors narrow each other.",
     ),
     "reject": Command(
         "reject",
-        "Refuse hunks; what you typed yourself stays",
+        "Reject hunks; your own typing stays",
         reject,
         configure_choice,
         ("reject h_1a2b3c", "reject chapter-1.md", "reject --turn 4", "reject --all"),
-        "Refuse an agent's hunks. What you typed yourself stays, unless you name your own hunk by its id.\n"
+        "Reject an agent's hunks. Your own typing stays, unless you name your own hunk by its id.\n"
         "A rejection can be undone.",
     ),
 }

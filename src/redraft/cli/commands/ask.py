@@ -1,4 +1,4 @@
-"""`redraft ask` and `redraft chat`: a request to the agent, its answer, and the judgement of what it made."""
+"""`redraft ask` and `redraft chat`: send a request to the agent, print its answer, and review its changes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _run_job(call: Invocation, agent: Agent, request: str, session: str) -> Job:
 
 
 def _report_job(call: Invocation, agent: Agent, workspace: Workspace, job: Job) -> int:
-    """What became of a job, in words or as JSON; on a terminal its hunks are judged at once."""
+    """Report the outcome of a job, as text or JSON; on a terminal, go on to review its hunks."""
     screen = call.screen
     if screen.json:
         call.emit({**agent.job(job.id), "usage": agent.store.usage.of_job(job.id).as_dict()})
@@ -91,14 +91,14 @@ def _print_state(call: Invocation, agent: Agent, workspace: Workspace, job: Job)
         if job.question.kind == "clarification":
             screen.remark(f"Answer with: {call.command_line('jobs', job.id, '--answer', '...')}")
         else:
-            screen.remark(f"Agree with: {call.command_line('jobs', job.id, '--yes')} (or --no)")
+            screen.remark(f"Allow it with: {call.command_line('jobs', job.id, '--yes')} (or --no)")
     elif job.status in ("failed", "cancelled"):
         error = job.error or {}
         screen.remark(f"redraft: {error.get('message', job.status)}")
         if "suggestion" in error:
             screen.remark(f"         {error['suggestion']}")
     elif job.turn is not None:
-        screen.line("Take it back: ", StyledText(call.command_line("undo", str(job.turn)), CYAN))
+        screen.line("Undo with: ", StyledText(call.command_line("undo", str(job.turn)), CYAN))
 
 
 def _run_macro(call: Invocation, agent: Agent, workspace: Workspace) -> int:
@@ -118,7 +118,7 @@ def _run_macro(call: Invocation, agent: Agent, workspace: Workspace) -> int:
 def _parse_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise Refused(f"{text!r} is not of the form NAME=VALUE.")
+        raise Refused(f"{text!r} is not in the form NAME=VALUE.")
     return name, value
 
 
@@ -149,17 +149,17 @@ def _read_line(call: Invocation) -> str | None:
 
 def configure_chat(parser: ArgumentParser) -> None:
     parser.add_argument("--doc", metavar="F", action="append", help="a document to show the agent; may be repeated")
-    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
+    parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
     parser.add_argument("--model", metavar="M", help="the model to ask; `redraft models` lists them")
-    parser.add_argument("--profile", choices=PROFILES, help="the tools it has (default: as the settings say)")
-    parser.add_argument("--session", metavar="S", help="go on in this session (default: a new one)")
+    parser.add_argument("--profile", choices=PROFILES, help="the tools it gets (default: from the settings)")
+    parser.add_argument("--session", metavar="S", help="continue this session (default: a new one)")
     add_yes(parser)
 
 
 def configure_ask(parser: ArgumentParser) -> None:
     parser.add_argument("request", metavar="REQUEST", nargs="?", help="what you want, in your own words")
     configure_chat(parser)
-    parser.add_argument("--macro", metavar="NAME", help="run a saved sequence of calls instead, as one turn")
+    parser.add_argument("--macro", metavar="NAME", help="run a macro instead, as one turn")
     parser.add_argument("--value", metavar="N=V", action="append", help="a value for the macro; may be repeated")
 
 
@@ -174,31 +174,31 @@ COMMANDS: dict[str, Any] = {
             'ask "Rename Anna to Hanna everywhere" --mode apply',
             "ask --macro daily-note",
         ),
-        "Ask the agent of this folder. Its words and its work are shown as they come; what it changes is one turn. On\n"
-        "a terminal you judge its hunks by key; elsewhere, or with --json, they wait for `redraft accept`. Ctrl+C\n"
-        "stops it, and nothing of it stays.",
+        "Ask this folder's agent. Its text and its tool calls are shown live; its changes are one turn. On\n"
+        "a terminal you decide each hunk with a key; elsewhere, or with --json, they wait for `redraft accept`.\n"
+        "Ctrl+C stops it and discards its changes.",
     ),
     "chat": Command(
         "chat",
-        "Talk with the agent, request after request",
+        "Chat with the agent",
         chat,
         configure_chat,
         ("chat", "chat --doc notes.md"),
-        "One session with the agent: each line is a request. `/remember ...` keeps a preference for all later jobs,\n"
-        "`/quit` or the end of the input ends it.",
+        "One session with the agent: each line is a request. `/remember ...` saves a preference for later jobs,\n"
+        "`/quit` or end of input ends it.",
     ),
 }
 
-# A job's hunks judged on a terminal, one key each: the person sees a hunk, accepts it, rejects it, or leaves it.
+# Reviewing a job's hunks on a terminal, one key each: accept, reject, or leave it pending.
 
 
-KEYS = "a accept, r reject, A accept all that follow, R reject all that follow, q leave the rest"
+KEYS = "a accept, r reject, A accept all the rest, R reject all the rest, q leave the rest pending"
 
 
 def review_hunks(call: Invocation, agent: Agent, workspace: Workspace, turn: int) -> None:
-    """Go through what is left of a turn. What is left undecided stays pending."""
+    """Review what is left of a turn. Undecided hunks stay pending."""
     hunks = [(path, hunk) for path, ids in workspace.hunks_of_turn(turn).items() for hunk in ids]
-    call.screen.line(f"{pluralize(len(hunks), 'hunk')} to judge: {KEYS}.")
+    call.screen.line(f"{pluralize(len(hunks), 'hunk')} to decide: {KEYS}.")
     verdict = ""
     accepted: dict[str, list[str]] = {}
     rejected: dict[str, list[str]] = {}
@@ -226,15 +226,18 @@ def _decide(
     with agent.environment.guard:
         if rejected:
             agent.learn(rejected, PERSON)
-            workspace.reject(rejected)
-        if agreed:
-            workspace.accept(agreed)
+        decided = [workspace.reject(rejected)] if rejected else []
+        decided += [workspace.accept(agreed)] if agreed else []
     taken, refused = (sum(map(len, chosen.values())) for chosen in (agreed, rejected))
-    call.screen.line(
-        f"Accepted {taken}, rejected {refused}. ", StyledText(call.command_line("undo"), CYAN), " takes it back."
-    )
+    call.screen.line(f"Accepted {taken}, rejected {refused}.")
+    turns = [str(each.turn.id) for each in decided if each.turn is not None]
+    if len(turns) == 1:
+        call.screen.line("Undo with: ", StyledText(call.command_line("undo", turns[0]), CYAN))
+    elif turns:
+        call.screen.line("Undo what you accepted: ", StyledText(call.command_line("undo", turns[1]), CYAN))
+        call.screen.line("Undo what you rejected: ", StyledText(call.command_line("undo", turns[0]), CYAN))
     if agreed != accepted:
-        call.screen.line("A conflict is not accepted before it is settled.")
+        call.screen.line("Resolve the conflict before you accept it.")
         print_settle_steps(call, [drafts[path] for path in accepted])
 
 
@@ -253,8 +256,8 @@ def _show_hunk(call: Invocation, workspace: Workspace, path: str, name: str, pla
 
 
 def _read_choice(*, fresh: bool) -> str:
-    """One key that means something; the end of the input leaves the rest. What was typed before anything was shown is
-    no judgement: `fresh` lets go of it."""
+    """Read a valid key; end of input leaves the rest pending. Keys typed before anything was shown do not count:
+    `fresh` discards them."""
     sys.stdout.flush()
     while True:
         key = _read_key(fresh=fresh)

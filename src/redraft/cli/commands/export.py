@@ -1,4 +1,4 @@
-"""`redraft export`: a document as a file of another kind, wherever the person wants it. No document changes."""
+"""`redraft export`: export a document to a file of another format. No document changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def export(call: Invocation) -> int:
 
     given = call.arguments
     with call.workspace() as workspace:
-        found = workspace.accepted(given.file)
+        found = workspace.accepted_document(given.file)
         page = workspace.export(found, proposals=given.proposals)
     out: str = given.out or f"{page.name}.{given.to}"
     _check_output(call, out)
@@ -32,35 +32,35 @@ def export(call: Invocation) -> int:
         call.screen.finish()
         sys.stdout.buffer.write(data)
         if found.proposals:
-            call.screen.remark(f"Wrote {_holding(found.proposals, marked=given.proposals)}.")
+            call.screen.remark(f"Wrote {_describe_proposals(found.proposals, marked=given.proposals)}.")
         return 0
     there = os.path.lexists(out)
     if there and not call.confirm(f"replace {out}", [out]):
-        raise Refused(f"{out} is already there and stays as it is.", code="already_exists", path=out)
+        raise Refused(f"{out} already exists and was not changed.", code="already_exists", path=out)
     write_output(out, data, replace=there)
     if call.screen.json:
         holds = "proposals" if given.proposals else "accepted"
         call.emit({"path": out, "to": given.to, "bytes": len(data), "holds": holds, "proposals": found.proposals})
     else:
-        holding = f": {_holding(found.proposals, marked=given.proposals)}" if found.proposals else ""
+        holding = f": {_describe_proposals(found.proposals, marked=given.proposals)}" if found.proposals else ""
         call.screen.line(f"Wrote {out} ({len(data):,} bytes){holding}.")
     return 0
 
 
-def _holding(proposals: int, *, marked: bool) -> str:
+def _describe_proposals(proposals: int, *, marked: bool) -> str:
     """What is in the file, where that could be in doubt."""
     if marked:
         return f"the document with {pluralize(proposals, 'proposal')} marked as such"
-    return f"what is accepted, without {pluralize(proposals, 'proposal')} (--proposals marks them)"
+    return f"the accepted text, without {pluralize(proposals, 'proposal')} (--proposals marks them)"
 
 
 def _check_output(call: Invocation, out: str) -> None:
     if out != STANDARD_OUTPUT:
         return
     if call.screen.json:
-        raise Refused("The standard output cannot hold the file and the answer in JSON; name a file with --out.")
+        raise Refused("The file and the JSON answer cannot both go to standard output; name a file with --out.")
     if call.arguments.to != "html" and call.screen.terminal:
-        raise Refused("A terminal cannot show such a file; name one with --out.")
+        raise Refused("This file cannot be printed to a terminal; name a file with --out.")
 
 
 def _convert(page: ExportedPage, to: Literal["docx", "pdf"]) -> bytes:
@@ -74,28 +74,26 @@ def _convert(page: ExportedPage, to: Literal["docx", "pdf"]) -> bytes:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the document, by its path in the folder")
+    parser.add_argument("--to", choices=("html", "docx", "pdf"), default="html", help="the format (default: html)")
     parser.add_argument(
-        "--to", choices=("html", "docx", "pdf"), default="html", help="what to make of it (default: html)"
+        "--out",
+        metavar="F",
+        help="where to write it; - for standard output (default: the document's name, in the current folder)",
     )
-    parser.add_argument(
-        "--out", metavar="F", help="where to write it; - for the standard output (default: its name, here)"
-    )
-    parser.add_argument(
-        "--proposals", action="store_true", help="with what agents propose, marked, not only what is accepted"
-    )
+    parser.add_argument("--proposals", action="store_true", help="include pending proposals, marked as such")
     add_yes(parser)
 
 
 COMMANDS = {
     "export": Command(
         "export",
-        "Write a document as an HTML page, a Word document or a PDF",
+        "Export a document as HTML, Word or PDF",
         export,
         configure,
         ("export notes.md", "export notes.md --to docx --out ~/notes.docx", "export notes.md --proposals"),
-        "Write a document as a file of another kind: what is accepted, unsaved typing included, and how many\n"
-        "proposals were left out is said; --proposals puts them in, marked. An HTML page has its style and its\n"
-        "pictures in it. Word needs pandoc; PDF needs pandoc and a program that sets pages: without them, print\n"
+        "Export a document to another format: the accepted text with unsaved typing. It says how many\n"
+        "proposals were left out; --proposals includes them, marked. An HTML page contains its own style and\n"
+        "pictures. Word needs pandoc; PDF needs pandoc and a PDF engine: without them, print\n"
         "from the app.",
     ),
 }

@@ -1,4 +1,4 @@
-"""`redraft trash`, `audit` and `gc`: what is kept, whether it is whole, and letting go of what is old."""
+"""`redraft trash`, `audit` and `gc`: deleted documents, the audit log, and dropping old history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def trash_list(call: Invocation) -> int:
             deleted = f"  {format_time(entry.deleted)}  turn {entry.turn} by {entry.author}  {entry.size} bytes"
             screen.line("  ", StyledText(entry.path, BOLD), StyledText(deleted, DIM))
         if trashed:
-            screen.line("Bring one back: ", StyledText(call.command_line("trash", "restore", trashed[0].path), CYAN))
+            screen.line("Restore one: ", StyledText(call.command_line("trash", "restore", trashed[0].path), CYAN))
         else:
             screen.line("The trash is empty.")
     return 0
@@ -42,7 +42,7 @@ def trash_restore(call: Invocation) -> int:
             call.emit({"turn": turn_shape(turn), "path": arguments.to or arguments.path})
             return 0
         call.screen.line(StyledText(f"Turn {turn.id}", BOLD), f"  {turn.title}")
-        call.screen.line("Take this back: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
+        call.screen.line("Undo with: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
     return 0
 
 
@@ -53,11 +53,11 @@ def audit_verify(call: Invocation) -> int:
         if screen.json:
             call.emit({"intact": verdict.intact, **asdict(verdict)})
         elif verdict.intact:
-            screen.line(StyledText("The audit log is whole", GREEN), f": {pluralize(verdict.entries, 'line')}.")
+            screen.line(StyledText("The audit log is intact", GREEN), f": {pluralize(verdict.entries, 'line')}.")
         else:
             broken = f"The audit log is broken at line {verdict.broken_at}"
             screen.line(StyledText(broken, RED), f": {verdict.reason}.")
-            screen.line("The lines before it can be trusted; what follows cannot.")
+            screen.line("Lines before it can be trusted; later ones cannot.")
     return 0 if verdict.intact else BROKEN
 
 
@@ -90,15 +90,15 @@ def gc(call: Invocation) -> int:
             return 0
         kept = f"{pluralize(settings.retention_days, 'day')} and {pluralize(settings.retention_turns, 'turn')}"
         call.screen.line(
-            f"Let go of the content of {pluralize(collected.turns, 'turn')} and of "
+            f"Dropped the content of {pluralize(collected.turns, 'turn')} and of "
             f"{pluralize(collected.snapshots, 'stored text')}. Kept: {kept}."
         )
     return 0
 
 
 def configure_restore(parser: ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="the path that the document had")
-    parser.add_argument("--to", metavar="P", help="bring it back under another path")
+    parser.add_argument("path", metavar="PATH", help="the path of the deleted document")
+    parser.add_argument("--to", metavar="P", help="restore it under another path")
     parser.add_argument("--turn", metavar="T", type=turn_number, help="the turn that deleted it (default: the last)")
 
 
@@ -109,36 +109,34 @@ def configure_audit_list(parser: ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "trash list": Command(
-        "trash list", "List deleted documents, the latest first", trash_list, examples=("trash list",)
-    ),
+    "trash list": Command("trash list", "List deleted documents, newest first", trash_list, examples=("trash list",)),
     "trash restore": Command(
         "trash restore",
-        "Bring a deleted document back",
+        "Restore a deleted document",
         trash_restore,
         configure_restore,
         ("trash restore notes/old.md", "trash restore notes/old.md --to notes/new.md", "trash restore a.md --turn 7"),
-        "Bring a deleted document back, the latest of that name unless a turn is named; never over another document.",
+        "Restore a deleted document: the last one with that path, unless you name a turn. Never overwrites anything.",
     ),
     "audit verify": Command(
         "audit verify",
-        "Check that the audit log is whole",
+        "Check that the audit log is intact",
         audit_verify,
         examples=("audit verify", "audit verify --json"),
-        about="Walk the chain of hashes. Exit status 1, and the line where it breaks, if one was changed or is gone.",
+        about="Verify the chain of hashes. Exit status 1, with the line number, if a line was changed or is missing.",
     ),
     "audit list": Command(
         "audit list",
-        "List the audit log's last lines",
+        "Show the last lines of the audit log",
         audit_list,
         configure_audit_list,
         ("audit list", "audit list --limit 1000 --json"),
     ),
     "gc": Command(
         "gc",
-        "Let go of history that is older than the settings keep",
+        "Drop history that is older than the settings keep",
         gc,
         examples=("gc",),
-        about="Old turns keep their line in the history and lose their content; pending proposals are never dropped.",
+        about="Old turns stay listed in the history but lose their content; pending proposals are never dropped.",
     ),
 }

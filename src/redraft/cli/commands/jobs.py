@@ -1,4 +1,4 @@
-"""`redraft jobs`: what the agent did and does, and an answer to what it asks."""
+"""`redraft jobs`: list the agent's jobs, and answer their questions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _list_jobs(call: Invocation, agent: Agent) -> int:
         )
     if any(job["interrupted"] for job in found):
         call.screen.line(
-            "The program of an interrupted job is gone; go on with ",
+            "The program of an interrupted job has ended; resume it with ",
             StyledText(call.command_line("jobs", "--resume"), CYAN),
         )
     if not found:
@@ -101,22 +101,22 @@ def _print_job(call: Invocation, job: Job, events: list[dict[str, Any]]) -> None
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("job", metavar="JOB", nargs="?", help="show this job, with its events")
     parser.add_argument("--limit", metavar="N", type=positive_number, default=20, help="how many to list (default: 20)")
-    parser.add_argument("--answer", metavar="TEXT", help="answer the question that the job waits for")
-    parser.add_argument("--yes", action="store_true", help="agree to what the job wants to do")
-    parser.add_argument("--no", action="store_true", help="do not agree, which ends the job")
-    parser.add_argument("--cancel", action="store_true", help="stop the job; nothing of it stays")
+    parser.add_argument("--answer", metavar="TEXT", help="answer the job's question")
+    parser.add_argument("--yes", action="store_true", help="allow what the job wants to do")
+    parser.add_argument("--no", action="store_true", help="refuse it, which ends the job")
+    parser.add_argument("--cancel", action="store_true", help="stop the job and discard its changes")
     parser.add_argument("--save", metavar="NAME", help="save what the job did as a macro")
-    parser.add_argument("--resume", action="store_true", help="go on with jobs that were stopped with their program")
+    parser.add_argument("--resume", action="store_true", help="resume jobs that were interrupted")
 
 
 COMMANDS = {
     "jobs": Command(
         "jobs",
-        "List the agent's jobs, or look after one",
+        "List the agent's jobs, or manage one",
         jobs,
         configure,
         ("jobs", "jobs job_0f3c --answer 'The short form'", "jobs job_0f3c --yes", "jobs --resume"),
-        "The jobs of the agent in this folder, the newest first; with a job's id, what happened in it. A job that\n"
-        "waits for an answer or a consent goes on when it has it, whichever program started it.",
+        "The agent's jobs in this folder, newest first; with a job's id, what happened in it. A job that waits for\n"
+        "an answer or for consent continues once it has it, whichever program started it.",
     )
 }

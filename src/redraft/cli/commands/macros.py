@@ -1,4 +1,4 @@
-"""`redraft macros` and `rules`: what you keep for the agent in a folder, to look at and to forget."""
+"""`redraft macros` and `rules`: list and delete saved macros and permission rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def macros(call: Invocation) -> int:
     with call.workspace() as workspace:
         kept = Macros(workspace.state)
         if call.arguments.forget and name is None:
-            raise Refused("Say which: redraft macros NAME --forget.")
+            raise Refused("Name the macro: redraft macros NAME --forget.")
         if call.arguments.forget:
             kept.remove(name)
         elif name is not None:
@@ -38,7 +38,7 @@ def _print_macros(call: Invocation, shown: list[dict[str, Any]]) -> None:
         call.screen.line(
             StyledText(f"{macro['name']:<20}", BOLD),
             StyledText(", ".join(each["tool"] for each in macro["calls"]), DIM),
-            "" if macro["saved"] else StyledText("  (from the start)", DIM),
+            "" if macro["saved"] else StyledText("  (built in)", DIM),
         )
         call.screen.line("  ", StyledText(f"{call.command_line('ask', '--macro', macro['name'])}{values}", CYAN))
 
@@ -48,7 +48,7 @@ def rules(call: Invocation) -> int:
 
     arguments = call.arguments
     if arguments.forget != (arguments.path is not None):
-        raise Refused("Forget a rule by its tool or action and path: redraft rules TOOL PATH --forget.")
+        raise Refused("Name the rule by its tool or action and its path: redraft rules TOOL PATH --forget.")
     with call.workspace() as workspace:
         kept = PermissionRules(workspace.state)
         if arguments.forget:
@@ -60,38 +60,38 @@ def rules(call: Invocation) -> int:
         for rule in found:
             call.screen.line(StyledText(f"{rule['verdict']:<6}", BOLD), f"{rule['tool']:<20}", rule["path"])
         if not found:
-            call.screen.line("Nothing is remembered: the agent asks as its mode says.")
+            call.screen.line("There are no rules: the agent asks as its mode requires.")
     return 0
 
 
 def configure_macros(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="show this macro alone")
-    parser.add_argument("--forget", action="store_true", help="forget the macro of that name, which you saved")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="show only this macro")
+    parser.add_argument("--forget", action="store_true", help="delete this macro, which you saved")
 
 
 def configure_rules(parser: ArgumentParser) -> None:
     parser.add_argument("tool", metavar="TOOL", nargs="?", help="only the rules for this tool or action")
     parser.add_argument("path", metavar="PATH", nargs="?", help="with --forget: the pattern of the rule")
-    parser.add_argument("--forget", action="store_true", help="forget the rule for this tool or action and path")
+    parser.add_argument("--forget", action="store_true", help="delete the rule for this tool or action and path")
 
 
 COMMANDS = {
     "macros": Command(
         "macros",
-        "List your saved sequences of calls, or forget one",
+        "List macros, or delete one",
         macros,
         configure_macros,
         ("macros", "macros daily-note", "macros 'tidy up' --forget"),
-        "The macros of this folder, with the command that runs each. `redraft jobs JOB --save NAME` makes one of what\n"
-        "a job did. Some are there from the start.",
+        "The macros of this folder, each with the command that runs it. `redraft jobs JOB --save NAME` saves what\n"
+        "a job did as a macro. Some are built in.",
     ),
     "rules": Command(
         "rules",
-        "List what the agent may do without asking, or forget a rule",
+        "List the agent's permission rules, or delete one",
         rules,
         configure_rules,
         ("rules", "rules destroy 'drafts/*' --forget"),
-        "What you told the agent once and for all in this folder: allow, ask or deny, by tool or action and path. The\n"
-        "first rule that fits is the one that holds. No rule widens a mode.",
+        "Your permanent answers to the agent in this folder: allow, ask or deny, by tool or action and path. The\n"
+        "first rule that matches applies. No rule allows more than the mode does.",
     ),
 }

@@ -1,4 +1,4 @@
-"""`redraft mcp`: the toolset for agents outside, over the Model Context Protocol."""
+"""`redraft mcp`: serve the tools to external agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_mcp(call: Invocation) -> int:
     arguments = call.arguments
     call.arguments.folder = arguments.where or arguments.folder
     if not arguments.http and (arguments.port or arguments.token_file):
-        raise Refused("--port and --token-file belong to --http.")
+        raise Refused("--port and --token-file need --http.")
     with ExitStack() as stack:
         if arguments.http:
             _serve_http(call, _open_endpoint(call, stack, arguments.mode or ALONE))
@@ -44,7 +44,7 @@ def _open_endpoint(call: Invocation, stack: ExitStack, mode: str | None) -> Endp
 
 
 def _serve_stdio(call: Invocation, stack: ExitStack) -> bool:
-    """Serve the standard streams, through the folder's server where one runs."""
+    """Serve on stdin and stdout, through the folder's server if one is running."""
     from redraft.runtime import state_of
     from redraft.server.discovery import find_server
 
@@ -78,7 +78,7 @@ def _serve_http(call: Invocation, endpoint: Endpoint) -> None:
 
         def ready() -> None:
             remark = call.screen.remark
-            remark(f"Serving {call.folder} over MCP until Ctrl-C. For a client's settings:")
+            remark(f"Serving {call.folder} over MCP until Ctrl-C. Client settings:")
             remark(f"  url:     {listener.url}")
             remark(f"  header:  Authorization: Bearer {told}" if told == token else f"  token:   {told}")
 
@@ -88,33 +88,35 @@ def _serve_http(call: Invocation, endpoint: Endpoint) -> None:
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("where", metavar="FOLDER", nargs="?", help="the folder to serve (default: --folder)")
     parser.add_argument(
-        "--profile", choices=PROFILES, default="default", help="which tools are offered (default: default)"
+        "--profile", choices=PROFILES, default="default", help="the set of tools to offer (default: default)"
     )
     parser.add_argument(
-        "--mode", choices=MODES, help="when the disk is written (default: apply; with the folder's server, as it says)"
+        "--mode",
+        choices=MODES,
+        help="when changes reach the disk (default: apply, or what the folder's running server uses)",
     )
     parser.add_argument(
-        "--answers", choices=FORMS, help="how answers are written (default: as the client is known to read them)"
+        "--answers", choices=FORMS, help="the format of answers (default: what the client is known to read)"
     )
     parser.add_argument(
-        "--http", action="store_true", help="serve on this machine over HTTP, to clients with the token"
+        "--http", action="store_true", help="serve over HTTP on this machine, to clients with the token"
     )
     parser.add_argument("--port", metavar="N", type=int, default=0, help="the port for --http (default: a free one)")
     parser.add_argument(
-        "--token-file", metavar="FILE", help="keep the token for --http in this file; made if it is not there"
+        "--token-file", metavar="FILE", help="keep the token for --http in this file, created if missing"
     )
 
 
 COMMANDS = {
     "mcp": Command(
         "mcp",
-        "Serve the tools to an agent over MCP, on the standard streams or over HTTP",
+        "Serve the tools to an agent over MCP, on stdio or HTTP",
         run_mcp,
         configure,
         ("mcp notes", "mcp notes --profile workspace", "mcp notes --mode propose", "mcp notes --http --port 7700"),
-        "Let an agent program (Claude Code, Codex and the like) work in a folder. It is started by that program,\n"
-        "speaks the Model Context Protocol on its standard streams, and ends with them. In the mode `apply` each\n"
+        "Let an agent such as Claude Code or Codex work in a folder. The agent starts this command, which\n"
+        "speaks the Model Context Protocol on stdin and stdout and ends when they close. In the mode `apply` each\n"
         "change is written at once, as a turn that can be undone; in `propose` it waits for `redraft accept`.\n"
-        "With `--http` it is a server on this machine for any number of clients, each of which shows the token.",
+        "With `--http` it is a local server for any number of clients that have the token.",
     )
 }

@@ -29,7 +29,7 @@ def merge_files(call: Invocation) -> int:
 
 
 def _match_newlines(ours: str, text: str) -> str:
-    """A text that only one kind of newline ends, with ours: else every line would differ, and every edit conflict."""
+    """Convert a text with uniform newlines to ours; otherwise every line would differ and every edit conflict."""
     uniform = ("lf", "crlf", "cr")
     return adopt_newlines(text, ours) if newline_style(ours) in uniform and newline_style(text) in uniform else text
 
@@ -40,19 +40,19 @@ def _labels(names: tuple[str, str, str]) -> tuple[str, str, str]:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", help="what both sides started from")
-    parser.add_argument("ours", metavar="OURS", help="one side; newlines and byte order mark stay as they are here")
+    parser.add_argument("base", metavar="BASE", help="the common ancestor")
+    parser.add_argument("ours", metavar="OURS", help="one side; its newlines and byte order mark are kept")
     parser.add_argument("theirs", metavar="THEIRS", help="the other side")
 
 
 COMMANDS = {
     "merge": Command(
         "merge",
-        "Merge three files, by lines and by words",
+        "Merge three files by lines and words",
         merge_files,
         configure,
         ("merge base.md mine.md theirs.md > merged.md", "merge old.md <(git show HEAD:notes.md) notes.md --json"),
-        "Print the merged text. Exit status 0: clean; 1: both changed the same words, marked as git's diff3 style\n"
-        "does; 2: a file could not be read as UTF-8 text, and nothing is printed. Needs no folder.",
+        "Print the merged text. Exit status 0: clean; 1: conflicts, marked in git's diff3\n"
+        "style; 2: a file is not readable UTF-8 text, and nothing is printed. Needs no folder.",
     )
 }

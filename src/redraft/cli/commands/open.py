@@ -58,24 +58,24 @@ def _print_address(call: Invocation, running: RunningServer, path: str, place: L
         call.screen.finish()
         return
     remark = call.screen.remark
-    remark(f"Serving {call.folder} at {running.url} until Ctrl+C. In the browser, once:")
+    remark(f"Serving {call.folder} at {running.url} until Ctrl+C. Open this link, which works once:")
     remark(f"  {running.url}{path}")
     if place.for_team:
-        remark("Others come in there with the token that `redraft users add` showed them.")
+        remark("Others sign in there with the token that `redraft users add` printed.")
 
 
 def _join_running(call: Invocation, workspace: Workspace, *, browser: bool) -> int:
-    """The folder is served already: let the browser in there."""
+    """The folder is already being served: sign the browser in there."""
     from redraft.server.discovery import find_server
 
     running = find_server(workspace.state)
     if running is None:
-        raise Busy("The server of this folder has just ended; try again.")
+        raise Busy("The server of this folder has just stopped; try again.")
     path = running.ask("POST", "/api/visit")["path"]
     if call.screen.json:
         call.screen.emit({"url": running.url, "enter": running.url + path, "port": running.port, "pid": running.pid})
     else:
-        call.screen.remark(f"{call.folder} is served already, at {running.url}. In the browser, once:")
+        call.screen.remark(f"{call.folder} is already being served at {running.url}. Open this link, which works once:")
         call.screen.remark(f"  {running.url}{path}")
     if browser:
         _open_browser(call, running.url + path)
@@ -86,13 +86,13 @@ def _open_browser(call: Invocation, url: str) -> None:
     import webbrowser
 
     if not webbrowser.open(url):
-        call.screen.remark("No browser could be opened: open the address above yourself.")
+        call.screen.remark("Could not open a browser: open the address above yourself.")
 
 
 def _report_unsaved(call: Invocation, workspace: Workspace) -> None:
     unsaved = [draft.key for draft in workspace.drafts() if draft.dirty]
     if unsaved and not call.screen.json:
-        call.screen.remark(f"Stopped. {pluralize(len(unsaved), 'document')} not saved, and kept as typed:")
+        call.screen.remark(f"Stopped. {pluralize(len(unsaved), 'document')} with unsaved typing, which is kept:")
         for path in unsaved:
             call.screen.remark(f"  {path}")
 
@@ -107,16 +107,16 @@ def port_number(text: str) -> int:
 
 def configure_open(parser: ArgumentParser) -> None:
     parser.add_argument("where", metavar="FOLDER", nargs="?", help="the folder to open (default: --folder)")
-    parser.add_argument("--port", metavar="N", type=port_number, default=0, help="the port (default: one that is free)")
-    parser.add_argument("--no-browser", action="store_true", help="only say where, and open no browser")
+    parser.add_argument("--port", metavar="N", type=port_number, default=0, help="the port (default: a free one)")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, do not open a browser")
 
 
 def configure_serve(parser: ArgumentParser) -> None:
     configure_open(parser)
     parser.add_argument(
-        "--host", metavar="H", default=LOOPBACK, help="the address to listen at; others than this machine need users"
+        "--host", metavar="H", default=LOOPBACK, help="the address to listen on; access from other machines needs users"
     )
-    parser.add_argument("--public", metavar="URL", help="where others reach it, such as https://redraft.example.org")
+    parser.add_argument("--public", metavar="URL", help="its public address, such as https://redraft.example.org")
 
 
 COMMANDS = {
@@ -126,17 +126,17 @@ COMMANDS = {
         open_folder,
         configure_open,
         ("open", "open notes", "open notes --no-browser"),
-        "Serve a folder to your browser, on this machine alone, until Ctrl+C. The browser is let in by an address\n"
-        "that works once. A folder that is open already is shown once more. Ending it saves nothing and loses\n"
-        "nothing: what you typed is kept, and so are the agent's jobs.",
+        "Serve a folder to your browser, on this machine only, until Ctrl+C. The browser signs in with a link\n"
+        "that works once. If the folder is already being served, this opens it again. Stopping saves nothing and\n"
+        "loses nothing: your unsaved typing and the agent's jobs are kept.",
     ),
     "serve": Command(
         "serve",
-        "Serve a folder over HTTP, to this machine or to a team",
+        "Serve a folder over HTTP, to this machine or a team",
         serve_folder,
         configure_serve,
         ("serve notes --port 7700", "serve notes --host 0.0.0.0 --port 7700 --public https://redraft.example.org"),
-        "As `redraft open`, without opening a browser. For a team, name the address to listen at, let people in with\n"
-        "`redraft users add`, and put a server with TLS in front; docs/server.md shows how.",
+        "Like `redraft open`, without opening a browser. For a team, give the address to listen on, add people with\n"
+        "`redraft users add`, and put a TLS proxy in front; see docs/server.md.",
     ),
 }

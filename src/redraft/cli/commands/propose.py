@@ -46,7 +46,7 @@ def propose(call: Invocation) -> int:
 
 
 def person_limits(limits: Limits) -> Limits:
-    """The limits without those that keep an agent from doing too much unseen: a person has this patch in hand."""
+    """The limits without those that keep an agent from doing too much unseen: a person has seen this patch."""
     return replace(limits, actions=sys.maxsize, files=sys.maxsize, bytes=sys.maxsize)
 
 
@@ -54,7 +54,7 @@ def _read_patch(name: str) -> str:
     from redraft.runtime import read_input
 
     if name == "-" and sys.stdin.isatty():
-        raise Refused("Name a file that holds a unified diff, or send one to the standard input.")
+        raise Refused("Name a file with a unified diff, or pipe one to standard input.")
     return read_input(name).text
 
 
@@ -88,7 +88,7 @@ def _apply(document: Document | None, patch: FilePatch) -> str:
         text = str(document.text)
         return apply_patch(BOM + text, patch).removeprefix(BOM) if marked else apply_patch(text, patch)
     except Refused as error:
-        message = f"The patch does not fit {patch.path}: {error.message}. Nothing was staged."
+        message = f"The patch does not apply to {patch.path}: {error.message}. Nothing was staged."
         raise Refused(message, code=error.code, **{**error.details, "path": patch.path}) from error
 
 
@@ -113,28 +113,35 @@ def _report(call: Invocation, workspace: Workspace, outcome: Outcome) -> None:
     for change in document_changes(workspace, turn):
         print_change(screen, change)
     for path in outcome.conflicts:
-        screen.line(StyledText("conflict ", RED), f"{path}: both changed the same words; they are marked in the text")
+        screen.line(
+            StyledText("conflict ", RED),
+            f"{path}: both sides changed the same words; the conflict is marked in the text",
+        )
     if outcome.applied:
-        screen.line("Take it back: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
+        screen.line("Undo with: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
     else:
-        screen.line("Look at it: ", StyledText(call.command_line("diff"), CYAN))
-        screen.line("Take it: ", StyledText(call.command_line("accept", "--turn", str(turn.id)), CYAN))
+        screen.line("Show it: ", StyledText(call.command_line("diff"), CYAN))
+        screen.line("Accept it: ", StyledText(call.command_line("accept", "--turn", str(turn.id)), CYAN))
 
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "patch", metavar="PATCH", nargs="?", default="-", help="a file with a unified diff; - or none: standard input"
+        "patch",
+        metavar="PATCH",
+        nargs="?",
+        default="-",
+        help="a file with a unified diff (default, or with -: standard input)",
     )
-    parser.add_argument("--title", metavar="T", help="what the turn is called in the history")
+    parser.add_argument("--title", metavar="T", help="the turn's title in the history")
     parser.add_argument("--author", metavar="NAME", default="agent", help="who made it (default: agent)")
-    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
+    parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
     add_yes(parser)
 
 
 COMMANDS = {
     "propose": Command(
         "propose",
-        "Bring in an agent's work: a patch becomes a turn",
+        "Apply an agent's patch as a turn",
         propose,
         configure,
         (
@@ -142,8 +149,8 @@ COMMANDS = {
             "propose examples/first-turn.patch --folder examples/notes",
             "propose - --title 'Tidy the notes' --author scribe < changes.patch",
         ),
-        "Apply a unified diff as one turn of an agent: edits, new, deleted and renamed documents. One part that does\n"
-        "not fit, and nothing of it is staged. In the mode propose it waits for your decision, in apply it is written\n"
-        "at once (deletions and large turns ask first), in merge it is merged with what was typed meanwhile.",
+        "Apply a unified diff as one turn of an agent: edited, new, deleted and renamed documents. If any part does\n"
+        "not apply, nothing is staged. In the mode propose it waits for your decision; in apply it is written\n"
+        "at once (deletions and large turns ask first); in merge it is merged with what was typed in the meantime.",
     )
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from redraft.formats.rich.parser import ParsedDocument
     from redraft.formats.rich.schema import Node
 
-FILE = "markdown, or a ProseMirror document as JSON; - for the standard input"
+FILE = "markdown, or a ProseMirror document as JSON; - for standard input"
 
 
 def positions(call: Invocation) -> int:
@@ -58,7 +58,7 @@ def _read_document(name: str) -> tuple[Node, ParsedDocument | None]:
         value: Any = json.loads(content)
     except (ValueError, RecursionError) as error:
         if name.endswith(".json"):
-            raise Refused(f"{name} is no JSON: {error}.", path=name) from error
+            raise Refused(f"{name} is not JSON: {error}.", path=name) from error
         parsed = parse(content)
         return parsed.doc, parsed
     return check_document(value), None
@@ -70,15 +70,15 @@ def configure_positions(parser: ArgumentParser) -> None:
 
 def configure_replace(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=FILE)
-    parser.add_argument("--from", dest="start", metavar="A", type=int, required=True, help="where the passage begins")
-    parser.add_argument("--to", metavar="B", type=int, required=True, help="where it ends; the character there stays")
-    parser.add_argument("--text", metavar="T", required=True, help="what comes in its place; empty to delete")
-    parser.add_argument("--expected", metavar="E", help="what has to stand there, or nothing is replaced")
+    parser.add_argument("--from", dest="start", metavar="A", type=int, required=True, help="start of the passage")
+    parser.add_argument("--to", metavar="B", type=int, required=True, help="end of the passage, exclusive")
+    parser.add_argument("--text", metavar="T", required=True, help="the replacement; empty to delete")
+    parser.add_argument("--expected", metavar="E", help="the text expected there; if it differs, nothing is replaced")
     parser.add_argument(
         "--format",
         choices=("auto", "plain", "markdown", "html"),
         default="auto",
-        help="what the text is (default: auto)",
+        help="the format of the text (default: auto)",
     )
 
 
@@ -99,6 +99,6 @@ COMMANDS = {
         configure_replace,
         ("rich replace notes.md --from 0 --to 5 --text Hi", "rich replace doc.json --from 6 --to 6 --text 'new '"),
         "Print the plain text after the replacement; with --json also the document, and its markdown where the file\n"
-        "is markdown. Offsets count code points of the plain text. The file stays as it is.",
+        "is markdown. Offsets count code points of the plain text. The file is not changed.",
     ),
 }

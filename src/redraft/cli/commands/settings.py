@@ -1,4 +1,4 @@
-"""`redraft settings`: what holds in the folder, and changing the person's own."""
+"""`redraft settings`: show the settings in effect, and change the person's own."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def show_or_set(call: Invocation) -> int:
         return 0
     for name, value in found.items():
         yours = _value(own, name)
-        narrowed = "" if yours == value else f"  (yours is {yours}; the folder's settings are narrower)"
+        narrowed = "" if yours == value else f"  (yours is {yours}; the folder's settings are stricter)"
         call.screen.line("  ", StyledText(f"{name:<30}", BOLD), str(value), StyledText(narrowed, DIM))
     for notice in notices:
         call.screen.line(notice)
-    call.screen.line(StyledText(f"Yours are in {user_settings_path()}; docs/settings.md tells of them all.", DIM))
+    call.screen.line(StyledText(f"Yours are in {user_settings_path()}; docs/settings.md describes them all.", DIM))
     return 0
 
 
@@ -40,11 +40,11 @@ def _parse_change(change: str) -> tuple[str, str | int | bool]:
 
     name, sign, value = change.partition("=")
     if not sign:
-        raise Refused(f"{change!a} sets nothing: write NAME=VALUE, such as mode=propose.")
+        raise Refused(f"{change!a} is not a setting: write NAME=VALUE, such as mode=propose.")
     if name.partition(".")[0] in TABLES and name not in WRITABLE and not name.startswith("agent."):
-        raise Refused(f"{name} cannot be set here: write it into {user_settings_path()}; docs/settings.md tells how.")
+        raise Refused(f"{name} cannot be set here: write it to {user_settings_path()}; see docs/settings.md.")
     if name not in WRITABLE:
-        raise Refused(f"There is no setting {name!a}; `redraft settings` lists those that can be set.")
+        raise Refused(f"There is no setting {name!a}; `redraft settings` lists the ones you can set.")
     return name, parse_value(value, _value(Settings(), name))
 
 
@@ -54,17 +54,17 @@ def _value(settings: Settings, name: str) -> Any:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("changes", metavar="NAME=VALUE", nargs="*", help="set this in your own settings")
+    parser.add_argument("changes", metavar="NAME=VALUE", nargs="*", help="change this in your own settings")
 
 
 COMMANDS = {
     "settings": Command(
         "settings",
-        "Show the settings that hold in the folder, or change your own",
+        "Show the settings in effect in the folder, or change your own",
         show_or_set,
         configure,
         ("settings", "settings mode=apply", "settings review=turn agent.cents=50"),
-        "Show what holds in the folder. With NAME=VALUE, first write that into your own settings file, whose comments\n"
-        "and other lines stay as they are. A folder's own settings are never changed, and may narrow yours.",
+        "Show the settings in effect. With NAME=VALUE, first write that to your own settings file, whose comments\n"
+        "and other lines stay as they are. A folder's own settings are never changed, and may be stricter than yours.",
     )
 }

@@ -1,4 +1,4 @@
-"""`redraft settle`: one hunk in which two wrote over the same words, decided for one of them or for both."""
+"""`redraft settle`: resolve a conflict for one side or for both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def settle(call: Invocation) -> int:
     with call.workspace() as workspace:
         wish = HunkSelection(tuple(arguments.names), tuple(arguments.path), turn=None, everything=False)
         if wish.is_empty:
-            raise Refused("Nothing is named: give the HUNK, or the PATH of its document.")
+            raise Refused("Name the HUNK, or the PATH of its document.")
         path, hunk = _find_hunk(workspace, separate_paths(workspace, wish))
         report_decision(call, _settle(workspace, path, hunk, side), "Settled")
     return 0
@@ -39,10 +39,10 @@ def _find_hunk(workspace: Workspace, wish: HunkSelection) -> tuple[str, ReviewHu
     else:
         named = [(path, name) for path in choice for name in _conflicting_ids(workspace, path)]
     if not named:
-        raise Refused(f"There is no conflict to settle in {', '.join(choice)}.")
+        raise Refused(f"There is no conflict to resolve in {', '.join(choice)}.")
     if len(named) != 1:
         found = ", ".join(f"{name} in {path}" for path, name in named)
-        raise Refused(f"One hunk is settled at a time: name it. To be settled: {found}.")
+        raise Refused(f"Resolve one conflict at a time: name its hunk. Conflicts: {found}.")
     ((path, name),) = named
     return path, _require_conflict(workspace, path, name)
 
@@ -56,7 +56,7 @@ def _require_conflict(workspace: Workspace, path: str, name: str) -> ReviewHunk:
     draft = workspace.draft(path)
     found = next((hunk for hunk in draft.review.hunks if hunk.id == name), None) if draft else None
     if found is None or not (found.conflict or found.author == "mixed"):
-        raise Refused(f"In {name} of {path} nobody wrote over another's words: accept it or reject it.", hunk_id=name)
+        raise Refused(f"In {name} of {path} there is no conflict: accept it or reject it.", hunk_id=name)
     return found
 
 
@@ -92,11 +92,11 @@ def configure(parser: ArgumentParser) -> None:
         "names",
         metavar="HUNK/PATH",
         nargs="*",
-        help="the hunk's id or enough of its beginning; or its document, if it is the only one to be settled there",
+        help="the hunk id or a unique prefix of it; or its document, if that has only one conflict",
     )
     sides = parser.add_mutually_exclusive_group(required=True)
-    sides.add_argument("--mine", action="store_true", help="keep your words and refuse the other's")
-    sides.add_argument("--theirs", action="store_true", help="take the other's words instead of yours")
+    sides.add_argument("--mine", action="store_true", help="keep your words and reject theirs")
+    sides.add_argument("--theirs", action="store_true", help="use their words instead of yours")
     sides.add_argument("--both", action="store_true", help="keep both, yours first")
     add_paths(parser, "the hunk of this document")
 
@@ -104,11 +104,11 @@ def configure(parser: ArgumentParser) -> None:
 COMMANDS = {
     "settle": Command(
         "settle",
-        "Settle a conflict: your words, the other's, or both",
+        "Resolve a conflict: keep your words, theirs, or both",
         settle,
         configure,
         ("settle h_1a2b3c --mine", "settle h_1a2b3c --theirs", "settle chapter-1.md --both"),
-        "Decide a hunk in which you and an agent, or somebody outside, wrote over the same words. With --theirs and\n"
+        "Resolve a hunk in which you and an agent or another program changed the same words. With --theirs and\n"
         "--both the result is written; with --mine your words stay as they are. It can be undone.",
     )
 }

@@ -1,4 +1,4 @@
-"""`redraft split`: a hunk that is too large to be judged at once, cut in two."""
+"""`redraft split`: split a hunk that is too large to decide at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _find_hunk(workspace: Workspace, name: str, paths: tuple[str, ...]) -> tuple
     for hunk in draft.review.hunks if draft else ():
         if hunk.id in (ids or ()):
             return path, hunk
-    raise Refused(f"{path} is taken or refused whole.", path=path)
+    raise Refused(f"{path} can only be accepted or rejected as a whole.", path=path)
 
 
 def _offset_after_line(text: str, line: int, name: str) -> int:
@@ -45,15 +45,15 @@ def _offset_after_line(text: str, line: int, name: str) -> int:
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("hunk", metavar="HUNK", help="the hunk's id or enough of its beginning")
+    parser.add_argument("hunk", metavar="HUNK", help="the hunk id or a unique prefix of it")
     parser.add_argument(
-        "--after", metavar="N", type=positive_number, required=True, help="cut after so many of the lines it puts in"
+        "--after", metavar="N", type=positive_number, required=True, help="split after this many of its added lines"
     )
     parser.add_argument(
         "--old-after",
         metavar="N",
         type=positive_number,
-        help="and after so many of the lines it takes out (default: the first half takes out all of them)",
+        help="and after this many of its removed lines (default: the first half gets all of them)",
     )
     add_paths(parser, "the hunk of this document")
 
@@ -61,10 +61,10 @@ def configure(parser: ArgumentParser) -> None:
 COMMANDS = {
     "split": Command(
         "split",
-        "Split a hunk in two, to judge each by itself",
+        "Split a hunk in two, to decide each part separately",
         split,
         configure,
         ("split h_1a2b3c --after 12", "split h_1a2b3c --after 12 --old-after 4"),
-        "For a hunk that is too large to be judged at once. No text changes, and it can be undone.",
+        "For a hunk that is too large to decide at once. No text changes, and it can be undone.",
     )
 }

@@ -1,4 +1,4 @@
-"""`redraft status`: where the folder stands, and what to do next."""
+"""`redraft status`: the state of the folder, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation, pluralize
-from redraft.cli.commands.accept import settle_steps
+from redraft.cli.commands.accept import can_be_accepted, settle_steps
 from redraft.cli.display import print_draft, print_turn
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, StyledText
 from redraft.workspace.shapes import draft_shape, turn_shape
@@ -59,7 +59,7 @@ def _print_status(call: Invocation, workspace: Workspace, drafts: Sequence[Draft
         call.shown_notices.append(notice)
     for title, some in (
         ("Waiting for your decision", [draft for draft in drafts if draft.pending]),
-        ("Typed and not saved yet", [draft for draft in drafts if not draft.pending]),
+        ("Unsaved typing", [draft for draft in drafts if not draft.pending]),
     ):
         if some:
             screen.line()
@@ -80,7 +80,7 @@ def _describe_mode(workspace: Workspace) -> str:
         "apply": "agents write at once, you can undo",
         "merge": "agents write at once, merged with what you typed",
     }[settings.mode]
-    whole = ", a turn is decided as a whole" if settings.review == "turn" else ""
+    whole = ", each turn is decided as a whole" if settings.review == "turn" else ""
     return f"mode {settings.mode}: {mode}{whole}"
 
 
@@ -101,32 +101,32 @@ def _next_steps(call: Invocation, workspace: Workspace, drafts: Sequence[Draft])
     settle = settle_steps(call, drafts)
     if any(draft.pending for draft in drafts):
         return [
-            ("See what is proposed", call.command_line("diff")),
+            ("Show the proposals", call.command_line("diff")),
             *settle,
-            ("Take all of it", call.command_line("accept", "--all")),
-            ("Refuse all of it", call.command_line("reject", "--all")),
+            *([("Accept all", call.command_line("accept", "--all"))] if can_be_accepted(drafts) else []),
+            ("Reject all", call.command_line("reject", "--all")),
         ]
     if settle:
         return settle
     if drafts:
-        return [("Save what you typed", call.command_line("accept", "--path", drafts[0].key))]
+        return [("Save your typing", call.command_line("accept", "--path", drafts[0].key))]
     if workspace.last_to_redo() is not None:
-        return [("Nothing waits for you. Do again what was undone", call.command_line("redo"))]
+        return [("Nothing is pending. Redo what was undone", call.command_line("redo"))]
     if workspace.last_to_undo() is not None:
-        return [("Nothing waits for you. Take the last turn back", call.command_line("undo"))]
+        return [("Nothing is pending. Undo the last turn", call.command_line("undo"))]
     if workspace.turns(limit=1):
-        return [("Nothing waits for you. See what happened", call.command_line("turns"))]
+        return [("Nothing is pending. Show the history", call.command_line("turns"))]
     first = os.path.normpath(os.path.join(call.folder, os.pardir, FIRST_TURN))
     patch = first if os.path.isfile(first) else "CHANGES.patch"
-    return [("Nothing has happened here yet. Bring in an agent's work", call.command_line("propose", patch))]
+    return [("There is no history yet. Apply an agent's patch", call.command_line("propose", patch))]
 
 
 COMMANDS = {
     "status": Command(
         "status",
-        "Show where the folder stands, and what to do next",
+        "Show the state of the folder, and what to do next",
         status,
         examples=("status", "status --folder examples/notes", "status --json"),
-        about="Show pending reviews, unsaved typing, what was lost or recovered, the trash and the last turns.",
+        about="Show pending reviews, unsaved typing, anything lost or recovered, the trash and the last turns.",
     )
 }

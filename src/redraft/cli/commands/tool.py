@@ -86,7 +86,7 @@ def _parse_arguments(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise Refused("The arguments are nested too deeply.", field="arguments") from error
     if not isinstance(found, dict):
-        raise Refused("The arguments are a JSON object.", field="arguments")
+        raise Refused("The arguments must be a JSON object.", field="arguments")
     return cast("dict[str, Any]", found)
 
 
@@ -112,20 +112,26 @@ def _list_tools(call: Invocation, tools: Registry) -> None:
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("tool", metavar="NAME", nargs="?", help="the tool to call")
     parser.add_argument(
-        "arguments", metavar="ARGUMENTS", nargs="?", default="{}", help="its arguments, a JSON object; - reads them in"
+        "arguments",
+        metavar="ARGUMENTS",
+        nargs="?",
+        default="{}",
+        help="its arguments as a JSON object; - reads standard input",
     )
-    parser.add_argument("--list", action="store_true", help="show the tools instead; with --json, all about them")
-    parser.add_argument("--profile", choices=PROFILES, default="all", help="only the tools of this set (default: all)")
-    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
-    parser.add_argument("--author", metavar="NAME", default="agent", help="who calls (default: agent)")
-    parser.add_argument("--tab", metavar="ID", help="the active tab, for tools that are given neither tab nor path")
+    parser.add_argument("--list", action="store_true", help="list the tools instead; with --json, in full")
+    parser.add_argument(
+        "--profile", choices=PROFILES, default="all", help="only the tools of this profile (default: all)"
+    )
+    parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
+    parser.add_argument("--author", metavar="NAME", default="agent", help="the caller's name (default: agent)")
+    parser.add_argument("--tab", metavar="ID", help="the active tab, for calls that name neither tab nor path")
     add_yes(parser)
 
 
 COMMANDS = {
     "tool": Command(
         "tool",
-        "Call one of the tools that agents have",
+        "Call a tool, as an agent would",
         run_tool,
         configure,
         (
@@ -133,7 +139,7 @@ COMMANDS = {
             """tool read_document --json '{"path": "story.md"}'""",
             """tool edit_text --json '{"path": "story.md", "old_text": "dark", "new_text": "black"}' --mode apply""",
         ),
-        "Call a tool as an agent would, with its arguments as JSON. The answer is JSON on the standard output; if the\n"
-        "call fails, the error is, and the exit status is 1. What a call changes is a turn like any other.",
+        "Call a tool as an agent would, with its arguments as JSON. The answer is JSON on standard output; if the\n"
+        "call fails, the error is printed there and the exit status is 1. What a call changes is an ordinary turn.",
     )
 }

@@ -1,4 +1,4 @@
-"""`redraft turns` and `redraft show`: what happened, and what exactly one turn did."""
+"""`redraft turns` and `redraft show`: list the history, and show one turn in detail."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _emit(call: Invocation, workspace: Workspace, turn: TurnRecord) -> None:
             "new_text": found.hunk.new_text,
             "oversized": found.hunk.oversized,
         }
-        for found in workspace.turn_hunks(turn.id)
+        for found in workspace.turn_content(turn.id).hunks()
     ]
     call.emit({"turn": turn_shape(turn), "documents": document_changes(workspace, turn), "hunks": hunks})
 
@@ -78,7 +78,7 @@ def _print_details(call: Invocation, workspace: Workspace, turn: TurnRecord) -> 
     for change in document_changes(workspace, turn):
         print_change(screen, change)
     if turn.pruned:
-        screen.line("Its content is no longer kept: it is older than the settings keep.")
+        screen.line("Its content is no longer kept: the turn is older than the settings allow.")
         return
     _print_hunks(call, workspace, turn)
     if turn.state == "proposed":
@@ -91,7 +91,7 @@ def _print_hunks(call: Invocation, workspace: Workspace, turn: TurnRecord) -> No
     screen = call.screen
     before = {path: old for path, old, _ in workspace.turn_texts(turn.id)}
     path = ""
-    hunks = workspace.turn_hunks(turn.id)
+    hunks = workspace.turn_content(turn.id).hunks()
     for found in hunks:
         if found.path != path:
             path = found.path
@@ -109,16 +109,16 @@ def _print_undo_hints(call: Invocation, turn: TurnRecord, hunk: str, count: int)
     screen.line()
     if turn.kind != "propose":  # a proposal that was taken is undone by undoing the taking
         undo = call.command_line("undo", str(turn.id))
-        screen.line(f"{pluralize(count, 'hunk')}. Take all back: ", StyledText(undo, CYAN))
+        screen.line(f"{pluralize(count, 'hunk')}. Undo all: ", StyledText(undo, CYAN))
     rollback = call.command_line("rollback", str(turn.id), "--mode", "scoped_selected", "--hunk", hunk)
-    screen.line("Take one back: ", StyledText(rollback, CYAN))
+    screen.line("Undo one: ", StyledText(rollback, CYAN))
 
 
 def configure_turns(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=positive_number, default=USUAL_LIMIT, help=f"how many (default: {USUAL_LIMIT})"
     )
-    parser.add_argument("document", metavar="PATH", nargs="?", help="only those that touched this document")
+    parser.add_argument("document", metavar="PATH", nargs="?", help="only turns that touched this document")
     add_paths(parser, "the same")
 
 
@@ -129,7 +129,7 @@ def configure_show(parser: ArgumentParser) -> None:
 COMMANDS = {
     "turns": Command(
         "turns",
-        "List what happened, the newest first",
+        "List the history, newest first",
         turns,
         configure_turns,
         ("turns", "turns --limit 100", "turns chapter-1.md"),
@@ -140,6 +140,6 @@ COMMANDS = {
         show,
         configure_show,
         ("show 4", "show 4 --json"),
-        "Show a turn: who, when, which documents, and every hunk with the id by which `rollback` takes it back.",
+        "Show a turn: who, when, which documents, and each hunk with the id that `rollback` takes.",
     ),
 }

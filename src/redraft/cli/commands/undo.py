@@ -1,4 +1,4 @@
-"""`redraft undo`, `redo`, `restore` and `rollback`: going back, each time by a new turn that can be undone too."""
+"""`redraft undo`, `redo`, `restore` and `rollback`: go back, each time with a new turn that can itself be undone."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 # What `redraft undo` or `redraft redo` would do, shown before it is done: `--dry-run`. Nothing is written.
 #
-# It is the plan that the command itself would carry out, made from the present and thrown away.
+# It is the plan that the command would carry out, made from the current state and then discarded.
 
 
 def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord | None) -> int:
-    """Tell what taking this turn back would change, or what would stand in its way; `word` is the command's."""
+    """Show what undoing this turn would change, or the conflicts; `word` is the command's name."""
     if turn is None:
         raise Refused(f"There is nothing to {word}.", code="nothing_to_undo")
     check_standing(turn)
@@ -67,7 +67,7 @@ def _changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
 
 
 def _content_text(content: Content | None) -> str | None:
-    """What a file says; a file that is no text says nothing."""
+    """What a file says; a file that is not text says nothing."""
     return None if content is None else "" if content.text is None else str(content.text)
 
 
@@ -75,10 +75,10 @@ def _print_preview(
     call: Invocation, word: str, turn: TurnRecord, documents: Sequence[Becomes], clashes: Sequence[Clash]
 ) -> None:
     screen = call.screen
-    screen.line(f"`redraft {word}` would take back ", StyledText(f"turn {turn.id}", BOLD), f"  {turn.title}")
+    screen.line(f"`redraft {word}` would undo ", StyledText(f"turn {turn.id}", BOLD), f"  {turn.title}")
     for path, old, new in documents:
         screen.line()
-        fate = "  would be gone" if new is None else "  would be there again" if old is None else ""
+        fate = "  would be deleted" if new is None else "  would be restored" if old is None else ""
         screen.line(StyledText(path, BOLD), StyledText(fate, DIM))
         for hunk in diff(old or "", new or ""):
             screen.line("  ", StyledText(f"line {hunk.old.start + 1}", DIM))
@@ -102,7 +102,7 @@ def undo(call: Invocation) -> int:
             return preview(call, "undo", workspace, turn)
         taken = workspace.undo(number)
         again = workspace.last_to_redo()
-        # The undo of an undo is not what `redo` would take back.
+        # The undo of an undo is not what `redo` would undo.
         redoes = taken.turn is not None and again is not None and again.id == taken.turn.id
         return _report(call, taken, back=call.command_line("redo") if redoes else "")
 
@@ -121,7 +121,7 @@ def restore(call: Invocation) -> int:
 def rollback(call: Invocation) -> int:
     if call.arguments.mode == "hard_all":
         if call.arguments.hunk:
-            raise Refused("hard_all takes a whole turn back; hunks are named with --mode scoped_selected.")
+            raise Refused("hard_all undoes the whole turn; to name hunks, use --mode scoped_selected.")
         return _restore(call)
     with call.workspace() as workspace:
         hunks = _resolve_hunks(workspace, call.arguments.turn, call.arguments.hunk or ())
@@ -133,7 +133,7 @@ def _restore(call: Invocation) -> int:
     with call.workspace() as workspace:
         turn = workspace.show(call.arguments.turn)
         paths = summarize_paths(turn.paths)
-        what = f"set {paths} to the state before turn {turn.id} ({shorten(turn.title)}), whatever came since"
+        what = f"set {paths} to the state before turn {turn.id} ({shorten(turn.title)}), discarding later changes"
         if not call.confirm(what, list(turn.paths)):
             call.screen.line("Nothing was changed.")
             return DECLINED
@@ -143,15 +143,15 @@ def _restore(call: Invocation) -> int:
 def _resolve_hunks(workspace: Workspace, number: int, names: Sequence[str]) -> list[str]:
     """The ids that the names stand for; unlike those of a review, they are unique within their turn."""
     if not names:
-        raise Refused(f"Say which hunks: --hunk ID, as `redraft show {number}` lists them.")
-    known = [hunk.id for hunk in workspace.turn_hunks(number)]
+        raise Refused(f"Name the hunks: --hunk ID, as `redraft show {number}` lists them.")
+    known = [hunk.id for hunk in workspace.turn_content(number).hunks()]
     chosen: list[str] = []
     for name in names:
         found = match_ids(name, known)
         if not found:
             raise Refused(f"Turn {number} has no hunk {name}.", code="hunk_not_found", hunk_id=name)
         if len(found) > 1:
-            raise Refused(f"{name} stands for several hunks: {', '.join(found)}. Write more of the id.")
+            raise Refused(f"{name} matches several hunks: {', '.join(found)}. Type more of the id.")
         chosen += found
     return chosen
 
@@ -164,28 +164,26 @@ def _report(call: Invocation, taken: RollbackResult, *, back: str = "") -> int:
         return CONFLICTS if taken.conflicts else 0
     if taken.turn is not None:
         screen.line(StyledText(f"Turn {taken.turn.id}", BOLD), f"  {taken.turn.title}")
-        screen.line("Take this back: ", StyledText(back or call.command_line("undo", str(taken.turn.id)), CYAN))
+        screen.line("Undo with: ", StyledText(back or call.command_line("undo", str(taken.turn.id)), CYAN))
     elif not taken.conflicts:
-        screen.line("Nothing was changed: the documents are as they were before that turn already.")
+        screen.line("Nothing was changed: the documents are already as they were before that turn.")
     for clash in taken.conflicts:
         screen.line(
             StyledText("conflict ", RED), f"{clash.hunk_id} " if clash.hunk_id else "", clash.path, ": ", clash.reason
         )
     if taken.conflicts:
-        left = "the rest was taken back" if taken.turn is not None else "nothing was changed"
-        screen.line(f"These places stay as they are; {left}.")
+        left = "the rest was undone" if taken.turn is not None else "nothing was changed"
+        screen.line(f"These places were left alone; {left}.")
     return CONFLICTS if taken.conflicts else 0
 
 
 def configure_undo(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "turn", metavar="TURN", nargs="?", type=turn_number, help="its number (default: the last turn made here)"
-    )
+    parser.add_argument("turn", metavar="TURN", nargs="?", type=turn_number, help="its number (default: the last turn)")
     configure_redo(parser)
 
 
 def configure_redo(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="show what it would do; write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show what would happen; write nothing")
 
 
 def configure_restore(parser: ArgumentParser) -> None:
@@ -199,7 +197,7 @@ def configure_rollback(parser: ArgumentParser) -> None:
         "--mode",
         required=True,
         choices=("hard_all", "scoped_selected"),
-        help="all documents of the turn as they were before it, or only the chosen hunks taken back",
+        help="hard_all: every document of the turn as it was before; scoped_selected: undo only the chosen hunks",
     )
     parser.add_argument("--hunk", metavar="ID", action="append", help="a hunk of the turn; may be repeated")
 
@@ -207,31 +205,31 @@ def configure_rollback(parser: ArgumentParser) -> None:
 COMMANDS = {
     "undo": Command(
         "undo",
-        "Take a turn back, and keep what came after it",
+        "Undo a turn, and keep later changes",
         undo,
         configure_undo,
         ("undo", "undo 4", "undo --dry-run"),
-        "Take a turn back, all of it or nothing. Later changes stay; where they touch the same words, the conflict\n"
-        "is named, nothing is changed, and the exit status is 1. What another program wrote is a turn too, and is\n"
-        "taken back by its number.",
+        "Undo a turn, all of it or nothing. Later changes stay; where they touch the same words, the conflict\n"
+        "is named, nothing is changed, and the exit status is 1. What another program wrote is a turn too;\n"
+        "undo it by its number.",
     ),
-    "redo": Command("redo", "Take the last undo back", redo, configure_redo, ("redo", "redo --dry-run")),
+    "redo": Command("redo", "Redo what was last undone", redo, configure_redo, ("redo", "redo --dry-run")),
     "restore": Command(
         "restore",
-        "Set the documents of a turn to the state before it",
+        "Restore the documents of a turn to their state before it",
         restore,
         configure_restore,
         ("restore 4", "restore 4 --yes"),
-        "Set every document of a turn to its checkpoint, the state before that turn, whatever came since.\n"
-        "Asks first. It is a new turn, so it can be undone; where nothing would change there is none.",
+        "Restore every document of a turn to its checkpoint, the state before that turn, discarding later changes.\n"
+        "Asks first. This is a new turn, so it can be undone; if nothing would change, no turn is made.",
     ),
     "rollback": Command(
         "rollback",
-        "Take back a whole turn, or some of its hunks",
+        "Undo a whole turn, or some of its hunks",
         rollback,
         configure_rollback,
         ("rollback 4 --mode hard_all", "rollback 4 --mode scoped_selected --hunk h_1a2b3c --hunk h_4d5e6f"),
-        "hard_all is `restore`, and asks first. scoped_selected takes back the chosen hunks and keeps unrelated newer\n"
-        "changes; a hunk that was changed again since is named as a conflict, and the exit status is 1.",
+        "hard_all is `restore`, and asks first. scoped_selected undoes the chosen hunks and keeps unrelated later\n"
+        "changes; a hunk that was changed again since is reported as a conflict, and the exit status is 1.",
     ),
 }

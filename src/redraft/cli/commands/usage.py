@@ -1,4 +1,4 @@
-"""`redraft models`, `usage` and `figures`: which models there are, what they have cost, and how their work went."""
+"""`redraft models`, `usage` and `figures`: list models, and show usage and figures on their work."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ def models(call: Invocation) -> int:
         call.emit({"models": entries, "agent_mode": known.routing.agent_mode, "default": answering})
         return 0
     for entry in entries:
-        used = entry["model"] == default.model
+        used = entry["name"] in known.default_names
         call.screen.line(
             "  ",
             StyledText(f"{entry['name']:<20}", BOLD),
             StyledText(f"{entry['kind']:<18}", DIM),
             entry["model"],
-            StyledText("  answers by default", GREEN) if used else "",
+            StyledText("  default", GREEN) if used else "",
         )
     if not entries:
         call.screen.line("No model is set up: set a key such as ANTHROPIC_API_KEY, or name one in the settings.")
-        call.screen.line("Until then the offline assistant answers, by rules: `redraft ask help` says what it can do.")
-    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {default.provider_name} answers.")
+        call.screen.line(
+            "Until then the built-in assistant answers, following fixed rules: `redraft ask help` lists what it can do."
+        )
+    answerers = " or ".join(known.default_names) or default.provider_name
+    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {answerers} answers.")
     return 0
 
 
@@ -57,7 +60,7 @@ def usage(call: Invocation) -> int:
             )
         total = sum((spent.price_usd for spent in found), Decimal(0))
         tokens = sum(spent.tokens for spent in found)
-        call.screen.line(f"Together {tokens} tokens, ${total:.4f}." if found else "Nothing was used yet.")
+        call.screen.line(f"Total: {tokens} tokens, ${total:.4f}." if found else "No usage yet.")
     return 0
 
 
@@ -78,9 +81,9 @@ def figures(call: Invocation) -> int:
         ("requests", str(found.jobs)),
         ("tool calls", f"{found.actions}{_per_conversation(found.actions_per_conversation)}"),
         ("calls that succeeded", _percent(found.succeeded)),
-        ("turns that stand", _percent(found.accepted)),
-        ("turns taken back", _percent(found.undone)),
-        ("a request took", _seconds(found.p50_seconds, found.p95_seconds)),
+        ("turns kept", _percent(found.accepted)),
+        ("turns undone", _percent(found.undone)),
+        ("request time", _seconds(found.p50_seconds, found.p95_seconds)),
     ):
         call.screen.line(f"{words:<24}", StyledText(value, BOLD))
     for tool in found.tools:
@@ -101,7 +104,7 @@ def _percent(share: float | None) -> str:
 
 
 def _seconds(p50: float | None, p95: float | None) -> str:
-    return "-" if p50 is None or p95 is None else f"{p50:.1f} s (the slowest of twenty {p95:.1f} s)"
+    return "-" if p50 is None or p95 is None else f"{p50:.1f} s (95th percentile {p95:.1f} s)"
 
 
 def _since(call: Invocation) -> float:
@@ -110,27 +113,27 @@ def _since(call: Invocation) -> float:
 
 def configure_usage(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--by", choices=("day", "model", "document"), default="day", help="what to add up by (default: day)"
+        "--by", choices=("day", "model", "document"), default="day", help="what to group by (default: day)"
     )
     configure_days(parser)
 
 
 def configure_days(parser: ArgumentParser) -> None:
-    parser.add_argument("--days", metavar="N", type=positive_number, help="only the last so many days")
+    parser.add_argument("--days", metavar="N", type=positive_number, help="only the last N days")
 
 
 COMMANDS = {
     "models": Command("models", "List the models that the agent can use", models, examples=("models", "models --json")),
     "usage": Command(
         "usage",
-        "Show what the models have cost, in tokens and money",
+        "Show model usage, in tokens and money",
         usage,
         configure_usage,
         ("usage", "usage --by model", "usage --by document --days 7"),
     ),
     "figures": Command(
         "figures",
-        "Show how the agents' work has gone: calls, what became of their turns, and how long requests took",
+        "Show figures on the agents' work: calls, outcomes of their turns, and request times",
         figures,
         configure_days,
         ("figures", "figures --days 7", "figures --json"),

@@ -1,4 +1,4 @@
-"""`redraft users`: who may use a folder's server when it is a team's."""
+"""`redraft users`: manage who can use a team's server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add(call: Invocation) -> int:
         return 0
     call.screen.line(token)
     call.screen.remark(
-        f"This is {arguments.name}'s token ({arguments.role}). It is not kept and cannot be shown again."
+        f"This is {arguments.name}'s token ({arguments.role}). It is not stored and cannot be shown again."
     )
     return 0
 
@@ -55,33 +55,35 @@ def remove(call: Invocation) -> int:
     if call.screen.json:
         call.screen.emit({"removed": call.arguments.name})
     else:
-        call.screen.line(f"{call.arguments.name} is out: the token and every cookie for it are void.")
+        call.screen.line(
+            f"{call.arguments.name} was removed: their token and every cookie made with it no longer work."
+        )
     return 0
 
 
 def configure_add(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="who it is, as turns and the audit log will name them")
+    parser.add_argument("name", metavar="NAME", help="the name to show in turns and the audit log")
     parser.add_argument("--role", choices=ROLES, default="editor", help="what they may do (default: editor)")
 
 
 def configure_remove(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="who is to be let in no more")
+    parser.add_argument("name", metavar="NAME", help="who to remove")
 
 
 COMMANDS = {
     "users add": Command(
         "users add",
-        "Let somebody use the folder's server",
+        "Give somebody access to the folder's server",
         add,
         configure_add,
         ("users add anna", "users add bot --role viewer"),
-        "Make a token for somebody, and show it once. A viewer reads; an editor also changes documents, decides and\n"
-        "runs the agent; an admin also changes the settings of whoever runs the server.",
+        "Create a token and show it once. A viewer can read; an editor can also change documents, decide and\n"
+        "run the agent; an admin can also change the settings of the person who runs the server.",
     ),
-    "users list": Command("users list", "List who may use the folder's server", list_users, examples=("users list",)),
+    "users list": Command("users list", "List who can use the folder's server", list_users, examples=("users list",)),
     "users remove": Command(
         "users remove",
-        "Let somebody use the folder's server no more",
+        "Remove somebody from the folder's server",
         remove,
         configure_remove,
         ("users remove anna",),

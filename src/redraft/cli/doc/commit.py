@@ -22,7 +22,7 @@ SHOWN = 60
 def commit(call: Invocation) -> int:
     file = call.arguments.file
     if call.arguments.agent_only:
-        made, what = _commit_agents_part(call), f"the agents' part of {file}"
+        made, what = _commit_agents_part(call), f"the agent's changes in {file}"
     else:
         made, what = _repository(call).commit(_now()), file
     say(call, f"Nothing to commit in {file}." if made is None else f"Committed {what} as {made[:12]}", commit=made)
@@ -39,12 +39,12 @@ def _commit_agents_part(call: Invocation) -> str | None:
         found = ((version.text, version.when) for version in git.versions())
         versions = [Commit(match_newlines(now, text), when) for text, when in found if text is not None]
         if not versions:
-            raise Refused("git does not have this document yet. Commit it whole once.", code="conflict")
+            raise Refused("git does not have this document yet. Commit the whole document once.", code="conflict")
         part = agents_part_since(versions, changes(opened.workspace, project.path, now))
         if part is None:
             raise Refused(
-                "The history does not know the text that git has, so nobody can say what was added by whom since. "
-                "Commit the document whole once.",
+                "The history does not have the text that is in git, so it cannot tell who added what since. "
+                "Commit the whole document once.",
                 code="conflict",
             )
         return git.commit_text(part, _now())
@@ -52,8 +52,8 @@ def _commit_agents_part(call: Invocation) -> str | None:
 
 def clean(call: Invocation) -> int:
     squashed = _repository(call).squash(_now())
-    nothing = f"{call.arguments.file} has no two agent-doc commits to make one of."
-    say(call, f"Made one commit of {pluralize(squashed, 'commit')}." if squashed else nothing, squashed=squashed)
+    nothing = f"{call.arguments.file} has fewer than two agent-doc commits to squash."
+    say(call, f"Squashed {pluralize(squashed, 'commit')}." if squashed else nothing, squashed=squashed)
     return 0
 
 
@@ -87,14 +87,14 @@ def _restore(call: Invocation) -> int:
     def make(text: str) -> str:
         place = component(text, EXCHANGE)
         if place is None:
-            raise Refused(f"The document has no component {EXCHANGE!r} any more.", code="anchor_not_found")
+            raise Refused(f"The document no longer has a component {EXCHANGE!r}.", code="anchor_not_found")
         return fill_component(text, place, old, FillOptions("prepend"))
 
     with open_for_writing(call, find_project(call, call.arguments.file), PERSON) as opened:
         desk = opened.context
         with desk.lock():
             done = change(desk.store, desk.project.path, f"Restore the exchange of {wanted}", make)
-    line = f"The exchange of {wanted} stands above the present one in {call.arguments.file}"
+    line = f"The exchange of {wanted} was put above the current one in {call.arguments.file}"
     say(call, line, restored=wanted, turn=done.turn)
     return 0
 
@@ -134,28 +134,28 @@ def configure_commit(parser: ArgumentParser) -> None:
 
 def configure_history(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--restore", metavar="COMMIT", help="put that version's exchange above the present one")
+    parser.add_argument("--restore", metavar="COMMIT", help="put that version's exchange above the current one")
 
 
 COMMANDS = {
     "doc commit": Command(
         "doc commit",
-        "Commit a session document alone",
+        "Commit only a session document",
         commit,
         configure_commit,
         ("doc commit plan.md", "doc commit plan.md --agent-only"),
-        "Commit this document and nothing else that is staged, with the time as its message. Ignored files and\n"
+        "Commit this document and nothing else that is staged, with the time as message. Ignored files and\n"
         "secrets are refused, and your commit hooks run. With --agent-only your own new lines stay uncommitted;\n"
-        "refused where an agent rewrote them.",
+        "refused if an agent rewrote them.",
     ),
     "doc clean": Command(
         "doc clean",
-        "Make one commit of a document's agent commits",
+        "Squash a document's agent commits",
         clean,
         add_file,
         ("doc clean plan.md",),
-        "Squash the document's `agent-doc:` commits. Refused, with the commit that is in the way, where others stand\n"
-        "among them, and where they were pushed. Files and index stay as they are.",
+        "Squash the document's `agent-doc:` commits into one. Refused if other commits lie between them (it names\n"
+        "one) or if they were pushed. Files and index are not changed.",
     ),
     "doc history": Command(
         "doc history",

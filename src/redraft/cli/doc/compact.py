@@ -28,7 +28,10 @@ def rename(call: Invocation) -> int:
     old = find_project(call, call.arguments.file)
     new = Project.of(call.arguments.new, call.folder)
     if new.folder != old.folder or new.root != old.root:
-        raise Refused("The new name is in another project; a document keeps its state within one.", code="invalid_path")
+        raise Refused(
+            "The new name is in another project; a document can only be renamed within its project.",
+            code="invalid_path",
+        )
     with open_for_writing(call, old, PERSON) as opened, opened.context.lock():
         workspace = opened.workspace
         with workspace.turn(PERSON, f"Rename {old.path} to {new.path}") as turn:
@@ -51,7 +54,7 @@ def compact(call: Invocation) -> int:
         document = opened.workspace.read(project.path)
         made = compact_rounds(str(document.text), call.arguments.keep)
         if made is None:
-            say(call, "There are no more rounds than those.", rounds=0, archive=None)
+            say(call, "There are no older rounds to move.", rounds=0, archive=None)
             return 0
         with opened.workspace.turn(PERSON, f"Compact {project.path}") as turn:
             turn.write(project.path, made.text, document.version)
@@ -110,7 +113,7 @@ def doctor(call: Invocation) -> int:
     for finding in found:
         call.screen.line(f"{finding.place}: {finding.what} {finding.advice}")
     if not found:
-        call.screen.line("All is well.")
+        call.screen.line("No problems found.")
     return FOUND if found else 0
 
 
@@ -131,11 +134,11 @@ def configure_rename(parser: ArgumentParser) -> None:
 
 def configure_compact(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--keep", metavar="N", type=positive_number, required=True, help="how many rounds stay")
+    parser.add_argument("--keep", metavar="N", type=positive_number, required=True, help="how many rounds to keep")
 
 
 def configure_doctor(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="also look at this document")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="also check this document")
 
 
 COMMANDS = {
@@ -145,8 +148,8 @@ COMMANDS = {
         rename,
         configure_rename,
         ("doc rename plan.md plans/next.md",),
-        "Move the document, and with it its archive, its snapshot and its place in the registry. It is one turn, and\n"
-        "`log`, `show` and `blame` go back beyond it.",
+        "Move the document with its archive, snapshot and registry entry. It is one turn, and\n"
+        "`log`, `show` and `blame` follow it across the rename.",
     ),
     "doc compact": Command(
         "doc compact",
@@ -154,15 +157,15 @@ COMMANDS = {
         compact,
         configure_compact,
         ("doc compact plan.md --keep 10",),
-        "Keep the last rounds in the document; the others go to NAME.archive.md beside it, in one turn that can be\n"
-        "undone. `agent-doc search` looks into both.",
+        "Keep the last rounds in the document and move the others to NAME.archive.md beside it, in one turn that can\n"
+        "be undone. `agent-doc search` searches both.",
     ),
     "doc doctor": Command(
         "doc doctor",
-        "Look for what is not as it should be",
+        "Check for problems",
         doctor,
         configure_doctor,
         ("doc doctor", "doc doctor plan.md"),
-        "Answers that never came into their document, panes that are gone, files that cannot be read. Changes nothing.",
+        "Finds answers that never reached their document, panes that are gone, unreadable files. Changes nothing.",
     ),
 }

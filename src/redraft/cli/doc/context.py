@@ -1,7 +1,7 @@
-"""Where the commands about session documents work: the project, its rules, and the way to its document.
+"""What the session-document commands share: the project, its rules, and access to its document.
 
-Who writes goes through a server that has the folder open, so that what it writes appears there; else through a
-workspace of its own. Who only looks opens neither.
+A command that writes goes through the folder's server if one is running, so that its changes appear there; otherwise it
+opens a workspace. A command that only reads opens neither.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`init`, `diff` and `reset`: a session document's beginning, what is new in it, and beginning anew."""
+"""`init`, `diff` and `reset`: create a session document, show what is new in it, and reset its conversation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def init(call: Invocation) -> int:
     arguments = call.arguments
     project = Project.of(arguments.file, call.folder)
     if os.path.lexists(project.file):
-        raise Refused(f"{arguments.file} is already there.", code="already_exists", path=arguments.file)
+        raise Refused(f"{arguments.file} already exists.", code="already_exists", path=arguments.file)
     title = " ".join((arguments.title or UNTITLED).split())
     text = f"\n# Session: {title}\n\n## User\n\n"
     for key, value in ((SESSION, str(uuid4())), ("agent", read_config().agent(arguments.agent, None))):
@@ -73,7 +73,7 @@ def reset(call: Invocation) -> int:
             path = desk.project.path
             done = change(desk.store, path, f"Reset {path}", lambda text: remove_field(text, RESUME))
             deleted = desk.agent_files.delete_snapshot(desk.project)
-    line = f"Reset {call.arguments.file}: the next run begins a new conversation."
+    line = f"Reset {call.arguments.file}: the next run starts a new conversation."
     say(call, line, file=call.arguments.file, session_cleared=done.state == "applied", snapshot_deleted=deleted)
     return 0
 
@@ -81,10 +81,14 @@ def reset(call: Invocation) -> int:
 def configure_diff(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument(
-        "--from", dest="from_turn", metavar="TURN", type=turn_number, help="from what this turn of the history wrote"
+        "--from", dest="from_turn", metavar="TURN", type=turn_number, help="start from what this turn wrote"
     )
     parser.add_argument(
-        "--to", dest="to_turn", metavar="TURN", type=turn_number, help="to what this turn wrote (default: as it is)"
+        "--to",
+        dest="to_turn",
+        metavar="TURN",
+        type=turn_number,
+        help="end at what this turn wrote (default: the current text)",
     )
 
 
@@ -97,11 +101,11 @@ def configure_init(parser: ArgumentParser) -> None:
 COMMANDS = {
     "doc init": Command(
         "doc init",
-        "Begin a session document",
+        "Create a session document",
         init,
         configure_init,
         ("doc init plan.md", "doc init plan.md 'The plan' --agent claude"),
-        "Create a document with frontmatter and a `## User` block to write into. Refused where it exists.",
+        "Create a document with frontmatter and a `## User` block to write in. Refused if it exists.",
     ),
     "doc diff": Command(
         "doc diff",
@@ -110,14 +114,14 @@ COMMANDS = {
         configure_diff,
         ("doc diff plan.md", "doc diff plan.md --from 4 --to 9"),
         "The difference between the snapshot of the last run and the document, as a unified diff; with --from or\n"
-        "--to, between two of its states that `log` lists. Changes nothing.",
+        "--to, between two turns that `log` lists. Changes nothing.",
     ),
     "doc reset": Command(
         "doc reset",
-        "Let the next run begin a new conversation",
+        "Start a new conversation with the next run",
         reset,
         add_file,
         ("doc reset plan.md",),
-        "Forget the agent's conversation (`resume`) and the snapshot. The document keeps its own id and its text.",
+        "Forget the agent's conversation (`resume`) and the snapshot. The document keeps its id and its text.",
     ),
 }

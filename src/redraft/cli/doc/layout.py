@@ -33,7 +33,7 @@ def layout(call: Invocation) -> int:
         raise Refused("None of these documents has a live pane.", code="not_found")
     if len(call.arguments.files) == 1:
         select(wanted[0])
-        say(call, f"The pane {wanted[0]} is in front.", panes=wanted)
+        say(call, f"The pane {wanted[0]} now has the focus.", panes=wanted)
         return 0
     registered = {entry.pane for entry in entries.values()}
     target = arrange(wanted, registered, stacked=call.arguments.split == "v", live=live)
@@ -58,7 +58,7 @@ def sync(call: Invocation) -> int:
     if arguments.focus is not None:
         select(_find_live_pane(call, arguments.focus, live))
     shown = " | ".join(" / ".join(column) for column in grid)
-    say(call, f"Arranged {shown}" if moved else f"Arranged already: {shown}", columns=grid, changed=moved)
+    say(call, f"Arranged {shown}" if moved else f"Already arranged: {shown}", columns=grid, changed=moved)
     return 0
 
 
@@ -80,7 +80,7 @@ def _find_live_panes(call: Invocation, files: Sequence[str], live: Mapping[str, 
         try:
             found[file] = _find_live_pane(call, file, live)
         except RedraftError as error:
-            call.screen.remark(f"note: {error.message} It is left out.")
+            call.screen.remark(f"note: {error.message} It was skipped.")
     return found
 
 
@@ -97,7 +97,7 @@ def _add_window(parser: ArgumentParser, what: str) -> None:
 
 def configure_layout(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="the documents; the first gets the focus")
-    parser.add_argument("--split", choices=("h", "v"), default="h", help="side by side (default), or stacked")
+    parser.add_argument("--split", choices=("h", "v"), default="h", help="side by side (h, default) or stacked (v)")
     _add_window(parser, "only panes that are registered for this window")
 
 
@@ -107,7 +107,7 @@ def configure_sync(parser: ArgumentParser) -> None:
         metavar="FILES",
         action="append",
         required=True,
-        help="a column's documents with commas; may be repeated",
+        help="a column: documents separated by commas; may be repeated",
     )
     _add_window(parser, "the window to arrange (default: the one with the most of these panes)")
     parser.add_argument("--focus", metavar="FILE", help="the document whose pane gets the focus")
@@ -116,12 +116,12 @@ def configure_sync(parser: ArgumentParser) -> None:
 COMMANDS = {
     "doc layout": Command(
         "doc layout",
-        "Bring the panes of documents into one window",
+        "Show the panes of documents in one window",
         layout,
         configure_layout,
         ("doc layout a.md b.md", "doc layout a.md b.md --split v"),
         "Join the documents' panes in the window that has most of them. Panes of other documents leave it; shells and\n"
-        "tools stay. Documents without a live pane are told and left out.",
+        "tools stay. Documents without a live pane are reported and skipped.",
     ),
     "doc sync": Command(
         "doc sync",
@@ -129,7 +129,7 @@ COMMANDS = {
         sync,
         configure_sync,
         ("doc sync --col a.md,b.md --col c.md", "doc sync --col a.md --col b.md --focus b.md"),
-        "Make a tmux window show these documents and nothing else: columns from left to right, the documents of each\n"
-        "from top to bottom. What is arranged already is left alone; panes that are not wanted live on elsewhere.",
+        "Make a tmux window show exactly these documents: columns from left to right, the documents of each\n"
+        "from top to bottom. Panes already in place stay; other panes move to another window.",
     ),
 }

@@ -1,4 +1,4 @@
-"""`log`, `show`, `blame`, `undo` and `read`: a session document's past, on the folder's one history, and its parts."""
+"""`log`, `show`, `blame`, `undo` and `read`: a session document's history, and its parts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def log(call: Invocation) -> int:
         for turn in found:
             print_turn(call.screen, turn)
         if not found:
-            call.screen.line("Nothing happened to it yet.")
+            call.screen.line("It has no history yet.")
     return 0
 
 
@@ -59,7 +59,7 @@ def show(call: Invocation) -> int:
         # Newest first: the text as it is, and then for each turn what was there before it.
         texts = [revision.text for revision in workspace.revisions(path, now)[::-2]]
     if back >= len(texts):
-        raise Refused(f"The history knows {len(texts) - 1} changes of this document.", code="not_found")
+        raise Refused(f"The history has {len(texts) - 1} changes of this document.", code="not_found")
     if call.screen.json:
         call.screen.emit({"back": back, "content": texts[back]})
     else:
@@ -120,9 +120,9 @@ def undo(call: Invocation) -> int:
     if taken.turn is None:
         for clash in taken.conflicts:
             call.screen.remark(f"conflict: {clash.path}: {clash.reason}")
-        say(call, "Nothing was changed: the same words were changed again since.", turn=None)
+        say(call, "Nothing was changed: the same words have been changed since.", turn=None)
         return CONFLICTS
-    say(call, f"Took back turn {turn.id} (by turn {taken.turn.id}, which can be undone too)", turn=taken.turn.id)
+    say(call, f"Undid turn {turn.id} (by turn {taken.turn.id}, which can be undone too)", turn=taken.turn.id)
     return 0
 
 
@@ -135,8 +135,8 @@ def _find_turn(workspace: Workspace, path: str, call: Invocation) -> TurnRecord:
 
 
 def _restore_state(call: Invocation, workspace: Workspace, turn: TurnRecord, before: str) -> None:
-    """What is known of the document goes back with it: under its old name, or to its old text where nothing in it was
-    news. That an agent's words are gone is news."""
+    """Restore the document's session state with it: under its old name, or to its old text if nothing in it was new to
+    the agent. That an agent's words are gone is new to it."""
     from redraft.sessions.project import AgentDocFiles, Project
     from redraft.sessions.tmux.registry import move_document_state
 
@@ -166,7 +166,7 @@ def _last_undoable(workspace: Workspace, path: str) -> TurnRecord:
 
 
 def _document_turns(workspace: Workspace, path: str) -> Iterator[TurnRecord]:
-    """What happened to the document, the newest first, under whichever name it had."""
+    """What happened to the document, newest first, under whichever name it had."""
     where, before = path, None
     while page := workspace.turns(path=where, before=before):
         for turn in page:
@@ -208,7 +208,7 @@ def configure_log(parser: ArgumentParser) -> None:
 
 def configure_show(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--back", metavar="N", type=_number, default=1, help="so many changes ago (default: 1)")
+    parser.add_argument("--back", metavar="N", type=_number, default=1, help="how many changes ago (default: 1)")
 
 
 def configure_undo(parser: ArgumentParser) -> None:
@@ -224,7 +224,7 @@ def configure_read(parser: ArgumentParser) -> None:
 COMMANDS = {
     "doc log": Command(
         "doc log",
-        "List what happened to a document",
+        "List the history of a document",
         log,
         configure_log,
         ("doc log plan.md", "doc log plan.md --limit 5"),
@@ -238,17 +238,17 @@ COMMANDS = {
         blame,
         add_file,
         ("doc blame plan.md",),
-        "Each line with the turn that it is from and that turn's author, `outside` for another program. A line with -\n"
+        "Each line with the turn it comes from and its author, `outside` for another program. A line with -\n"
         "is older than the history.",
     ),
     "doc undo": Command(
         "doc undo",
-        "Take back the last change of a document",
+        "Undo the last change of a document",
         undo,
         configure_undo,
         ("doc undo plan.md", "doc undo plan.md 12"),
-        "Take a turn back that changed the document, and keep what came after it. Exit status 1: the same words were\n"
-        "changed again since, and nothing was done.",
+        "Undo a turn that changed the document, and keep later changes. Exit status 1: the same words have been\n"
+        "changed since, and nothing was done.",
     ),
     "doc read": Command(
         "doc read",

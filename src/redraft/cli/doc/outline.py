@@ -56,7 +56,7 @@ COMMANDS = {
         outline,
         add_file,
         ("doc outline plan.md", "doc outline plan.md --json"),
-        "Headings with their lines and about how many tokens each section has. With --json, an array.",
+        "Headings with the lines and approximate tokens of each section. With --json, an array.",
     ),
     "doc audit-docs": Command(
         "doc audit-docs",
@@ -64,7 +64,7 @@ COMMANDS = {
         audit_docs,
         configure_audit,
         ("doc audit-docs", "doc audit-docs --root ."),
-        "Check CLAUDE.md, AGENTS.md, README.md and SKILL.md: paths in trees, length, age, and whether there is\n"
-        "something to act on. Exit status 1 where something was found.",
+        "Check CLAUDE.md, AGENTS.md, README.md and SKILL.md: paths in trees, length, age, and whether they say\n"
+        "anything to act on. Exit status 1 if there are findings.",
     ),
 }

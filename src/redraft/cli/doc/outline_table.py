@@ -1,4 +1,4 @@
-"""A document's sections as a table or as JSON. It imports next to nothing, because `outline` has to answer at once."""
+"""A document's sections as a table or as JSON. It imports almost nothing, because `outline` must be fast."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from redraft.errors import Refused
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-NONE_YET = "There is no plugin for JetBrains yet. agent-doc works beside it: `agent-doc route FILE` submits."
+NONE_YET = "There is no plugin for JetBrains yet. Use agent-doc beside it: `agent-doc route FILE` submits a document."
 
 
 def upgrade(call: Invocation) -> int:
@@ -21,7 +21,7 @@ def upgrade(call: Invocation) -> int:
 
     newer = newer_version()
     if newer is None:
-        say(call, f"agent-doc {__version__} is the newest.", version=__version__, upgraded=False)
+        say(call, f"agent-doc {__version__} is the latest version.", version=__version__, upgraded=False)
         return 0
     install_version(newer)
     say(call, f"Upgraded from {__version__} to {newer}.", version=newer, upgraded=True)
@@ -40,17 +40,19 @@ def plugin(call: Invocation) -> int:
             call.screen.emit({"vscode": {"installed": known, "available": __version__}, "jetbrains": None})
         else:
             call.screen.line(f"vscode     {standing}")
-            call.screen.line("jetbrains  there is none yet")
+            call.screen.line("jetbrains  not available yet")
         return 0
     if arguments.editor is None:
-        raise Refused("Say for which editor: vscode.")
+        raise Refused("Name the editor: vscode.")
     if arguments.editor == "jetbrains":
         raise Refused(NONE_YET, code="not_found")
     if arguments.action == "update" and known == __version__:
         say(call, f"The extension {known} is up to date.", version=known, where=None)
         return 0
     if arguments.action == "update" and known is None and place.folder is not None:
-        raise Refused("The extension is not installed; `agent-doc plugin install vscode` does that.", code="not_found")
+        raise Refused(
+            "The extension is not installed; install it with `agent-doc plugin install vscode`.", code="not_found"
+        )
     where = install_extension(place, os.environ)
     say(call, f"Installed the extension {__version__}: {where}", version=__version__, where=where)
     return 0
@@ -58,7 +60,7 @@ def plugin(call: Invocation) -> int:
 
 def configure_plugin(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "action", metavar="ACTION", choices=("list", "install", "update"), help="list editors, or install or update"
+        "action", metavar="ACTION", choices=("list", "install", "update"), help="list, install or update"
     )
     parser.add_argument(
         "editor", metavar="EDITOR", nargs="?", choices=("vscode", "jetbrains"), help="the editor: vscode"
@@ -68,10 +70,10 @@ def configure_plugin(parser: ArgumentParser) -> None:
 COMMANDS = {
     "doc upgrade": Command(
         "doc upgrade",
-        "Install the newest version",
+        "Install the latest version",
         upgrade,
         examples=("doc upgrade",),
-        about="Ask the index of your pip for a newer version, and install it. No other command asks.",
+        about="Ask pip's package index for a newer version and install it. No other command goes online to check.",
     ),
     "doc plugin": Command(
         "doc plugin",

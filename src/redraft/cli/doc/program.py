@@ -72,7 +72,7 @@ def build_parser(name: str) -> Parser:
     )
     chosen.configure(parser)
     if name == WITH_JSON:
-        parser.add_argument("--json", action="store_true", help="answer with a JSON array")
+        parser.add_argument("--json", action="store_true", help="print a JSON array")
     parser.set_defaults(folder=".", **({} if name == WITH_JSON else {"json": False}))
     return parser
 
@@ -85,4 +85,4 @@ def _print_overview(screen: Screen) -> None:
     for name in NAMES:
         screen.line("  ", StyledText(f"{name:<12}", BOLD), load_command(GROUP + name).summary)
     screen.line()
-    screen.line("Every command explains itself: `agent-doc COMMAND --help`.")
+    screen.line("For help on a command: `agent-doc COMMAND --help`.")

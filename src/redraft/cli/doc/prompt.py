@@ -23,7 +23,7 @@ def prompt(call: Invocation) -> int:
         _print(_all_questions(call))
         return 0
     if arguments.file is None:
-        raise Refused("Name a document, or ask with --all.")
+        raise Refused("Name a document, or use --all.")
     pane = _live_pane(call, arguments.file)
     found = _pane_question(pane)
     if arguments.answer is not None:
@@ -71,7 +71,7 @@ def _answer(pane: str, found: PaneQuestion | None, number: int) -> None:
     from redraft.sessions.tmux.panes import press
 
     if found is None:
-        raise Refused("The pane asks nothing just now.", code="conflict")
+        raise Refused("The pane is not asking anything right now.", code="conflict")
     if number > len(found.options):
         raise Refused(f"The question has {len(found.options)} options.")
     steps = number - 1 - found.marked
@@ -84,17 +84,17 @@ def _print(answer: Any) -> None:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="the session document")
-    parser.add_argument("--answer", metavar="N", type=positive_number, help="choose option N and confirm it")
-    parser.add_argument("--all", action="store_true", help="ask in every live session; the answer is an array")
+    parser.add_argument("--answer", metavar="N", type=positive_number, help="choose and confirm option N")
+    parser.add_argument("--all", action="store_true", help="check every live session; prints an array")
 
 
 COMMANDS = {
     "doc prompt": Command(
         "doc prompt",
-        "Show the question that a session's pane asks",
+        "Show the question that a session's pane is asking",
         prompt,
         configure,
         ("doc prompt plan.md", "doc prompt plan.md --answer 1", "doc prompt --all"),
-        "Look for a permission question in the document's tmux pane; the answer is always JSON.",
+        "Look for a permission question in the document's tmux pane; prints JSON.",
     ),
 }

@@ -52,7 +52,7 @@ def ensure_session(opened: OpenedDocument, *, begin: bool = False) -> str:
     )
     session = session_fields(done.text).session
     if session is None:
-        raise Refused(f"{path} has no id that can be read.", code="conflict", path=path)
+        raise Refused(f"{path} has no readable id.", code="conflict", path=path)
     return session
 
 
@@ -71,7 +71,7 @@ def _require_pane(pane: str, live: Mapping[str, Pane]) -> Pane:
 def _current_pane(live: Mapping[str, Pane]) -> Pane:
     pane = os.environ.get(HERE, "")
     if not pane:
-        raise Refused(f"This works inside tmux only: {HERE} is not set.")
+        raise Refused(f"This works only inside tmux: {HERE} is not set.")
     return _require_pane(pane, live)
 
 
@@ -89,7 +89,7 @@ def start(call: Invocation) -> int:
 
 
 def _find_agent_program() -> str:
-    """The program of the agent that lives in panes, where it lies."""
+    """The path of the agent program that runs in panes."""
     import shutil
 
     from redraft.providers.errors import ProviderError
@@ -182,7 +182,7 @@ def focus(call: Invocation) -> int:
 
     pane = call.arguments.pane or registered_pane(call, call.arguments.file)
     select(_require_pane(pane, _live_panes()).id)
-    say(call, f"The pane {pane} is in front.", pane=pane)
+    say(call, f"The pane {pane} now has the focus.", pane=pane)
     return 0
 
 
@@ -195,7 +195,7 @@ def registered_pane(call: Invocation, file: str) -> str:
         session = session_fields(desk.store.read(desk.project.path).text).session
         entry = load(desk.agent_files).get(session or "")
     if entry is None:
-        raise Refused(f"{file} is claimed by no pane; `agent-doc claim` does that.", code="not_found")
+        raise Refused(f"{file} is not claimed by any pane; claim it with `agent-doc claim`.", code="not_found")
     return entry.pane
 
 
@@ -232,7 +232,7 @@ def add_pane(parser: ArgumentParser, what: str) -> None:
 
 def configure_route(parser: ArgumentParser) -> None:
     add_file(parser)
-    add_pane(parser, "the pane to take if the document has none that lives")
+    add_pane(parser, "the pane to use if the document has no live one")
 
 
 def configure_claim(parser: ArgumentParser) -> None:
@@ -240,13 +240,13 @@ def configure_claim(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--position", choices=("left", "right", "top", "bottom"), help="the pane at this edge of the window"
     )
-    parser.add_argument("--window", metavar="W", help="the window in which to look, as @3, claude:1 or 1")
-    add_pane(parser, "this pane, whatever else is said (default: the one that this runs in)")
+    parser.add_argument("--window", metavar="W", help="the window to look in, such as @3, claude:1 or 1")
+    add_pane(parser, "use this pane (default: the one this runs in)")
 
 
 def configure_focus(parser: ArgumentParser) -> None:
     add_file(parser)
-    add_pane(parser, "this pane instead of the document's")
+    add_pane(parser, "use this pane instead of the document's")
 
 
 COMMANDS = {
@@ -256,7 +256,7 @@ COMMANDS = {
         start,
         add_file,
         ("doc start plan.md",),
-        "Register the pane that this runs in as the document's, and become `claude` there.",
+        "Register the current pane for the document, and run `claude` in it.",
     ),
     "doc route": Command(
         "doc route",
@@ -264,20 +264,20 @@ COMMANDS = {
         route,
         configure_route,
         ("doc route plan.md", "doc route plan.md --pane %4"),
-        "Type `/agent-doc FILE` into the pane of the document. If that is gone, the active pane of the tmux session\n"
-        "`claude` takes its place; if there is none, an agent is started.",
+        "Type `/agent-doc FILE` into the document's pane. If that pane is gone, use the active pane of the tmux\n"
+        "session `claude`; if there is none, start an agent.",
     ),
     "doc claim": Command(
         "doc claim",
-        "Let a document be talked about in a pane",
+        "Assign a document to a pane",
         claim,
         configure_claim,
         ("doc claim plan.md", "doc claim plan.md --position left --window @3"),
-        "Register a pane as the document's; the last call wins. A new document gets its components. Starts nothing.",
+        "Register a pane for the document; the last call wins. A new document gets its components. Starts nothing.",
     ),
     "doc focus": Command(
         "doc focus",
-        "Bring a document's pane to the front",
+        "Focus a document's pane",
         focus,
         configure_focus,
         ("doc focus plan.md",),
@@ -287,6 +287,6 @@ COMMANDS = {
         "Forget panes that are gone",
         resync,
         examples=("doc resync",),
-        about="Compare .agent-doc/sessions.json with the panes that live, and remove what is stale.",
+        about="Compare .agent-doc/sessions.json with the live panes, and remove stale entries.",
     ),
 }

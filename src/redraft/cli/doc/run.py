@@ -63,7 +63,7 @@ def _ask_agent(call: Invocation, seen: ConversationPrompt) -> int:
 
 
 def _commit(call: Invocation, git: Repository, desk: SessionContext) -> None:
-    """Commit the document; one that git is not to have is told and left, for the answer is in it all the same."""
+    """Commit the document. If git refuses it, report that and continue: the answer is already in the document."""
     from redraft.errors import RedraftError
 
     try:
@@ -74,11 +74,11 @@ def _commit(call: Invocation, git: Repository, desk: SessionContext) -> None:
 
 def configure(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("-b", dest="branch", action="store_true", help="make a branch for the document first")
-    parser.add_argument("--agent", metavar="NAME", help="who answers (default: as the document or your config says)")
-    parser.add_argument("--model", metavar="MODEL", help="the model, handed to the agent")
-    parser.add_argument("--dry-run", action="store_true", help="show the prompt; send nothing and write nothing")
-    parser.add_argument("--no-git", action="store_true", help="commit nothing")
+    parser.add_argument("-b", dest="branch", action="store_true", help="create a branch for the document first")
+    parser.add_argument("--agent", metavar="NAME", help="who answers (default: from the document or your config)")
+    parser.add_argument("--model", metavar="MODEL", help="the model, passed to the agent")
+    parser.add_argument("--dry-run", action="store_true", help="show the prompt; send and write nothing")
+    parser.add_argument("--no-git", action="store_true", help="do not commit")
 
 
 COMMANDS = {
@@ -88,7 +88,7 @@ COMMANDS = {
         run,
         configure,
         ("doc run plan.md", "doc run plan.md --agent claude --model opus", "doc run plan.md --dry-run"),
-        "Send what changed since the last run, write the answer into the document, and commit it. What you type\n"
-        "meanwhile is kept, and is news to the agent at the next run.",
+        "Send what changed since the last run, write the answer into the document, and commit it. What you type in\n"
+        "the meantime is kept and sent to the agent with the next run.",
     ),
 }

@@ -24,7 +24,7 @@ def search(call: Invocation) -> int:
     arguments = call.arguments
     project = find_project(call, arguments.file)
     if not arguments.text:
-        raise Refused("Say what to look for.", code="content_required")
+        raise Refused("Say what to search for.", code="content_required")
     archive = archive_path(arguments.file)
     files = {arguments.file: project.file, archive: os.path.join(call.folder, archive)}
     texts = {name: FileStore(file).read(name).text for name, file in files.items() if os.path.lexists(file)}
@@ -44,24 +44,23 @@ def search(call: Invocation) -> int:
         for match in matches.items:
             call.screen.line(StyledText(f"{name}:{match.line + 1}", BOLD), f": {match.lines[0]}")
         if matches.truncated:
-            call.screen.line(StyledText(f"{name}: there are more", DIM))
+            call.screen.line(StyledText(f"{name}: more matches not shown", DIM))
     return 0 if any(matches.items for matches in found.values()) else NOTHING_FOUND
 
 
 def configure(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("text", metavar="TEXT", help="what to look for")
-    parser.add_argument("--regex", action="store_true", help="take it for a pattern")
+    parser.add_argument("text", metavar="TEXT", help="what to search for")
+    parser.add_argument("--regex", action="store_true", help="treat it as a regular expression")
 
 
 COMMANDS = {
     "doc search": Command(
         "doc search",
-        "Find a text in a document and its archive",
+        "Search a document and its archive",
         search,
         configure,
         ("doc search plan.md 'twelve ships'", "doc search plan.md 'ships?' --regex"),
-        "Look into the document and into the archive of its older rounds, whatever the letter case. Exit status 1:\n"
-        "there is none.",
+        "Search the document and the archive of its older rounds, ignoring case. Exit status 1:\nno match.",
     ),
 }

@@ -1,4 +1,4 @@
-"""The door of a server that has the folder open: what is written goes through it, and appears there at once."""
+"""Writes through a server that has the folder open, so that changes appear there at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WINDOW = 1_048_576
 
 
 class ServerUnresponsive(Busy):
-    """The server runs and does not answer."""
+    """The server is running but does not answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,14 @@ def skill(call: Invocation) -> int:
         say(call, f"Installed {SKILL_PATH}" if new else f"{SKILL_PATH} is up to date", path=SKILL_PATH, written=new)
         return 0
     found = skill_status(call.folder)
-    hint = "" if found == "up to date" else "; `agent-doc skill install` brings it"
+    hint = "" if found == "up to date" else "; run `agent-doc skill install`"
     say(call, f"{SKILL_PATH} is {found}{hint}", path=SKILL_PATH, state=found)
     return 0 if found == "up to date" else NOT_CURRENT
 
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "action", metavar="ACTION", choices=("install", "check"), help="install the skill, or check what is installed"
+        "action", metavar="ACTION", choices=("install", "check"), help="install the skill, or check the installed one"
     )
 
 
@@ -39,6 +39,6 @@ COMMANDS = {
         skill,
         configure,
         ("doc skill install", "doc skill check"),
-        "install writes .claude/skills/agent-doc/SKILL.md; check exits with 1 where it is outdated or missing.",
+        "install writes .claude/skills/agent-doc/SKILL.md; check exits with 1 if it is outdated or missing.",
     ),
 }

@@ -25,7 +25,7 @@ def trust(call: Invocation) -> int:
         state = workspace.state
         if call.arguments.revoke:
             gone = keeping.distrust(state)
-            say(call, f"Trusted no more: {pluralize(gone, 'file')}.", revoked=gone)
+            say(call, f"No longer trusted: {pluralize(gone, 'file')}.", revoked=gone)
             return 0
         data = shelf.read(RULES)
         if data is None:
@@ -41,12 +41,12 @@ def trust(call: Invocation) -> int:
         if not call.confirm("let these commands run when a component is patched", []):
             raise ConfirmationRequired("Nothing is trusted.")
         keeping.trust(state, data)
-    say(call, f"{FILE} is trusted as it is now. After any change it has to be trusted again.", trusted=True)
+    say(call, f"{FILE} is trusted as it is now. After any change you have to trust it again.", trusted=True)
     return 0
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--revoke", action="store_true", help="trust nothing in this folder any more")
+    parser.add_argument("--revoke", action="store_true", help="revoke trust in this folder")
     add_yes(parser)
 
 
@@ -57,7 +57,7 @@ COMMANDS = {
         trust,
         configure,
         ("doc trust", "doc trust --revoke"),
-        "Show the pre_patch and post_patch commands of .agent-doc/components.toml and, once you agree, let them run.\n"
-        "Trust holds for this very content; it is kept outside the folder.",
+        "Show the pre_patch and post_patch commands of .agent-doc/components.toml and, if you agree, let them run.\n"
+        "Trust applies to exactly this content; it is stored outside the folder.",
     ),
 }

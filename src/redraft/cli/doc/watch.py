@@ -1,4 +1,4 @@
-"""`watch`: submit session documents by themselves when somebody changes them; a process in the background."""
+"""`watch`: submit session documents automatically when they change; a background process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _stop(call: Invocation, project: Project) -> int:
 
     state = state_of(project.folder)
     pid = None if state is None else stop(state, project.root)
-    say(call, "No watch runs here." if pid is None else f"Stopped the watch (process {pid}).", stopped=pid)
+    say(call, "No watch is running here." if pid is None else f"Stopped the watch (process {pid}).", stopped=pid)
     return 0
 
 
@@ -57,18 +57,18 @@ def _status(call: Invocation, project: Project) -> int:
 
     state = state_of(project.folder)
     pid = None if state is None else running_pid(state, project.root)
-    say(call, "No watch runs here." if pid is None else f"The watch runs (process {pid}).", running=pid)
+    say(call, "No watch is running here." if pid is None else f"The watch is running (process {pid}).", running=pid)
     return NOT_RUNNING if pid is None else 0
 
 
 def _start(call: Invocation, project: Project) -> int:
-    """Start the watch on its own: it has no terminal and no pipe of ours, so it outlives whoever started it."""
+    """Start the watch as a separate process: it shares no terminal or pipe with us, so it outlives its parent."""
     from redraft.sessions.watch.daemon import log_file, running_pid
 
     state = _state(project)
     known = running_pid(state, project.root)
     if known is not None:
-        say(call, f"The watch runs already (process {known}).", running=known)
+        say(call, f"The watch is already running (process {known}).", running=known)
         return 0
     arguments = call.arguments
     words = [*_PROGRAM, "watch", "--foreground", "--debounce", str(arguments.debounce)]
@@ -89,7 +89,7 @@ def _start(call: Invocation, project: Project) -> int:
                 raise RedraftError(f"The watch could not be started. {file.read()[-500:]}".rstrip())
         time.sleep(0.02)
     started.returncode = 0  # left to itself on purpose: nobody is to be warned that it still runs
-    say(call, f"Watching (process {pid}); what it does is told in {log}", running=pid, log=log)
+    say(call, f"Watching (process {pid}); its log is {log}", running=pid, log=log)
     return 0
 
 
@@ -124,7 +124,7 @@ def _watch(call: Invocation, project: Project) -> int:
 
 
 def _tell(call: Invocation, line: str) -> None:
-    """Say it if somebody listens. A pipe whose reader has gone is no reason to stop watching."""
+    """Print it if somebody is reading. A closed pipe is no reason to stop watching."""
     try:
         call.screen.line(line)
         sys.stdout.flush()
@@ -144,28 +144,28 @@ def _number(text: str) -> int:
     from argparse import ArgumentTypeError
 
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_TURN_DIGITS):
-        raise ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise ArgumentTypeError(f"{text!r} must be 0 or greater")
     return int(text)
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--stop", action="store_true", help="end the watch that runs")
-    parser.add_argument("--status", action="store_true", help="say whether it runs (exit status 1: it does not)")
+    parser.add_argument("--stop", action="store_true", help="stop the running watch")
+    parser.add_argument("--status", action="store_true", help="say whether it is running (exit status 1: no)")
     parser.add_argument(
         "--debounce",
         metavar="MS",
         type=_number,
         default=DEBOUNCE_MS,
-        help=f"how long a change may settle, in milliseconds (default: {DEBOUNCE_MS})",
+        help=f"how long to wait after a change, in milliseconds (default: {DEBOUNCE_MS})",
     )
     parser.add_argument(
         "--max-cycles",
         metavar="N",
         type=_number,
         default=MAX_CYCLES,
-        help=f"how often in a row a change after an answer is submitted (default: {MAX_CYCLES})",
+        help=f"how many times in a row to submit a change that follows an answer (default: {MAX_CYCLES})",
     )
-    parser.add_argument("--foreground", action="store_true", help="stay in this terminal, and tell here what happens")
+    parser.add_argument("--foreground", action="store_true", help="stay in the foreground and log here")
 
 
 COMMANDS = {
@@ -175,6 +175,6 @@ COMMANDS = {
         watch,
         configure,
         ("doc watch", "doc watch --status", "doc watch --stop", "doc watch --debounce 2000 --max-cycles 1"),
-        "Watch the documents of .agent-doc/sessions.json in the background, and run their agent on what you change.",
+        "Watch the documents in .agent-doc/sessions.json in the background, and run their agent when you change them.",
     ),
 }

@@ -42,7 +42,7 @@ def write(call: Invocation) -> int:
     project = find_project(call, arguments.file)
     answer = read_input("-").text
     if not answer.strip():
-        raise Refused("The standard input holds no answer; nothing was written.", code="content_required")
+        raise Refused("Standard input is empty; nothing was written.", code="content_required")
     baseline = None if arguments.baseline_file is None else read_input(arguments.baseline_file).text
     with open_for_writing(call, project, alone=arguments.force_disk) as opened:
         try:
@@ -85,25 +85,31 @@ def _tell(call: Invocation, written: WrittenAnswer, what: str) -> None:
 def configure_patch(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("component", metavar="COMPONENT", help="the component's name")
-    parser.add_argument("content", metavar="CONTENT", nargs="?", help="what comes into it (default: standard input)")
+    parser.add_argument("content", metavar="CONTENT", nargs="?", help="its new content (default: standard input)")
 
 
 def configure_write(parser: ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--baseline-file", metavar="PATH", help="the document as it was when the answer was begun")
-    parser.add_argument("--stream", action="store_true", help="keep both versions of what both changed (crdt)")
-    parser.add_argument("--ipc", action="store_true", help="leave the answer for an editor, and the document alone")
-    parser.add_argument("--force-disk", action="store_true", help="write the file, whatever editor or server has it")
+    parser.add_argument("--baseline-file", metavar="PATH", help="the document as it was when the answer was started")
+    parser.add_argument(
+        "--stream", action="store_true", help="keep both versions where both sides changed the text (crdt)"
+    )
+    parser.add_argument(
+        "--ipc", action="store_true", help="leave the answer for an editor to apply; do not write the document"
+    )
+    parser.add_argument(
+        "--force-disk", action="store_true", help="write the file even if an editor or server has it open"
+    )
 
 
 COMMANDS = {
     "doc patch": Command(
         "doc patch",
-        "Put an entry into a component",
+        "Write to a component",
         patch,
         configure_patch,
         ("doc patch plan.md status 'All is well.'", "doc patch plan.md log < entry.txt"),
-        "Replace a component's content, or add to it, as its marker and .agent-doc/components.toml say.",
+        "Replace a component's content or add to it, as set by its marker and .agent-doc/components.toml.",
     ),
     "doc write": Command(
         "doc write",
@@ -111,7 +117,7 @@ COMMANDS = {
         write,
         configure_write,
         ("doc write plan.md < answer.md", "doc write plan.md --baseline-file before.md < answer.md"),
-        "Apply the patch blocks on the standard input, merged with what was typed since the baseline. Exit status 1:\n"
-        "both changed the same words, and the document marks them; 75: an editor has the document, try again.",
+        "Apply the patch blocks from standard input, merged with what was typed since the baseline. Exit status 1:\n"
+        "conflicts, marked in the document; 75: an editor has the document open, try again.",
     ),
 }

@@ -54,7 +54,7 @@ def tables_of_contents(layout: Layout) -> TableOfContents:
         later = _announced_lines(layout, places, entries)
         if len(later) < _FEWEST or len(later) * 2 < len(entries):
             continue
-        ranges.append((_beginning(layout, run[0]), max(entries) + 1))
+        ranges.append((_first_line(layout, run[0]), max(entries) + 1))
         announced.update(later)
     return TableOfContents(tuple(ranges), tuple(sorted(line for line in announced if not _within(ranges, line))))
 
@@ -134,7 +134,7 @@ def _announced_lines(layout: Layout, places: dict[str, list[int]], entries: dict
     return sorted(found) if spread > _SPREAD * (layout.body(first, last) + 1) else []
 
 
-def _beginning(layout: Layout, first: int) -> int:
+def _first_line(layout: Layout, first: int) -> int:
     """The table's own heading, if one stands right above it."""
     line = first - 1
     while line >= 0 and layout.body(line, first) < _DENSE:

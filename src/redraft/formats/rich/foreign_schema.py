@@ -39,7 +39,7 @@ def schema_for(doc: Node) -> Schema[str, str]:
 def check_document(value: object, *, strict: bool = False) -> Node:
     """A document as JSON gives it; refused where it is none, or where `strict` and it does not fit the schema."""
     if not isinstance(value, dict) or cast("Node", value).get("type") != "doc":
-        raise Refused("This is no ProseMirror document: an object whose `type` is `doc`.", field="doc")
+        raise Refused("This is not a ProseMirror document: it must be an object whose `type` is `doc`.", field="doc")
     doc = cast("Node", value)
     _check_node(doc, 0)
     if strict and content_of(doc):
@@ -48,21 +48,21 @@ def check_document(value: object, *, strict: bool = False) -> Node:
         try:
             ModelNode.from_json(schema_for(doc), doc).check()
         except ValueError as error:
-            raise Refused(f"The document does not fit the schema: {error}.", field="doc") from error
+            raise Refused(f"The document does not match the schema: {error}.", field="doc") from error
     return doc
 
 
 def _check_node(shape: object, depth: int) -> None:
     if depth > _DEEPEST:
-        raise Refused(f"A document may be nested {_DEEPEST} deep.", code="too_large")
+        raise Refused(f"A document may be nested at most {_DEEPEST} deep.", code="too_large")
     kind = _check_shape(shape)
     given = cast("Node", shape)
     content: object = given.get("content") or []
     marks: object = given.get("marks") or []
     if not isinstance(content, list) or not isinstance(marks, list):
-        raise Refused("A node's `content` and `marks` are lists.", field="doc")
+        raise Refused("A node's `content` and `marks` must be lists.", field="doc")
     if (kind == "text") != isinstance(given.get("text"), str):
-        raise Refused("A text, and no other node, has a `text`.", field="doc")
+        raise Refused("Only a text node can have a `text`.", field="doc")
     if kind == "text":
         _check_text(given["text"])
     for each in cast("list[object]", marks):
@@ -74,16 +74,16 @@ def _check_node(shape: object, depth: int) -> None:
 def _check_shape(shape: object) -> str:
     """What nodes and marks have in common: a type, and attributes of which those that we know are of the right kind."""
     if not isinstance(shape, dict) or not isinstance(cast("Node", shape).get("type"), str):
-        raise Refused("A node or mark is an object with a `type`.", field="doc")
+        raise Refused("A node or mark must be an object with a `type`.", field="doc")
     given = cast("Node", shape)
     kind: str = given["type"]
     attrs: object = given.get("attrs") or {}
     if not isinstance(attrs, dict):
-        raise Refused("The `attrs` of a node or mark are an object.", field="doc")
+        raise Refused("The `attrs` of a node or mark must be an object.", field="doc")
     known = NODES[kind][2] if kind in NODES else MARKS.get(kind, {})
     for name, value in cast("dict[str, Any]", attrs).items():
         if name in known and not _has_kind(known[name], value):
-            raise Refused(f"The attribute `{name}` of {kind} is of the wrong kind.", field="doc")
+            raise Refused(f"The attribute `{name}` of {kind} has the wrong type.", field="doc")
         if isinstance(value, str) and value:
             _check_text(value)
     return kind
@@ -104,7 +104,7 @@ def _check_text(words: str) -> None:
     if not words:
         raise Refused("A text node may not be empty.", field="doc")
     if not words.isascii() and any("\ud800" <= character <= "\udfff" for character in words):
-        raise Refused("A text holds an unpaired surrogate.", code="invalid_text", field="doc")
+        raise Refused("A text contains an unpaired surrogate.", code="invalid_text", field="doc")
 
 
 def _collect_unknown(shape: Node, unknown: _Unknown, *, inline: bool, depth: int) -> None:

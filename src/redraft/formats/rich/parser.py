@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.interrupt import check_interrupt
 from redraft.formats.rich.schema import Mark, Node, join_texts, mark, node, sort_marks, text
 from redraft.formats.rich.style import Facts, facts_of
 from redraft.formats.rich.syntax import MAX_NESTING, markdown_parser
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ class Positions:
         """How many characters of the text come before a position, as TipTap counts them; within a character that has
         two UTF-16 units, that character is not yet one of them."""
         if not 0 <= position <= self.size:
-            raise Refused(f"Position {position} is outside of the document, which has {self.size}.", field="position")
+            raise Refused(f"Position {position} is outside the document, which has size {self.size}.", field="position")
         number = bisect_left(self._positions, position) - 1
         if number < 0:
             return 0
@@ -111,7 +111,7 @@ class Positions:
 
     def _check(self, offset: int) -> None:
         if not 0 <= offset <= len(self.text):
-            message = f"Offset {offset} is outside of the text, which has {len(self.text)} characters."
+            message = f"Offset {offset} is outside the text, which has {len(self.text)} characters."
             raise Refused(message, field="offset", length=len(self.text))
 
     @cached_property

@@ -150,7 +150,7 @@ class _ReplaceStep:
 
     def _check_structure(self, before: ResolvedPos, after: ResolvedPos) -> None:
         if _cell(before) != _cell(after) and not self._whole:
-            raise Refused("The passage leaves its table cell: replace within one cell at a time.", field="to")
+            raise Refused("The passage crosses a table cell: replace within one cell at a time.", field="to")
         if self._whole:
             return
         hidden: list[str] = []
@@ -162,7 +162,7 @@ class _ReplaceStep:
 
         self._made.doc.nodes_between(self._start, self._end, look)
         if hidden:
-            message = f"The passage holds a block that is not in the text ({hidden[0]}): replace around it."
+            message = f"The passage contains a block that is not in the text ({hidden[0]}): replace around it."
             raise Refused(message, field="to")
 
     def _inherit_marks(self, content: list[Node], before: ResolvedPos, after: ResolvedPos) -> list[Node]:

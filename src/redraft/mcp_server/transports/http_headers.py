@@ -56,15 +56,17 @@ def check_envelope(message: Message, headers: Headers) -> ProtocolError | None:
     method: Any = message.get("method")
     for name in ROUTING:
         if len(headers.all(name)) > 1:
-            return ProtocolError(HEADER_MISMATCH, f"The header {name} came more than once.")
+            return ProtocolError(HEADER_MISMATCH, f"The header {name} was sent more than once.")
     if version is not None and headers.one("mcp-protocol-version") != version:
-        return ProtocolError(HEADER_MISMATCH, "The header mcp-protocol-version is not the version in the request.")
+        return ProtocolError(
+            HEADER_MISMATCH, "The header mcp-protocol-version does not match the version in the request."
+        )
     if headers.one("mcp-method") != method:
-        return ProtocolError(HEADER_MISMATCH, "The header mcp-method is not the method of the request.")
+        return ProtocolError(HEADER_MISMATCH, "The header mcp-method does not match the method of the request.")
     key = NAMED_BY.get(str(method))
     named = as_object(message.get("params")).get(key) if key else None
     if named is not None and decode_header(headers.one("mcp-name")) != named:
-        return ProtocolError(HEADER_MISMATCH, f"The header mcp-name is not the {key} in the request.")
+        return ProtocolError(HEADER_MISMATCH, f"The header mcp-name does not match the {key} in the request.")
     return None
 
 

@@ -159,7 +159,7 @@ def check_token(token: str, where: str) -> str:
     if len(token) < SHORTEST:
         raise Refused(f"The token in {where} has fewer than {SHORTEST} characters.", field="token")
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise Refused(f"The token in {where} holds other than visible ASCII characters.", field="token")
+        raise Refused(f"The token in {where} may contain only visible ASCII characters.", field="token")
     return token
 
 
@@ -187,8 +187,8 @@ def _read_token(path: str) -> str:
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror}.", path=path) from error
     if stat.S_IMODE(found.st_mode) & 0o077:
-        raise Refused(f"{path} can be read by others: `chmod 600` it, and change the token.", path=path)
+        raise Refused(f"{path} is readable by other users: run `chmod 600` on it and change the token.", path=path)
     try:
         return check_token(data.decode("ascii").strip(), path)
     except UnicodeDecodeError as error:
-        raise Refused(f"{path} holds no token.", path=path) from error
+        raise Refused(f"{path} has no token in it.", path=path) from error

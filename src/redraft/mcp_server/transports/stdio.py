@@ -132,7 +132,7 @@ class StdioServer:
 
     @contextmanager
     def _signals(self) -> Generator[int]:
-        """A signal ends the reading; gives the descriptor that can be read from once one has come."""
+        """A signal ends the reading; returns the descriptor that can be read from once one has come."""
         woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         before = signal.signal(signal.SIGTERM, self._on_signal)
         before_wake = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -150,7 +150,7 @@ class StdioServer:
 
 def _decode_line(line: bytes) -> object:
     if len(line) > MAX_MESSAGE:
-        raise ProtocolError(INVALID_REQUEST, f"A message may have {MAX_MESSAGE} bytes.")
+        raise ProtocolError(INVALID_REQUEST, f"A message may have at most {MAX_MESSAGE} bytes.")
     return decode(line)
 
 

@@ -148,17 +148,17 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
     """The whole of what was sent, never more than a message may have."""
     declared = headers.one("content-length")
     if declared.isdigit() and int(declared) > MAX_MESSAGE:
-        raise HttpRejection(413, f"A message may have {MAX_MESSAGE} bytes.")
+        raise HttpRejection(413, f"A message may have at most {MAX_MESSAGE} bytes.")
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         event = await receive()
         if event["type"] == "http.disconnect":
-            raise HttpRejection(400, "The message did not come to its end.")
+            raise HttpRejection(400, "The message was incomplete.")
         parts.append(event.get("body", b""))
         size += len(parts[-1])
         if size > MAX_MESSAGE:
-            raise HttpRejection(413, f"A message may have {MAX_MESSAGE} bytes.")
+            raise HttpRejection(413, f"A message may have at most {MAX_MESSAGE} bytes.")
         more = event.get("more_body", False)
     return b"".join(parts)
 
@@ -276,7 +276,7 @@ class McpApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            raise RuntimeError("This application speaks HTTP alone.")
+            raise RuntimeError("This application supports only HTTP.")
         reply = HttpReply(send)
         try:
             await self._serve(str(scope["method"]), Headers(scope["headers"]), receive, reply)
@@ -335,10 +335,10 @@ class McpApp:
             raise HttpRejection(400, f"Name the session in {SESSION_HEADER}.")
         session = self._sessions.find(named)
         if session is None:
-            raise HttpRejection(404, "This session has ended; begin a new one.")
+            raise HttpRejection(404, "This session has ended; start a new one.")
         spoken = headers.one(VERSION_HEADER)
         if spoken and spoken not in HANDSHAKE_VERSIONS:
-            raise HttpRejection(400, f"{VERSION_HEADER} names none of {', '.join(HANDSHAKE_VERSIONS)}.")
+            raise HttpRejection(400, f"{VERSION_HEADER} must be one of {', '.join(HANDSHAKE_VERSIONS)}.")
         return session
 
     async def _by_handshake(self, message: Any, headers: Headers, receive: Receive, reply: HttpReply) -> None:

@@ -143,7 +143,7 @@ class CommandProvider:
                 raise ValueError("it is not an object")
         except ValueError as error:
             raise ProviderError(
-                f"The program's answer cannot be read: {error}.",
+                f"The program's answer is not valid: {error}.",
                 kind="invalid_output",
                 provider=self.provider_name,
                 output=text,
@@ -151,7 +151,7 @@ class CommandProvider:
         table = cast("JsonObject", answer)
         said = table.get("result")
         if table.get("is_error") or not isinstance(said, str):
-            raise self._error(f"The program reports a failure: {str(said)[:_MAX_QUOTED]}", "bad_request")
+            raise self._error(f"The program reported an error: {str(said)[:_MAX_QUOTED]}", "bad_request")
         session = table.get("session_id")
         return ProviderStepResult(
             said,

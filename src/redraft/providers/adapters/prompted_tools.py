@@ -142,12 +142,12 @@ def _parse_call(entry: JsonObject, known: dict[str, ToolDefinition], name: str, 
         )
     arguments: JsonObject = entry["arguments"]
     if found := violations(arguments, tool.parameters):
-        raise invalid_answer(f"The arguments of {tool.name} do not fit: {'; '.join(found)}.", text, provider)
+        raise invalid_answer(f"The arguments of {tool.name} are not valid: {'; '.join(found)}.", text, provider)
     return ToolCall(name, tool.name, arguments)
 
 
 # What every answer must be, whichever tools there are; a tool's own arguments are looked at with its name in hand,
-# since "fits none of the choices" would not help a model.
+# since "matches none of the choices" would not help a model.
 _ENVELOPE: JsonObject = {
     "type": "object",
     "properties": {

@@ -180,7 +180,7 @@ def check_complete(response: ModelResponse, provider: str) -> None:
     # By the provider's own word: where it said none, the library puts `stop` in its place.
     said = (response.provider_details or {}).get("finish_reason")
     if response.state == "complete" and said is None and response.finish_reason in (None, "stop", "tool_call"):
-        raise ProviderError("The answer stopped before its end.", kind="unreachable", provider=provider)
+        raise ProviderError("The answer ended early.", kind="unreachable", provider=provider)
 
 
 def _check_not_empty(response: ModelResponse, provider: str) -> None:
@@ -354,14 +354,14 @@ _FAILURES: tuple[tuple[type[Exception], Kind], ...] = (
     (Exception, "invalid_output"),
 )
 _WORDS: dict[Kind, str] = {
-    "context_overflow": "The conversation is longer than the model can hold.",
+    "context_overflow": "The conversation is longer than the model's context window.",
     "auth": "The provider refused the key, or the account has no credit left.",
     "bad_request": "The provider refused the request.",
-    "rate_limited": "The provider has had too many requests.",
+    "rate_limited": "Too many requests to the provider.",
     "overloaded": "The provider failed or is overloaded.",
     "timeout": "The model did not answer in time.",
     "unreachable": "The model could not be reached, or the connection broke.",
-    "invalid_output": "The provider's answer cannot be read.",
+    "invalid_output": "The provider's answer is not valid.",
 }
 _MAX_QUOTED = 300
 # Servers on a person's own machine (llama.cpp, LM Studio) tell of a full context in words that the library does not

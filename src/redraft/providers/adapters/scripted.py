@@ -82,7 +82,7 @@ class ScriptedStep:
     raw: str | None = None
     finish: FinishReason | None = None
     error: Kind | None = None
-    message: str = "The script says that this step fails."
+    message: str = "The script makes this step fail."
     retry_after: float | None = None
     delay_ms: float = 0.0
     usage: Usage = field(default_factory=Usage)

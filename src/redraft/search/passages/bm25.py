@@ -47,7 +47,7 @@ class Bm25Index:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> range:
-        """Take in the passages of a document; gives their numbers."""
+        """Take in the passages of a document; returns their numbers."""
         first = len(self._lengths)
         for at, text in enumerate(texts, first):
             counts = Counter(terms(text))

@@ -7,13 +7,13 @@ own size to be compared with it, and small enough to say on which line something
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from redraft.formats.outline.outline import outline
 from redraft.text.lines import count_breaks, split_lines
+from redraft.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,6 @@ TILE_WORDS = 50
 HEADING_DEPTH = 6
 # Where a text has no spaces, so many characters weigh as much as a word.
 _WORD_LENGTH = 10
-# Where a sentence ends, or a paragraph.
-_END = re.compile(r"[.!?][\"'”’»)\]]*\s+|[。！？][”’」』]*\s*|\n\s*\n|\r\s*\r(?!\n)")
-# Where a sentence ends, or a line.
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”’」』]*\s*|[\r\n]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +169,14 @@ def tiles(chunk: Chunk) -> list[SentenceGroup]:
     return found
 
 
-def sentences(tile: SentenceGroup) -> list[SentenceGroup]:
+def tile_sentences(tile: SentenceGroup) -> list[SentenceGroup]:
     """A tile as its sentences, none empty, each with its line; one that goes on over a line end counts as two."""
     found: list[SentenceGroup] = []
-    start = 0
-    for end in (*(match.end() for match in _SENTENCE_END.finditer(tile.text)), len(tile.text)):
-        if text := tile.text[start:end].strip():
-            found.append(SentenceGroup(tile.line + count_breaks(tile.text[:start]), text))
-        start = end
+    line = tile.line
+    for part in (part for sentence in sentences(tile.text) for part in split_lines(sentence)):
+        if text := part.strip():
+            found.append(SentenceGroup(line, text))
+        line += count_breaks(part)
     return found
 
 
@@ -200,10 +196,7 @@ def pack_sentences(text: str, words: int) -> Iterator[str]:
 
 def _sentences(text: str, words: int) -> Iterator[str]:
     """Sentences; those of too many words in parts."""
-    start = 0
-    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
-        sentence = text[start:end]
-        start = end
+    for sentence in sentences(text):
         if weight(sentence) <= words:
             yield sentence
         else:

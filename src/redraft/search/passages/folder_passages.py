@@ -26,7 +26,7 @@ from redraft.search.passages.vector_cache import VectorCache
 from redraft.workspace.folder.scan import Drafts, FileMark, showable_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from redraft.formats.outline.outline import Format
     from redraft.providers.embeddings import Embedder
@@ -109,18 +109,37 @@ class FolderPassages:
         searches take too long."""
         deadline = time.monotonic() + seconds
         if not self._turn.acquire(timeout=2 * seconds):
-            raise Busy("Other searches of this folder are under way; try again in a moment.")
+            raise Busy("Other searches of this folder are running; try again in a moment.")
         try:
-            done = self._update(files, drafts, deadline)
-            ranked = self._rank(query, wanted, max(0.0, deadline - time.monotonic()))
-            best = [at for at in self._best(ranked, limit, each) if ranked.is_related(at)]
-            enough = ranked.scores[best[0]] * least if best else 0.0
+            while True:
+                done = self._update(files, drafts, deadline)
+                ranked = self._rank(query, wanted, max(0.0, deadline - time.monotonic()))
+                best = [at for at in self._best(ranked, limit, each) if ranked.is_related(at)]
+                enough = ranked.scores[best[0]] * least if best else 0.0
+                best = [at for at in best if ranked.scores[at] >= enough]
+                unproven = self._unproven({self._owners[at] for at in best})
+                for path in unproven:
+                    self._forget(path)
+                # Others have taken its place in the ranking, unless somebody writes faster than we read.
+                if not unproven or time.monotonic() > deadline:
+                    break
             found = [
-                (self._owners[at], ranked.passage(at, sentence=sentences)) for at in best if ranked.scores[at] >= enough
+                (self._owners[at], ranked.passage(at, sentence=sentences))
+                for at in best
+                if self._owners[at] not in unproven
             ]
-            return FolderResults(tuple(found), ranked.status if done else "indexing", bool(self._too_large))
+            status = ranked.status if done and not unproven else "indexing"
+            return FolderResults(tuple(found), status, bool(self._too_large))
         finally:
             self._turn.release()
+
+    def _unproven(self, paths: Collection[str]) -> set[str]:
+        """Those of these documents whose files are not the ones that were read any more, or are secrets by now."""
+        read = {path: stamp for path in paths if isinstance(stamp := self._documents[path].stamp, FileMark)}
+        if not read:
+            return set()
+        with self._reader.compare_marks() as has_mark:
+            return {path for path, mark in read.items() if not has_mark(path, mark)}
 
     def _best(self, ranked: PassageRanking, limit: int, each: int | None) -> list[int]:
         if each is None:
@@ -158,7 +177,7 @@ class FolderPassages:
             path: mark for path, mark in files.items() if path not in drafts.covered and mark.size <= LARGEST_FILE
         }
         stamps |= {path: hash(text) for path, text in drafts.texts.items()}
-        for path in [path for path in self._documents if path not in stamps]:
+        for path in [path for path, known in self._documents.items() if path not in stamps or known.stamp is None]:
             self._forget(path)
         changed = [
             path

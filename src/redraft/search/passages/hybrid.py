@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from redraft.search.passages.bm25 import Bm25Index, shared_weight
-from redraft.search.passages.chunks import document_chunks, sentences, tiles
+from redraft.search.passages.chunks import document_chunks, tile_sentences, tiles
 from redraft.search.passages.embedding_index import EmbeddingIndex
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class PassageIndex:
         self.add(chunks)
 
     def add(self, chunks: Sequence[Chunk], name: str = "") -> range:
-        """Take in the passages of a document; gives their numbers. The words of its name count as a heading's."""
+        """Take in the passages of a document; returns their numbers. The words of its name count as a heading's."""
         self._chunks += chunks
         if self._meaning is not None:
             self._meaning.add(chunks)
@@ -213,7 +213,7 @@ class PassageRanking:
 
     def _best_sentence(self, tile: SentenceGroup) -> SentenceGroup:
         """The one with most of the question's words; of several with as many, the one that is closest in meaning."""
-        cut = sentences(tile)
+        cut = tile_sentences(tile)
         words = [shared_weight(self._weights, each.text) for each in cut]
         best = [each for each, weight in zip(cut, words, strict=True) if weight == max(words)]
         if self._close is None or len(best) == 1:

@@ -14,7 +14,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, Self
 
-from redraft.history.sqlite_file import enable_wal
+from redraft.files.sqlite import is_damage, open_cache, remove_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,38 +45,7 @@ class VectorCache:
         self._connection = self._open()
 
     def _open(self) -> sqlite3.Connection:
-        """The file; a new one where it is damaged or of another version, and memory where there can be none."""
-        for _ in range(2):
-            try:
-                return self._connect(self.path)
-            except sqlite3.OperationalError:
-                break  # held, or no room, or no right
-            except sqlite3.DatabaseError:
-                self._remove()
-        return self._connect(":memory:")
-
-    def _connect(self, path: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
-            if path == self.path:
-                os.chmod(path, 0o600)
-            enable_wal(connection, BUSY_SECONDS)
-            connection.execute("PRAGMA synchronous=NORMAL")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, SCHEMA):
-                raise sqlite3.DatabaseError("of another version")
-            if version == 0:
-                connection.execute(TABLE)
-                connection.execute(f"PRAGMA user_version={SCHEMA}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _remove(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                os.unlink(self.path + suffix)
+        return open_cache(self.path, _prepare, busy_seconds=BUSY_SECONDS, one_thread=True)
 
     def __enter__(self) -> Self:
         return self
@@ -141,9 +110,17 @@ class VectorCache:
 
     def _recover(self, error: sqlite3.Error) -> None:
         """Begin anew where the file is at fault. A lock or a full disk passes; a lost table does not."""
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+        if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
             return
         self._connection.close()
-        self._remove()
+        remove_database(self.path)
         self._connection = self._open()
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version not in (0, SCHEMA):
+        raise sqlite3.DatabaseError("of another version")
+    if version == 0:
+        connection.execute(TABLE)
+        connection.execute(f"PRAGMA user_version={SCHEMA}")

@@ -1,8 +1,8 @@
-"""Who calls: a name and a role, and the file in which the people of a team are kept.
+"""Callers (a name and a role), and the file with a team's users.
 
-A token is shown once, when it is made; what is kept is its hash. It is random and long, so a plain hash is enough:
-there is nothing to guess. The file lies in the folder's state, where no document and no agent reaches, and is read anew
-whenever it has changed: who is removed is out with the next request.
+A token is shown once, when it is created; only its hash is stored. It is random and long, so a plain hash is enough.
+The file is in the folder's state, which no document and no agent can reach, and is read again whenever it has changed:
+a removed user is locked out with the next request.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ ROLES: tuple[Role, ...] = get_args(Role)
 FILE = "users.json"
 NAME_FORM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z")
 OWNER_NAME = PERSON.name
-# What turns and the audit log call those who are no user.
+# The names of non-users in turns and the audit log.
 RESERVED_NAMES = frozenset({OWNER_NAME, *get_args(AuthorKind)})
 FOR = " for "
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who has been let in. `by_cookie` says that a browser sent the proof by itself, `at_home` that it is the
-    folder's owner in a browser on the server's own machine."""
+    """An authenticated caller. `by_cookie` means that a browser sent a cookie, `at_home` that it is the folder's owner
+    in a browser on the server's own machine."""
 
     name: str
     role: Role
@@ -50,11 +50,11 @@ class Caller:
         return Author("person", self.name)
 
     def agent(self, name: str) -> Author:
-        """An agent that works for them: by its own name and theirs, as MCP clients are named. The owner's go by their
-        own name alone, which therefore cannot be of that form."""
+        """An agent that works for them, named after both, as MCP clients are. The owner's agents have only their own
+        name, which therefore cannot have that form."""
         author = agent_author(name)
         if FOR in name:
-            raise Refused(f"An agent's name cannot hold {FOR!r}: for whom it works is known here.", field="author")
+            raise Refused(f"An agent's name cannot hold {FOR!r}: the server adds who it works for.", field="author")
         return author if self.name == OWNER_NAME else agent_author(f"{name}{FOR}{self.name}")
 
     def may(self, role: Role) -> bool:
@@ -62,7 +62,7 @@ class Caller:
 
 
 OWNER = Caller(OWNER_NAME, "admin")
-ANYBODY = Caller("", "viewer")  # who has shown nothing, and is let through to one place alone
+ANYBODY = Caller("", "viewer")  # an anonymous caller, allowed only at one route
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +105,17 @@ class Users:
         return next((user for user in self.all().values() if secrets.compare_digest(user.digest, digest)), None)
 
     def add(self, name: str, role: Role) -> str:
-        """Let somebody in; gives their token, which nobody can show again. No two names differ by letter case alone:
+        """Add a user and return their token, which cannot be shown again. Names must differ by more than letter case:
         readers would take them for one person."""
         if not NAME_FORM.match(name):
-            raise Refused(f"{name!a} cannot be a name: use letters, digits, and . _ @ - inside.", field="name")
+            raise Refused(f"{name!a} is not a valid name: use letters, digits, and . _ @ - inside.", field="name")
         if name.lower() in RESERVED_NAMES:
-            raise Refused(f"{name} cannot be a user's name: Redraft uses it for somebody else.", field="name")
+            raise Refused(f"{name} cannot be a user's name: the name is reserved.", field="name")
         token = secrets.token_urlsafe(32)
         with folder_lock(self._state, "users"):
             users = dict(self._read())
             if (known := next((each for each in users if each.lower() == name.lower()), None)) is not None:
-                raise Refused(f"{known} is a user already.", code="already_exists", name=known)
+                raise Refused(f"{known} is already a user.", code="already_exists", name=known)
             users[name] = User(name, role, digest_of(token), time.time())
             self._write(users)
         return token
@@ -140,7 +140,7 @@ class Users:
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise Damaged(f"The list of users cannot be read: {error}.") from error
         if any(user.role not in ROLES for user in users):
-            raise Damaged("The list of users names a role that there is not.")
+            raise Damaged("The list of users has an unknown role.")
         return {user.name: user for user in users}
 
     def _write(self, users: Mapping[str, User]) -> None:

@@ -1,12 +1,11 @@
-"""The gate: every request and every websocket passes here or nowhere, and is refused unless all is in order.
+"""The gate: every request and every websocket passes through here, and is refused unless every check passes.
 
-A page of somebody else's can make this machine's browser send requests here, and by rebinding a name even read the
-answers; it cannot choose the `Host`, `Origin` and `Sec-Fetch-Site` that the browser sends. So, in this order: the host
-must be one of ours; the origin, where one is told, must be that very host's; the browser must not say that another
-site asks; the caller must be known, by a token in `Authorization` or by the cookie; and whoever is known by a cookie,
-which a browser sends unasked, must have told their origin to do more than read. No header tells a browser that others
-may read along. The one way in without a proof is `/enter`, which answers nothing but a cookie, and only for the right
-key; and anybody may ask at `/api/health` whether the server is well.
+A foreign web page can make this machine's browser send requests here, and with DNS rebinding even read the answers; it
+cannot choose the `Host`, `Origin` and `Sec-Fetch-Site` that the browser sends. So, in this order: the host must be one
+of ours; the origin, if given, must be that host's; `Sec-Fetch-Site` must not name another site; the caller must have a
+valid token in `Authorization` or a valid cookie; and a write with a cookie, which a browser sends automatically, must
+have an origin. No CORS header is ever sent. The only way in without a token is `/enter`, which returns only a cookie,
+and only for the right key; and `/api/health` is open to anybody.
 """
 
 from __future__ import annotations
@@ -31,11 +30,10 @@ if TYPE_CHECKING:
     from redraft.server.auth.keys import Keys
     from redraft.server.replies import Application, Receive, Scope, Send
 
-# How fast one caller may call: a bucket that fills at a steady rate, and empties by one with each request.
+# Rate limiting: a token bucket that fills at a steady rate, and loses one token per request.
 #
-# It is there for programs that have lost their way and for guessing at tokens, not to ration anybody: a person and
-# their agents together stay far below it. Only failures are counted against those who have shown no token, so that
-# nobody can be locked out by others.
+# It is for runaway programs and for guessing at tokens: a person and their agents together stay far below it. For
+# callers without a token only failures count, so that nobody can be locked out by others.
 
 
 MAX_BUCKETS = 1024
@@ -43,14 +41,14 @@ MAX_BUCKETS = 1024
 
 @dataclass(slots=True)
 class TokenBucket:
-    """What one caller has left."""
+    """The tokens that one caller has left."""
 
     left: float
     at: float
 
 
 class RateLimit:
-    """So many requests a second in the long run, and `burst` at once."""
+    """A number of requests per second in the long run, and `burst` at once."""
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
@@ -59,7 +57,7 @@ class RateLimit:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
     def allows(self, name: str) -> bool:
-        """Count a request; whether it is within the pace."""
+        """Count a request; whether it is within the limit."""
         now = self._clock()
         bucket = self._buckets.get(name)
         if bucket is None:
@@ -83,12 +81,12 @@ FAILURES_A_SECOND, FAILURES_AT_ONCE = 0.5, 30.0
 MAX_FORM = 4096
 HOME_NAMES = ("127.0.0.1", "localhost", "::1")
 HOME_ADDRESSES = ("127.0.0.1", "::1")
-# Whoever passes a request on says so in one of these.
+# A proxy adds one of these headers.
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 def loopback_origins(port: int) -> dict[str, str]:
-    """The hosts by which this machine reaches itself, each with the origin of its pages."""
+    """The loopback host names, each with the origin of its pages."""
     return {host: f"http://{host}" for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}")}
 
 
@@ -101,7 +99,7 @@ def public_origin(url: str) -> tuple[str, str]:
         wrong = True
         parts = urlsplit("")
     if wrong or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise Refused(f"{url!a} is no address such as https://redraft.example.org.", field="public")
+        raise Refused(f"{url!a} is not an address such as https://redraft.example.org.", field="public")
     host = parts.netloc.lower()
     return host, f"{parts.scheme}://{host}"
 
@@ -115,7 +113,7 @@ class Gate:
         self._app = app
         self._keys = keys
         self._origins = origins
-        self._page = page  # for a browser that is not let in
+        self._page = page  # for a browser that is not signed in
         self._page_headers = _page_headers(page)
         self._secure = secure
         self._requests = RateLimit(REQUESTS_A_SECOND, REQUESTS_AT_ONCE)
@@ -127,7 +125,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         if kind not in ("http", "websocket"):
-            raise RuntimeError(f"nothing here speaks {kind}")
+            raise RuntimeError(f"{kind} is not supported here")
         headers = Headers(scope["headers"])
         error = self._stranger(headers)
         if kind == "websocket":
@@ -143,15 +141,19 @@ class Gate:
             await self._request(scope, receive, sending, headers, number)
 
     def _stranger(self, headers: Headers) -> RedraftError | None:
-        """Why a request is none of ours, whoever sent it."""
+        """Why a request must be refused, whoever sent it."""
         host = headers.one("host").lower()
         if host not in self._origins:
-            return Refused("This server does not answer for that host.", code="not_allowed", field="host")
+            return Refused("This server does not serve that host name.", code="not_allowed", field="host")
         origins = headers.all("origin")
         if origins and [origin.lower() for origin in origins] != [self._origins[host]]:
-            return Refused("This server does not answer to pages from elsewhere.", code="not_allowed", field="origin")
+            return Refused(
+                "This server does not accept requests from other origins.", code="not_allowed", field="origin"
+            )
         if headers.all("sec-fetch-site") and headers.one("sec-fetch-site") not in OWN_SITES[1:]:
-            return Refused("This server does not answer to other sites.", code="not_allowed", field="sec-fetch-site")
+            return Refused(
+                "This server does not accept requests from other sites.", code="not_allowed", field="sec-fetch-site"
+            )
         return None
 
     def _caller(self, headers: Headers) -> Caller | None:
@@ -162,24 +164,24 @@ class Gate:
         return None if value is None else self._keys.by_cookie(value)
 
     def _judge(self, scope: Scope, headers: Headers, *, safe: bool) -> Caller | RedraftError:
-        """Who calls, or why they are not let in."""
+        """The caller, or the reason for refusing them."""
         try:
             caller = self._caller(headers)
-        except RedraftError as error:  # the list of users cannot be read: nobody is let in
+        except RedraftError as error:  # the list of users cannot be read: refuse everybody
             return error
         if caller is None:
             if not self._failures.allows(_address(scope)):
-                return Refused("There were too many requests without a token.", code="limit_exceeded", retry_after=2)
-            return Refused("This request shows no token that is known here.", code="unauthenticated")
+                return Refused("Too many requests without a token.", code="limit_exceeded", retry_after=2)
+            return Refused("This request has no valid token.", code="unauthenticated")
         if caller.by_cookie and not safe and not headers.all("origin"):
-            return Refused("A browser says where a request comes from.", code="not_allowed", field="origin")
+            return Refused("A request with a cookie must have an Origin header.", code="not_allowed", field="origin")
         if not self._requests.allows(caller.name):
-            return Refused("There were too many requests in a short time.", code="limit_exceeded", retry_after=2)
+            return Refused("Too many requests in a short time.", code="limit_exceeded", retry_after=2)
         return replace(caller, at_home=_is_at_home(caller, scope, headers))
 
     def _passer_by(self, scope: Scope, headers: Headers) -> Caller | None:
-        """Anybody, who may ask whether the server is well and is told nothing else. A proof that is not known here is
-        none: the question needs no proof, so a stale token is no reason to report the server as unwell."""
+        """An anonymous caller of the health check, who learns nothing else. An invalid token counts as none: the check
+        needs no token, so a stale one is no reason to report the server as unhealthy."""
         if scope["path"] != HEALTH or scope["method"] not in SAFE or self._is_known(headers):
             return None
         return ANYBODY if self._requests.allows(_address(scope)) else None
@@ -223,9 +225,9 @@ class Gate:
             await refuse(send, error)
             return
         if caller is None:
-            error = Refused("That key was used, is too old, or never was one.", code="unauthenticated")
+            error = Refused("This link has been used, has expired, or was never valid.", code="unauthenticated")
             if not self._failures.allows(_address(scope)):
-                error = Refused("There were too many wrong keys.", code="limit_exceeded", retry_after=2)
+                error = Refused("Too many wrong keys.", code="limit_exceeded", retry_after=2)
             await (
                 reply(send, 401, self._page, HTML, self._page_headers)
                 if error.code == "unauthenticated" and "text/html" in headers.one("accept")
@@ -237,7 +239,7 @@ class Gate:
         await reply(send, 303, b"", HTML, [(b"location", b"/"), (b"set-cookie", "; ".join(parts).encode())])
 
     async def _redeem_proof(self, scope: Scope, receive: Receive, headers: Headers) -> Caller | None:
-        """Who shows a key in the address, or a token in the form of the page."""
+        """The caller with a key in the URL, or a token in the sign-in form."""
         if scope["method"] == "GET":
             keys = parse_qs(scope["query_string"].decode("latin-1")).get("key", [])
             return self._keys.redeem(keys[0]) if len(keys) == 1 else None
@@ -249,7 +251,7 @@ class Gate:
 
 
 def _is_at_home(caller: Caller, scope: Scope, headers: Headers) -> bool:
-    """Whether the folder's owner sits at this machine: their browser, straight from here, at a name of this machine."""
+    """Whether this is the folder's owner at this machine: their browser, directly, at a local host name."""
     if not caller.by_cookie or caller.name != OWNER_NAME or any(headers.all(name) for name in FORWARDED):
         return False
     host = urlsplit(f"//{headers.one('host')}").hostname or ""

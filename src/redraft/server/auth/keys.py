@@ -1,9 +1,9 @@
-"""The proofs by which a caller is known: a token in a header, a cookie, and a key that is good for one visit.
+"""How callers authenticate: a token in a header, a cookie, and a one-time key.
 
-The server's own secret is the owner's token; programs on this machine find it in a file that only the owner can read.
-A browser is let in by a URL with a key that works once and soon expires, and gets a cookie for it. The cookie holds no
-secret of its own: it is a name and a time, signed with a key that is kept with the state, over the hash of the user's
-token. So it outlives a restart, and ends when the user is removed or their token changes.
+The server's own secret is the owner's token; programs on this machine find it in a file that only the owner can read. A
+browser signs in with a URL that has a short-lived one-time key, and gets a cookie. The cookie contains no secret: it is
+a name and a time, signed over the hash of the user's token with a key that is stored in the state. So it survives a
+restart, and ends when the user is removed or their token changes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_VISITS = 32
 
 
 class Keys:
-    """What one server knows its callers by."""
+    """The keys and tokens of one server."""
 
     def __init__(
         self, state: str, users: Users, secret: str, *, cookie: str, clock: Callable[[], float] = time.time
@@ -54,7 +54,7 @@ class Keys:
     # One visit
 
     def visit(self, caller: Caller) -> str:
-        """A key that lets a browser in once, as this caller and nobody else."""
+        """A one-time key that signs a browser in as this caller."""
         now = self._clock()
         kept = {digest: visit for digest, visit in self._visits.items() if visit[0] > now}
         self._visits = dict(list(kept.items())[-MAX_VISITS + 1 :])
@@ -88,7 +88,7 @@ class Keys:
         return known if right and int(told) > self._clock() else None
 
     def now(self, caller: Caller) -> Caller | None:
-        """Who a caller is by now, whose connection has been open for a while; None who was removed."""
+        """The current state of a caller whose connection has been open for a while; None if they were removed."""
         known = self._find_caller(caller.name)
         return None if known is None else replace(known, by_cookie=caller.by_cookie, at_home=caller.at_home)
 
@@ -106,7 +106,7 @@ class Keys:
 
 
 def signing_key(state: str) -> bytes:
-    """The key that cookies are signed with; made where there is none, or none that can be used."""
+    """The key that signs cookies; created if there is none, or none that is usable."""
     path = os.path.join(state, KEY_FILE)
     try:
         with open(path, encoding="ascii") as file:

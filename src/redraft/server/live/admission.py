@@ -1,10 +1,10 @@
-"""What a client may send into a room, judged before any replica takes it in.
+"""Checks what a client sends to a room before any replica applies it.
 
-A replica believes an update: it lets it write into any shared type, mark a text, hang an item on one that is not there,
-or cut a character in two (places are counted in UTF-16 units, and `yrs` then puts things where no other replica does).
-So an update is read here first, as Yjs writes it (version 1), and let in only where it does what typing does: put text
-into `text`, and take text out. An update that builds on something not known here is told apart (`is_early`): a client
-that comes back and types before it has told the rest sends such a one, and sends it again with the rest.
+A replica trusts an update: it can write to any shared type, format a text, refer to a missing item, or split a
+character (positions are in UTF-16 units, and `yrs` then puts things where no other replica does). So an update is
+decoded here first (Yjs version 1), and accepted only if it does what typing does: insert text into `text`, and delete
+text. An update that depends on something unknown here is recognised (`is_early`): a client that reconnects and types
+before it has sent the rest sends such an update, and sends it again with the rest.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class RoomClock:
         update = read_update(data)
         lows = self._lows | update.lows if update.lows else self._lows
         if any(bound in lows for bound in update.bounds):
-            raise Garbled("it cuts a character in two")
+            raise Garbled("it splits a character")
         for client, (start, end) in update.runs.items():
             known = self.clocks.get(client, 0)
             if start < known < end and (client, known) in update.lows:
-                raise Garbled("it cuts a character in two")
+                raise Garbled("it splits a character")
         return update
 
     def is_early(self, update: Update) -> bool:
@@ -91,7 +91,7 @@ def read_update(data: bytes, *, trusted: bool = False) -> Update:
         if left < 0:
             raise Garbled("it is too much at once")
         if client in found.runs:
-            raise Garbled("a client comes twice")
+            raise Garbled("a client appears twice")
         clock = start
         for _ in range(count):
             clock += _struct(reader, client, clock, found, trusted)
@@ -103,12 +103,12 @@ def read_update(data: bytes, *, trusted: bool = False) -> Update:
 
 
 def _struct(reader: Reader, client: int, clock: int, found: Update, trusted: bool) -> int:
-    """Read one struct; gives its length."""
+    """Read one struct; returns its length."""
     info = reader.byte()
     if info & _CONTENT == _GC:
         return reader.number()
     if info == _SKIP:
-        raise Garbled("it leaves something out")
+        raise Garbled("it has a gap")
     if info & _LEFT:
         left = (reader.number(), reader.number())
         found.needs.add(left)
@@ -124,10 +124,10 @@ def _struct(reader: Reader, client: int, clock: int, found: Update, trusted: boo
 
 def _parent(reader: Reader, info: int, trusted: bool) -> None:
     if reader.number() != 1:
-        raise Garbled("it writes into something that lies in another")
+        raise Garbled("it writes to a nested type")
     name = reader.text()
     if not trusted and (name != TEXT or info & _KEYED):
-        raise Garbled("it writes into something else than the text")
+        raise Garbled("it writes to something other than the text")
     if info & _KEYED:
         reader.text()
 
@@ -149,7 +149,7 @@ def _content(reader: Reader, kind: int, client: int, clock: int, found: Update, 
         for _ in range(count):
             _skip_value(reader)
         return count
-    raise Garbled("it puts something else than text into the text")
+    raise Garbled("it inserts something other than text")
 
 
 def _skip_value(reader: Reader) -> None:
@@ -163,7 +163,7 @@ def _skip_value(reader: Reader) -> None:
     elif kind in _FIXED:
         reader.skip(_FIXED[kind])
     else:
-        raise Garbled("a value of another kind")
+        raise Garbled("a value of the wrong type")
 
 
 _FIXED = {127: 0, 126: 0, 124: 4, 123: 8, 121: 0, 120: 0}

@@ -43,12 +43,12 @@ def change_of(text: Text, delta: Sequence[dict[str, Any]]) -> Change:
     for step in delta:
         if "insert" in step:
             if not isinstance(step["insert"], str) or step.get("attributes"):
-                raise InvalidOffset("a text is plain: nothing can be put into it but text")
+                raise InvalidOffset("the text is plain: only text can be inserted")
             new += step["insert"]
         elif "delete" in step:
             taken += walk.forward(step["delete"])
         elif step.get("attributes"):
-            raise InvalidOffset("a text is plain: nothing in it can be marked")
+            raise InvalidOffset("the text is plain: it cannot be formatted")
         else:
             edits += _edit(text, start, taken, new)
             start = walk.offset + walk.forward(step["retain"])

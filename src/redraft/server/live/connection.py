@@ -1,9 +1,8 @@
-"""One connection to a room: what it sends is read one frame at a time, what it is sent waits for it, and not for long.
+"""One connection to a room: incoming frames are read one at a time, outgoing ones are queued for a limited time.
 
-A client is told why it is let go: 4400 for a frame that no client of ours would send, 4403 for a viewer who types, 4404
-where there is no such document (any more), 4409 where the epoch is another one, 4429 where too many are there, 4451
-where it holds a secret that is not shown to them, 1012 where the server stops, 1013 where the client does not read what
-it is sent.
+The close code says why a client is disconnected: 4400 for an invalid frame, 4403 for a viewer who types, 4404 if the
+document does not exist, 4409 for another epoch, 4429 if too many are connected, 4451 for a secret that the caller may
+not see, 1012 if the server is stopping, 1013 if the client does not read what it is sent.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class LiveConnection:
         self._size += len(data)
         if self._size > MAX_BEHIND:
             self._waiting.clear()
-            self.close(TOO_SLOW, "You do not read what you are sent.")
+            self.close(TOO_SLOW, "This client does not read what it is sent.")
         self._knock.set()
 
     def close(self, code: int, reason: str) -> None:
@@ -105,13 +104,13 @@ class LiveConnection:
             await self._socket.close(code, carried)
 
     def _look(self) -> None:
-        """Whether they are still who they were when they came: who is removed is out within a moment."""
+        """Check that the caller is still a user: a removed user is disconnected within a moment."""
         now = time.monotonic()
         if now - self._looked > LOOK_SECONDS:
             self._looked = now
             caller = self._known(self._caller)
             if caller is None:
-                raise LiveRefusal(REMOVED, "You are not known here any more.")
+                raise LiveRefusal(REMOVED, "Your access was revoked.")
             self.may_write = caller.may("editor")
 
     async def read(self, room: Room) -> None:
@@ -122,12 +121,12 @@ class LiveConnection:
                 return
             data = message.get("bytes")
             if data is None:
-                raise LiveRefusal(NO_TEXT, "This socket speaks in bytes.")
+                raise LiveRefusal(NO_TEXT, "This socket takes binary messages only.")
             self._look()
             try:
                 room.receive(self, data)
             except Garbled as error:
-                raise LiveRefusal(UNACCEPTABLE, f"This was not taken: {error}.") from error
+                raise LiveRefusal(UNACCEPTABLE, f"The update was refused: {error}.") from error
 
 
 async def serve_live(socket: WebSocket) -> None:
@@ -141,7 +140,7 @@ async def serve_live(socket: WebSocket) -> None:
         path = await served.with_workspace(lambda workspace: workspace.read(_path(socket), confirmed=shown).path)
         room = await served.live.room(path)
         if socket.query_params.get("epoch") != room.epoch:
-            raise LiveRefusal(OTHER_EPOCH, "This document has begun anew; ask for its epoch.")
+            raise LiveRefusal(OTHER_EPOCH, "This document has a new epoch; request it.")
         served.live.enter(room, connection)
     except LiveRefusal as error:
         await connection.end(error.code, error.reason)
@@ -174,7 +173,7 @@ async def _serve(connection: LiveConnection, room: Room) -> None:
                 connection.close(error.code, error.reason)
             elif not isinstance(error, WebSocketDisconnect):
                 LOG.error("a live connection failed", exc_info=error)
-                said = error.message if isinstance(error, RedraftError) else "Something went wrong here; come again."
+                said = error.message if isinstance(error, RedraftError) else "Something went wrong; reconnect."
                 room.close(FAILED, said)  # to be taken up again from what is kept
         await connection.send_close()
     finally:

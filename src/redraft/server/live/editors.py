@@ -1,4 +1,4 @@
-"""The rich editors that are open in browsers, and how a tool's call is brought to exactly one of them.
+"""The rich editors that are open in browsers, and how a tool call reaches exactly one of them.
 
 A browser says in a document's room that it shows it in a rich editor, and when the person was last in that one. A call
 that is about the document asks the one used last, and it alone: it hands in what was typed into it and says so, and
@@ -76,7 +76,7 @@ class OpenEditors:
             if asked is not None and asked.client is client and not asked.answer.done():
                 asked.answer.set_result(kind)
         else:
-            raise Garbled("an editor says no such thing")
+            raise Garbled("unknown message from an editor")
 
     def leave(self, client: RoomClient) -> None:
         """It shows the document no longer; whoever waits for it need not."""
@@ -96,14 +96,14 @@ class OpenEditors:
             if said == READY:
                 return client
             if said == BUSY:
-                message = f"The rich editor that shows {path} could not hand in what was typed. Nothing was changed."
+                message = f"The rich editor that shows {path} could not send what was typed. Nothing was changed."
                 raise Refused(message, code="editor_unavailable", path=path)
         return None
 
     async def ask(self, client: RoomClient, message: dict[str, Any], seconds: float) -> str | None:
         """Ask one, and wait for its answer: None where it went away, `TimeoutError` where it is silent."""
         if len(self._asked) >= MAX_ASKED:
-            raise Busy("Too many calls wait for this document's editor; try again in a moment.")
+            raise Busy("Too many calls are waiting for this document's editor; try again in a moment.")
         number = secrets.token_hex(8)
         asked = self._asked[number] = _EditorQuestion(client, asyncio.get_running_loop().create_future())
         client.send(wire.editor(json.dumps({**message, "id": number}).encode()))
@@ -120,20 +120,20 @@ class OpenEditors:
 
 def _parse_message(data: bytes) -> dict[str, Any]:
     if len(data) > MAX_MESSAGE:
-        raise Garbled("an editor says too much")
+        raise Garbled("the editor's message is too long")
     try:
         said: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Garbled("what an editor says cannot be read") from error
+        raise Garbled("the editor's message cannot be read") from error
     if not isinstance(said, dict):
-        raise Garbled("what an editor says cannot be read")
+        raise Garbled("the editor's message cannot be read")
     return cast("dict[str, Any]", said)
 
 
 def _seconds(ago: Any) -> float:
     """So long ago by the browser's own clock, of which only differences are believed."""
     if isinstance(ago, bool) or not isinstance(ago, int) or ago < 0:
-        raise Garbled("an editor says no such time")
+        raise Garbled("the editor's message has no valid time")
     return min(ago, wire.MAX_NUMBER) / 1000
 
 
@@ -159,7 +159,7 @@ class Editors:
         if room is None or loop is None or not room.editors:
             return None
         if not self._places.acquire(blocking=False):
-            raise Busy("Too many calls wait for editors; try again in a moment.")
+            raise Busy("Too many calls are waiting for editors; try again in a moment.")
         try:
             with release(self._guard):  # the room has work to do meanwhile
                 client = _run_on_loop(_collect_typing(room), loop, READY_SECONDS)

@@ -50,7 +50,7 @@ def catch_panics(path: str) -> Generator[None]:
         yield
     except BaseException as error:
         if type(error).__name__ == "PanicException":
-            raise Damaged(f"The live text of {path} is not what it should be: {error}.") from error
+            raise Damaged(f"The live text of {path} is not consistent: {error}.") from error
         raise
 
 
@@ -102,7 +102,7 @@ class Mirror:
         return self._doc.get_update()
 
     def pull(self, workspace: Workspace, origin: str) -> list[bytes]:
-        """Follow the workspace; gives the updates with which it did."""
+        """Follow the workspace; returns the updates with which it did."""
         document = read_for_room(workspace, self.path)
         if document.version == self.version:
             return []
@@ -125,9 +125,9 @@ class Mirror:
                 self._doc.apply_update(update)
         change = change_of(self.known, heard.deltas[0]) if heard.deltas else Change()
 
-        def typed(document: Document) -> None:
+        def note_typed(document: Document) -> None:
             if document.text != change.apply_to(self.known):  # the file was written just now, and is merged in already
-                raise Stale(f"{self.path} was changed meanwhile.", path=self.path)
+                raise Stale(f"{self.path} was changed in the meantime.", path=self.path)
             self._stand(document, self._size + growth_of(change))
             self._check()
             also()
@@ -135,7 +135,7 @@ class Mirror:
         if change.is_empty:
             also()
         else:
-            workspace.type(self.path, change, version=self.version, also=typed)
+            workspace.type(self.path, change, version=self.version, also=note_typed)
 
     def _stand(self, document: Document, size: int | None = None) -> None:
         """This is where the workspace stands, with so many bytes."""
@@ -145,7 +145,7 @@ class Mirror:
     def _check(self) -> None:
         """The replica and the workspace say the same; a difference in length is seen at once, wherever it came from."""
         if len(self._text) != self._size:
-            raise Damaged(f"The live text of {self.path} is not what it should be.")
+            raise Damaged(f"The live text of {self.path} is not consistent.")
 
     def tell(self, workspace: Workspace) -> list[bytes]:
         """Bring `about` up to date, which is the server's alone: what a client wrote there is written over."""

@@ -1,8 +1,8 @@
-"""Who is in a room: names, cursors, the agent among them. Relayed, never kept.
+"""Who is in a room: names and cursors, the agent included. Relayed, never stored.
 
-Each connection speaks for the numbers that it used first, and for few of them; the name it goes by is the caller's, put
-in here, so that nobody can pass for another or for the agent. A client of y-websocket repeats what it is told of
-others: that is passed over, unread. What changed goes out together, as each one's latest state.
+Each connection owns the client numbers that it used first, and only a few of them; the name is the caller's, set here,
+so that nobody can impersonate another person or the agent. A y-websocket client repeats the states of others: those are
+ignored. Changes are sent together, as the latest state of each.
 """
 
 from __future__ import annotations
@@ -97,15 +97,15 @@ def _encode_states(states: dict[int, _Seen]) -> bytes:
 def _sign_state(data: bytes, name: str) -> str:
     """The state under the name that the server knows its sender by."""
     if len(data) > MAX_STATE:
-        raise Garbled("it tells too much of itself")
+        raise Garbled("its presence message is too long")
     try:
         state: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Garbled("what it tells of itself cannot be read") from error
+        raise Garbled("its presence message cannot be read") from error
     if state is None:
         return GONE
     if not isinstance(state, dict):
-        raise Garbled("what it tells of itself cannot be read")
+        raise Garbled("its presence message cannot be read")
     found = cast("dict[str, Any]", state)
     user: Any = found.get("user")
     return json.dumps({**found, "user": {**(user if isinstance(user, dict) else {}), "name": name, "kind": "person"}})

@@ -1,4 +1,5 @@
-"""A room on the event loop: a replica that takes in what its clients type, tells them all, and the workspace after.
+"""A room on the event loop: a replica that applies what its clients type, and passes it on to them all and then to the
+workspace.
 
 What comes in within a few milliseconds goes out together, and becomes one batch for the workspace; the room does not
 wait for the workspace to tell the clients, since who has typed something holds it, too, until it is kept. What the
@@ -68,10 +69,10 @@ class AckTracker:
         return waiter
 
 
-# Typing that waits in its browser: while a job holds the documents, nothing that a client types is taken in.
+# Paused typing: while a job locks the documents, nothing that a client types is accepted.
 #
-# Such a client is not told that its typing has arrived, so its page keeps it; it sees all that happens meanwhile.
-# Once the documents are free it is asked to come again, and then sends everything that it has.
+# Such a client gets no acknowledgement, so its page keeps the typing; it still receives all changes. Once the lock is
+# released it is asked to reconnect, and then sends everything it has.
 
 
 LOOK_SECONDS = 0.25
@@ -142,7 +143,7 @@ class Room:
         self.presence = Presence()
         self.editors = OpenEditors()
         self.paused_clients = PausedClients(
-            locked, lambda client: client.close(AGAIN, "You can type again; come again.")
+            locked, lambda client: client.close(AGAIN, "You can type again; reconnect.")
         )
         self.closed = False
         self._ledger = opened.ledger
@@ -207,13 +208,13 @@ class Room:
         writes = self._ledger.adds(update) or (update.deletes and not first)
         if not client.may_write:
             if writes:
-                raise LiveRefusal(READ_ONLY, "A viewer reads along, and types nothing.")
+                raise LiveRefusal(READ_ONLY, "A viewer can read but not type.")
             return
         if self.paused_clients.refuses(client, writes=writes):
             return
         if self._ledger.is_early(update):
             if client.synced or first:
-                raise Garbled("it builds on something that is not here")
+                raise Garbled("it depends on an update that is missing")
             return  # it comes again, with what it builds on
         client.synced = client.synced or first
         if update.is_empty:
@@ -225,7 +226,7 @@ class Room:
         self._tick_soon()
 
     def _apply_update(self, data: bytes) -> list[bytes]:
-        """Take an update into the replica; gives what of it was new, which goes to everybody."""
+        """Take an update into the replica; returns what of it was new, which goes to everybody."""
         heard: list[bytes] = []
         listening = self._doc.observe(lambda event: heard.append(event.update))
         try:
@@ -362,7 +363,7 @@ class Room:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             LOG.error("the room of %s failed", self.path, exc_info=error)
-            self.close(FAILED, "Something went wrong here; come again.")
+            self.close(FAILED, "Something went wrong; reconnect.")
         elif (self._untold or self._woken) and not task.cancelled():
             self._begin_exchange()  # it came in just as the last one ended
 
@@ -374,4 +375,4 @@ class Room:
         if done.made:
             self._tick_soon()
         if self._size > MAX_STATE:
-            self.close(OTHER_EPOCH, "This document begins anew; ask again.")
+            self.close(OTHER_EPOCH, "This document has a new epoch; request it again.")

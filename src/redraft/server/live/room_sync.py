@@ -81,7 +81,7 @@ class RoomSync:
         try:
             done = None if kept is None else self.exchange(workspace, (), DISK)
         except (Damaged, InvalidOffset, ValueError) as error:
-            LOG.error("the live state of %s cannot be used: %s", self._path, error)
+            LOG.error("the live state of %s is unusable: %s", self._path, error)
             self._rescue(workspace)
             done = None
         mirror = self._mirror
@@ -179,4 +179,4 @@ class RoomSync:
         try:
             workspace.type(self._path, change, version=document.version)
         except RedraftError as error:
-            LOG.error("what was typed live into %s could not be kept: %s", self._path, error.message)
+            LOG.error("could not store what was typed into %s: %s", self._path, error.message)

@@ -127,7 +127,7 @@ class Rooms:
 
     def enter(self, room: Room, client: RoomClient) -> None:
         if len(room.clients) >= MAX_CLIENTS:
-            raise Busy("Too many people are in this document.")
+            raise Busy("Too many people have this document open.")
         if (timer := self._leaving.pop(room.path, None)) is not None:
             timer.cancel()
         room.enter(client)
@@ -152,7 +152,7 @@ class Rooms:
         await room.rest()
         if room.clients and not room.closed:
             return  # somebody came meanwhile
-        room.close(AGAIN, "This document was closed; come again.")
+        room.close(AGAIN, "This document was closed; reconnect.")
         keeper = self._keepers.pop(room.path, None)
         self._rooms.pop(room.path, None)
         if keeper is not None:
@@ -242,7 +242,7 @@ class Rooms:
         self._unsubscribe()
         now = time.time()
         for path, room in self._rooms.items():
-            room.close(AGAIN, "The server stops; come again.")
+            room.close(AGAIN, "The server is stopping; reconnect.")
             try:
                 room.flush_now(lambda batch, path=path: self._keepers[path].exchange(self._workspace, batch))
                 self._keepers[path].fold()

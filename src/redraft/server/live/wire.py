@@ -120,7 +120,7 @@ def read_frame(data: bytes) -> Frame:
     kind = reader.number()
     step = reader.number() if kind == SYNC else 0
     if kind not in (SYNC, AWARENESS, ASK_AWARENESS, EDITOR) or step > UPDATE:
-        raise Garbled("there is no such message")
+        raise Garbled("unknown message type")
     carried = b"" if kind == ASK_AWARENESS else reader.blob()
     reader.end()
     return Frame(kind, step, carried)

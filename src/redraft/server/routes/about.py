@@ -17,11 +17,11 @@ from redraft.workspace.workspace import Workspace
 router = APIRouter(prefix="/api", tags=["about"])
 DAY_SECONDS = 86_400
 MAX_LINES = 1000
-LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last so many days.")]
+LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last N days.")]
 
 
 class HealthResponse(TypedDict):
-    """The server answers and reaches its history. How many turns that has is told to those who show a token."""
+    """The server is up and can reach its history. The number of turns is shown only with a valid token."""
 
     status: Literal["ok"]
     turns: NotRequired[int]
@@ -29,7 +29,7 @@ class HealthResponse(TypedDict):
 
 @router.get("/health", **gives(HealthResponse))
 async def health(desk: Here) -> Response:
-    """For whoever watches over the server; needs no token. 500 where the history cannot be reached or kept."""
+    """Health check for monitoring; needs no token. 500 if the history cannot be read or written."""
 
     def act(workspace: Workspace) -> int:
         workspace.database.hold_in_place()
@@ -66,8 +66,8 @@ class CallerShape(TypedDict):
 
 
 class WorkspaceShape(TypedDict):
-    """Where the folder stands. In the state `history_lost` another program has emptied the history while the server was
-    running: `notices` says so, all else is empty, and nothing more is kept before a restart."""
+    """The folder's state. In the state `history_lost` another program has emptied the history while the server was
+    running: `notices` says so, everything else is empty, and nothing is stored until a restart."""
 
     id: str
     state: Literal["ok", "history_lost"]
@@ -83,7 +83,7 @@ class WorkspaceShape(TypedDict):
 
 @router.get("/workspace", **gives(WorkspaceShape))
 async def workspace_state(desk: Here) -> Response:
-    """The folder's name, mode, what waits for a decision, what is not saved, and what the person should be told."""
+    """The folder's name and mode, pending decisions, unsaved documents, and notices for the person."""
 
     def act(workspace: Workspace) -> dict[str, Any]:
         settings = workspace.settings
@@ -116,14 +116,14 @@ def _history_state(workspace: Workspace) -> dict[str, Any]:
 
 
 class VisitResponse(TypedDict):
-    """A path that lets a browser in, once."""
+    """A path that signs a browser in, once."""
 
     path: str
 
 
 @router.post("/visit", **gives(VisitResponse))
 async def visit(desk: Here, request: Request) -> Response:
-    """For the program that opens the browser: a path with a key that works once, as whoever asks for it."""
+    """For the program that opens the browser: a path with a one-time key that signs in as the caller."""
     desk.need("admin")
     return answer({"path": f"{ENTER}?key={request.app.state.keys.visit(desk.caller)}"})
 
@@ -137,7 +137,7 @@ class ProviderShape(TypedDict):
 
 
 class DefaultModelInfo(TypedDict):
-    """Which of them answers where no other is named."""
+    """The model that answers if no other is named."""
 
     provider: str
     model: str
@@ -164,7 +164,7 @@ async def providers(desk: Here) -> Response:
 
 
 class SpentShape(TypedDict):
-    """What was spent under one name."""
+    """The usage of one group."""
 
     name: str
     steps: int
@@ -203,7 +203,7 @@ class ToolFiguresShape(TypedDict):
 
 
 class FiguresShape(TypedDict):
-    """How the agents' work has gone. A share is from 0 to 1, and null of nothing."""
+    """Figures on the agents' work. A share is from 0 to 1, and null if there is nothing to count."""
 
     conversations: int
     jobs: int
@@ -219,7 +219,7 @@ class FiguresShape(TypedDict):
 
 @router.get("/figures", **gives(FiguresShape))
 async def how_it_went(desk: Here, days: LastDays = None) -> Response:
-    """Counted from the jobs that are kept and from the history's turns."""
+    """Counted from the stored jobs and the turns in the history."""
     from redraft.agent.metrics import collect_metrics
 
     store, workspace = desk.served.agent.store, desk.served.workspace
@@ -228,7 +228,7 @@ async def how_it_went(desk: Here, days: LastDays = None) -> Response:
 
 
 class AuditLineInfo(TypedDict):
-    """One act. Its arguments are JSON in a string, with long texts cut and secrets masked."""
+    """One call. Its arguments are JSON in a string, with long texts truncated and secrets masked."""
 
     seq: int
     at: float
@@ -240,7 +240,7 @@ class AuditLineInfo(TypedDict):
 
 
 class AuditResponse(TypedDict):
-    """The newest lines, oldest of them first."""
+    """The newest lines, in chronological order."""
 
     entries: list[AuditLineInfo]
 
@@ -252,7 +252,7 @@ async def audit(desk: Here, limit: Annotated[int, Query(ge=1, le=MAX_LINES)] = 1
 
 
 class AuditVerdict(TypedDict):
-    """Whether the log is as it was written; else the first line that is not, and why."""
+    """Whether the log is intact; if not, the first line that is not, and why."""
 
     intact: bool
     entries: int

@@ -19,7 +19,7 @@ MAX_LINE = 2**31
 
 
 class ContextRowRequest(BaseModel):
-    """A passage that the agent is to see. Lines count from 1 and include both ends."""
+    """A passage for the agent to see. Lines count from 1 and include both ends."""
 
     model_config = ConfigDict(extra="forbid")
     id: str | None = Field(default=None, min_length=1, max_length=200)
@@ -38,7 +38,7 @@ class ContextRowRequest(BaseModel):
 
 
 class ContextRowInfo(TypedDict):
-    """A context row as it is kept."""
+    """A stored context row."""
 
     id: str
     kind: str
@@ -50,7 +50,7 @@ class ContextRowInfo(TypedDict):
 
 
 class ChatLine(TypedDict):
-    """Something that was said, or a line about a tool call."""
+    """A chat message, or a line about a tool call."""
 
     role: str
     text: str
@@ -60,7 +60,7 @@ class ChatLine(TypedDict):
 
 
 class SessionShape(TypedDict):
-    """A session as it stands. `pending_review` is the job whose changes wait for a decision."""
+    """A session's current state. `pending_review` is the job whose changes wait for a decision."""
 
     session_id: str
     id: str
@@ -75,7 +75,7 @@ class SessionShape(TypedDict):
 
 
 class NewSessionRequest(BaseModel):
-    """What a session may be called."""
+    """The session's title."""
 
     model_config = ConfigDict(extra="forbid")
     title: str = Field(default="", max_length=200)
@@ -97,7 +97,7 @@ async def create_session(desk: Here, given: NewSessionRequest | None = None) -> 
 
 
 class SessionsResponse(TypedDict):
-    """The one that was last used first."""
+    """Most recently used first."""
 
     sessions: list[SessionShape]
 
@@ -116,7 +116,7 @@ async def get_session(desk: Here, session_id: SessionId) -> Response:
 
 
 class ArchiveRequest(BaseModel):
-    """Whether a session is put away."""
+    """Whether the session is archived."""
 
     model_config = ConfigDict(extra="forbid")
     archived: bool = True
@@ -129,7 +129,7 @@ async def archive(desk: Here, session_id: SessionId, given: ArchiveRequest) -> R
 
 
 class ContextRowsResponse(TypedDict):
-    """What is pinned to a session, in order."""
+    """The rows pinned to a session, in order."""
 
     context_rows: list[ContextRowInfo]
 
@@ -161,13 +161,13 @@ async def reorder(desk: Here, session_id: SessionId, given: ReorderRequest) -> R
 
 
 async def _change_rows(desk: RequestContext, session_id: str, act: Callable[[], None]) -> Response:
-    """Change what is pinned, and tell what is pinned then."""
+    """Change the pinned rows, and return the new list."""
 
-    def changed() -> dict[str, Any]:
+    def change() -> dict[str, Any]:
         sessions = desk.served.agent.store.sessions
         if sessions.get(session_id).status != "active":
             raise Refused("This session is archived.", code="conflict", session_id=session_id)
         act()
         return {"context_rows": [row.as_dict() for row in sessions.rows(session_id)]}
 
-    return answer(await desk.run_aside(changed))
+    return answer(await desk.run_aside(change))

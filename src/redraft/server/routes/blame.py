@@ -12,8 +12,8 @@ router = APIRouter(prefix="/api", tags=["history"])
 
 
 class BlameStretchInfo(TypedDict):
-    """Lines that are from one turn; `turn` is null where no turn of the history wrote them. `start_line` counts
-    from 1."""
+    """Lines that come from one turn; `turn` is null if no turn in the history wrote them. `start_line` counts from
+    1."""
 
     start_line: int
     lines: int
@@ -21,7 +21,7 @@ class BlameStretchInfo(TypedDict):
 
 
 class BlameResponse(TypedDict):
-    """A document as it stands, cut into lines of one turn each, and the turns that they name."""
+    """The current document as stretches of lines from one turn each, and those turns."""
 
     path: str
     text: str
@@ -31,8 +31,7 @@ class BlameResponse(TypedDict):
 
 @router.get("/blame", **gives(BlameResponse, 404, 415))
 async def blame_of(desk: Here, path: PathQuery) -> Response:
-    """What was proposed by an agent and accepted is the agent's. Long histories are followed through their latest
-    turns."""
+    """Accepted proposals count as the agent's. In a long history only the latest turns are followed."""
 
     document = await desk.work(lambda workspace: workspace.read(path))
 

@@ -29,7 +29,7 @@ CheckpointId = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 
 class AffectedFile(TypedDict):
-    """One document before the turn, and the hunks that the turn made of it."""
+    """One document before the turn, and the turn's hunks in it."""
 
     file_path: str
     base_snapshot_hash: str
@@ -37,7 +37,7 @@ class AffectedFile(TypedDict):
 
 
 class CheckpointResponse(HunkPage):
-    """The state before a turn; with the agent's job that made the turn, if one did."""
+    """The state before a turn, with the agent's job that made the turn, if any."""
 
     checkpoint_id: int
     session_id: str | None
@@ -50,7 +50,7 @@ class CheckpointResponse(HunkPage):
 async def checkpoint(
     desk: Here, checkpoint_id: CheckpointId, offset: Number = 0, limit: HunkLimit = MAX_HUNKS
 ) -> Response:
-    """The checkpoint and the turn's hunks. Of many or large ones this is a page: go on at `next_offset`."""
+    """The checkpoint and the turn's hunks. Many or large hunks are paged: continue at `next_offset`."""
     content = await desk.work(lambda workspace: workspace.turn_content(checkpoint_id))
 
     def act() -> dict[str, Any]:
@@ -104,7 +104,7 @@ async def diff3(
 
 
 class RollbackRequest(BaseModel):
-    """`hard_all` sets the turn's documents to the checkpoint; `scoped_selected` takes back the hunks that are named."""
+    """`hard_all` restores the turn's documents to the checkpoint; `scoped_selected` undoes the named hunks."""
 
     model_config = ConfigDict(extra="forbid")
     mode: Literal["hard_all", "scoped_selected"]
@@ -112,7 +112,7 @@ class RollbackRequest(BaseModel):
 
 
 class RollbackResponse(TypedDict):
-    """`conflict` where some hunks could not be taken back; they are named, and the others were."""
+    """`conflict` if some hunks could not be undone; they are named, and the others were undone."""
 
     status: Literal["completed", "conflict"]
     turn: TurnResponse | None

@@ -17,7 +17,7 @@ from redraft.server.routes.shapes import (
     entry_shape,
     turn_response,
 )
-from redraft.tools.arguments import parse
+from redraft.tools.parameters import parse
 from redraft.tools.queries.search_document import get_outline, search_document
 from redraft.tools.queries.search_folder import search_documents
 from redraft.tools.registry import Tool
@@ -31,7 +31,7 @@ TREE_LIMIT, MAX_TREE = 2000, 10_000
 
 
 class TreeResponse(TypedDict):
-    """What is in the folder, a folder before what is in it. `next` is where to go on, null at the end."""
+    """The entries of the folder, each folder before its contents. `next` is the next page, null at the end."""
 
     entries: list[EntryShape]
     next: int | None
@@ -40,7 +40,7 @@ class TreeResponse(TypedDict):
 @router.get("/tree", **gives(TreeResponse, 404))
 async def tree(
     desk: Here,
-    prefix: Annotated[str, Query(max_length=4096, description="Only what is beneath this folder.")] = "",
+    prefix: Annotated[str, Query(max_length=4096, description="Only what is in this folder.")] = "",
     start: Number = 0,
     limit: Annotated[int, Query(ge=1, le=MAX_TREE)] = TREE_LIMIT,
 ) -> Response:
@@ -61,7 +61,7 @@ async def read(
     offset: Number = 0,
     limit: Annotated[int, Query(ge=1, le=MAX_WINDOW)] = WINDOW,
 ) -> Response:
-    """A document as it is being worked on, in windows. Its version is the `ETag`."""
+    """The working text of a document, in windows. Its version is the `ETag`."""
 
     def act(workspace: Workspace) -> Any:
         document = workspace.read(path, confirmed=desk.confirmed)
@@ -73,7 +73,7 @@ async def read(
 
 
 class NewDocumentRequest(BaseModel):
-    """A document that is not there yet."""
+    """A new document."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -81,7 +81,7 @@ class NewDocumentRequest(BaseModel):
 
 
 class DocumentChangeResponse(TypedDict):
-    """What was done, as a turn, and the document's version after it; null where there is none any more."""
+    """The turn that was made, and the document's version after it; null if the document is gone."""
 
     turn: TurnResponse | None
     path: str
@@ -99,7 +99,7 @@ async def create(desk: Here, given: NewDocumentRequest) -> Response:
 
 
 class WriteRequest(BaseModel):
-    """All that a document is to say. `version` is that of the text that it was made from; `If-Match` says the same."""
+    """A document's whole new content. `version` is the version it was made from; `If-Match` means the same."""
 
     model_config = ConfigDict(extra="forbid")
     content: str
@@ -108,7 +108,7 @@ class WriteRequest(BaseModel):
 
 @router.put("/documents", **gives(DocumentChangeResponse, 404, body=True))
 async def write(desk: Here, request: Request, path: PathQuery, given: WriteRequest) -> Response:
-    """Replace a document's content and save it. Refused where it is no longer the version that is named."""
+    """Replace a document's content and save it. Refused if the document no longer has the given version."""
 
     def act(workspace: Workspace) -> Any:
         version = requested_version(request, given.version)
@@ -122,7 +122,7 @@ async def write(desk: Here, request: Request, path: PathQuery, given: WriteReque
 
 
 class MoveRequest(BaseModel):
-    """Where a document is to be."""
+    """A document's new path."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -144,7 +144,7 @@ async def move(desk: Here, request: Request, given: MoveRequest) -> Response:
 
 @router.delete("/documents", **gives(DocumentChangeResponse, 404, body=True))
 async def delete(desk: Here, request: Request, path: PathQuery, version: str | None = None) -> Response:
-    """Put a document into the trash."""
+    """Move a document to the trash."""
 
     def act(workspace: Workspace) -> Any:
         wanted = requested_version(request, version)
@@ -162,7 +162,7 @@ def _turn(desk: RequestContext, workspace: Workspace, title: str) -> Turn:
 
 
 def _explain_stale(desk: RequestContext, act: Any) -> Any:
-    """What `act` gives; where it is refused as stale, with the lines that changed."""
+    """Return what `act` returns; if it is refused as stale, add the changed lines."""
     try:
         return act()
     except Stale as error:
@@ -198,7 +198,7 @@ async def search(
     folder: Annotated[str | None, Query(max_length=4096)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Documents that hold these words, in the whole folder or beneath one."""
+    """Find documents with these words, in the whole folder or a subfolder."""
     found = {"query": query, "folder": folder, "limit": limit}
     return answer(await desk.work(lambda _: _run_tool(desk, search_documents, **found), slow=True))
 
@@ -212,7 +212,7 @@ async def search_within(
     max_results: Annotated[int, Query(ge=1, le=100)] = 20,
     case_sensitive: bool = False,
 ) -> Response:
-    """Places within one document."""
+    """Find places in one document."""
     found = {"path": path, "query": query, "match_type": match_type}
     more = {"max_results": max_results, "case_sensitive": case_sensitive}
     return answer(await desk.work(lambda _: _run_tool(desk, search_document, **found, **more), slow=True))

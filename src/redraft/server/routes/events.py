@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/agent", tags=["agent"])
 
 
 class EventShape(TypedDict):
-    """Something that happened in a job."""
+    """An event of a job."""
 
     cursor: int
     type: str
@@ -24,7 +24,7 @@ class EventShape(TypedDict):
 
 
 class EventsResponse(TypedDict):
-    """The events behind a cursor, in order; `next_cursor` is the one to ask with next."""
+    """The events after a cursor, in order; pass `next_cursor` to the next request."""
 
     job_id: str
     status: Status
@@ -34,7 +34,7 @@ class EventsResponse(TypedDict):
 
 @router.get("/jobs/{job_id}/events", **gives(EventsResponse, 404))
 async def events(desk: Here, job_id: JobId, cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0) -> Response:
-    """Ask again every two seconds, or listen to the same events at `/events/stream`."""
+    """Poll every two seconds, or listen to the same events at `/events/stream`."""
 
     def act() -> dict[str, Any]:
         desk.served.agent.store.jobs.get(job_id)
@@ -44,7 +44,7 @@ async def events(desk: Here, job_id: JobId, cursor: Annotated[int, Query(ge=0, l
 
 
 class EventStream(Response):
-    """Events as they happen: a job's, or what changed."""
+    """A stream of events: a job's, or the folder's changes."""
 
     def __init__(self, streams: EventStreams, name: str, cursor: int) -> None:
         super().__init__()
@@ -57,23 +57,25 @@ class EventStream(Response):
 
 
 def streams_events(*errors: int) -> dict[str, Any]:
-    """How a route is described that answers with a stream."""
+    """Describe a route that answers with a stream."""
     good: dict[str, Any] = {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        "description": "The events, one by one.",
+        "description": "The stream of events.",
     }
     responses = {**gives({"type": "string"}, *errors)["responses"], 200: good}
     return {"responses": responses, "response_model": None}
 
 
 STREAM: dict[str, Any] = streams_events(404)
-LastEventId = Annotated[str | None, Header(max_length=20, description="Where a client was that comes back.")]
+LastEventId = Annotated[
+    str | None, Header(max_length=20, description="The last event that a reconnecting client has seen.")
+]
 
 
 def last_number(last_event_id: str) -> int:
     """The number in a `Last-Event-ID`."""
     if not (last_event_id.isascii() and last_event_id.isdigit() and int(last_event_id) <= MAX_NUMBER):
-        raise Refused("Last-Event-ID is the cursor of an event.", field="Last-Event-ID")
+        raise Refused("Last-Event-ID must be the cursor of an event.", field="Last-Event-ID")
     return int(last_event_id)
 
 
@@ -84,8 +86,8 @@ async def stream(
     cursor: Annotated[int, Query(ge=0, le=MAX_NUMBER)] = 0,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """The events of `/events` as they happen, by `text/event-stream`; each has its cursor as `id`. It goes on after the
-    job has ended, with what becomes of its changes; whoever has heard enough hangs up."""
+    """The events of `/events` as they happen, as `text/event-stream`; each has its cursor as `id`. The stream continues
+    after the job has ended, with what happens to its changes, until the client disconnects."""
     if last_event_id is not None:
         cursor = last_number(last_event_id)
     await desk.run_aside(desk.served.agent.store.jobs.get, job_id)  # refuses a job that there is not

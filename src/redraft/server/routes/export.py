@@ -27,13 +27,13 @@ async def export(
     desk: Here,
     path: PathQuery,
     to: Annotated[Literal["html", "docx"], Query(description="`docx` needs pandoc on the server's machine.")] = "html",
-    proposals: Annotated[bool, Query(description="With what agents propose, marked as such.")] = False,
+    proposals: Annotated[bool, Query(description="Include pending proposals, marked as such.")] = False,
 ) -> Response:
-    """What of the document is accepted, to be kept as a file; `Redraft-Proposals` says how many proposals wait, which
-    are left out unless they are asked for."""
-    found = await desk.work(lambda workspace: workspace.accepted(path))
+    """The accepted text of the document as a file. `Redraft-Proposals` says how many proposals are pending; they are
+    left out unless `proposals` is true."""
+    found = await desk.work(lambda workspace: workspace.accepted_document(path))
     if AT_ONCE.locked():
-        raise Busy("Two documents are being exported already; try again in a moment.")
+        raise Busy("Two documents are already being exported; try again in a moment.")
     async with AT_ONCE:
         page = await desk.run_aside(partial(desk.served.workspace.export, proposals=proposals), found)
         data = page.html.encode() if to == "html" else await convert_page(page, to, desk.served.models.environ)

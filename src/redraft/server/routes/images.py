@@ -23,7 +23,7 @@ POLICY = "default-src 'none'; sandbox"
 
 
 def sends(*media: str, errors: tuple[int, ...]) -> dict[str, Any]:
-    """How a route is described that answers with bytes of one of these kinds."""
+    """Describe a route that answers with bytes of one of these media types."""
     content = {each: {"schema": {"type": "string", "format": "binary"}} for each in media}
     described = gives({"type": "string"}, *errors)
     described["responses"][200] = {"content": content, "description": "Done."}
@@ -32,7 +32,7 @@ def sends(*media: str, errors: tuple[int, ...]) -> dict[str, Any]:
 
 @router.get("", **sends(*(kind.media for kind in KINDS), errors=(304, 404, 413, 415)))
 async def read_image(desk: Here, request: Request, path: PathQuery) -> Response:
-    """A PNG, JPEG, GIF or WebP picture. Nothing else of the folder is sent, whatever it is called."""
+    """A PNG, JPEG, GIF or WebP picture. No other file is ever sent, whatever its name."""
     picture = await desk.work(lambda workspace: workspace.read_picture(path))
     tag = f'"{sha256(picture.data).hexdigest()[:32]}"'
     headers = {"etag": tag, "cache-control": "private, no-cache", "content-security-policy": POLICY}
@@ -42,7 +42,7 @@ async def read_image(desk: Here, request: Request, path: PathQuery) -> Response:
 
 
 class NewImageRequest(BaseModel):
-    """A picture that goes into the folder beside `document`; `content` is base64."""
+    """A picture to store beside `document`; `content` is base64."""
 
     model_config = ConfigDict(extra="forbid")
     document: str = Field(min_length=1, max_length=4096)
@@ -51,7 +51,7 @@ class NewImageRequest(BaseModel):
 
 
 class NewImageResponse(TypedDict):
-    """Where the picture is, what the document calls it, and the turn that put it there: null where it was there."""
+    """The picture's path, the link to use in the document, and the turn that added it: null if it already existed."""
 
     path: str
     source: str
@@ -60,7 +60,7 @@ class NewImageResponse(TypedDict):
 
 @router.post("", **gives(NewImageResponse, 404, status=201, body=True))
 async def add_image(desk: Here, given: NewImageRequest) -> Response:
-    """Store a picture as a turn, which can be undone. It never takes another file's place."""
+    """Store a picture as a turn, which can be undone. Never replaces another file."""
     try:
         data = b64decode(given.content, validate=True)
     except ValueError as error:

@@ -21,7 +21,7 @@ MAX_INSTRUCTION = 100_000
 
 
 class ToolConfig(BaseModel):
-    """Which tools a job has, how far it may go, and whether nobody else types meanwhile; else as the settings say."""
+    """A job's tools and limits, and whether it locks the documents; defaults come from the settings."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     profile: Profile | None = None
@@ -32,7 +32,7 @@ class ToolConfig(BaseModel):
 
 class RunRequest(BaseModel):
     """A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-    document" means; without it, what the caller has in front of them."""
+    document" means; by default, the document in front of the caller."""
 
     model_config = ConfigDict(extra="forbid")
     session_id: str = Field(min_length=1, max_length=60)
@@ -45,7 +45,7 @@ class RunRequest(BaseModel):
 
 
 class RunResponse(TypedDict):
-    """The job goes on by itself; its events tell how."""
+    """The job runs in the background; follow its events."""
 
     job_id: str
     status: Status
@@ -71,8 +71,8 @@ async def run(desk: Here, given: RunRequest) -> Response:
 
 
 class BundleHunk(TypedDict, total=False):
-    """One decision of a review. `patch` is its unified diff, `accepted` is null until it is decided. Where `truncated`
-    is true, a very long line is shown around the change alone, or patches are left out because there are too many."""
+    """One hunk of a review. `patch` is its unified diff, `accepted` is null until it is decided. If `truncated` is
+    true, a very long line is shown only around the change, or patches are left out because there are too many."""
 
     hunk_id: str
     patch: str
@@ -85,7 +85,7 @@ class BundleHunk(TypedDict, total=False):
 
 
 class BundleFile(TypedDict):
-    """The hunks of one document, against the file with this hash; null where there was none."""
+    """The hunks of one document, against the file with this hash; null if there was no file."""
 
     file_path: str
     kind: str
@@ -101,8 +101,8 @@ class DiffBundle(TypedDict):
 
 
 class JobShape(TypedDict):
-    """A job as it stands. `diff_bundle` is there while it awaits review, `question` while it waits for an answer.
-    `locks` says that nobody else types while it is under way, `interrupted` that nobody runs it any more."""
+    """A job's current state. `diff_bundle` is present while it awaits review, `question` while it waits for an answer.
+    `locks` means that nobody else can type while it runs, `interrupted` that its program has ended."""
 
     job_id: str
     id: str
@@ -130,7 +130,7 @@ class JobShape(TypedDict):
 
 
 class JobsResponse(TypedDict):
-    """The newest first."""
+    """Newest first."""
 
     jobs: list[JobShape]
 
@@ -147,7 +147,7 @@ async def get_job(desk: Here, job_id: JobId) -> Response:
 
 
 class LockShape(TypedDict):
-    """Whether a job has the documents to itself, which one (where it is known here), and that in a sentence."""
+    """Whether a job locks the documents, which job (if known to the caller), and a message for the person."""
 
     locked: bool
     job_id: str | None
@@ -156,7 +156,7 @@ class LockShape(TypedDict):
 
 @router.get("/lock", **gives(LockShape))
 async def show_lock(desk: Here) -> Response:
-    """Whether the person can type just now; changes are told as those of a job."""
+    """Whether the person can type right now; changes are reported as job events."""
     store = desk.served.agent.store
 
     def act() -> dict[str, Any]:
@@ -177,13 +177,13 @@ class ClarifyRequest(BaseModel):
 
 @router.post("/jobs/{job_id}/clarify", **gives(JobShape, 404, body=True))
 async def clarify(desk: Here, job_id: JobId, given: ClarifyRequest) -> Response:
-    """Answer the question that a job waits for."""
+    """Answer a job's question."""
     await desk.run_aside(desk.served.agent.answer, job_id, given.question_id, given.answer)
     return answer(await desk.run_aside(desk.served.agent.job, job_id))
 
 
 class RuleRequest(BaseModel):
-    """What to do about the same in the future: `tool` may be `*`, and in `path` a `*` also crosses folders."""
+    """What to do next time: `tool` may be `*`, and in `path` a `*` also crosses folders."""
 
     model_config = ConfigDict(extra="forbid")
     tool: str = Field(min_length=1, max_length=100)
@@ -211,13 +211,13 @@ async def confirm(desk: Here, job_id: JobId, given: ConfirmRequest) -> Response:
 
 @router.post("/jobs/{job_id}/cancel", **gives(JobShape, 404, body=True))
 async def cancel(desk: Here, job_id: JobId) -> Response:
-    """Stop a job; nothing of it stays but the log. One that is over, or under review, stays as it is."""
+    """Stop a job and discard its changes; only its log stays. A job that is finished or under review is not changed."""
     await desk.run_aside(desk.served.agent.cancel, job_id)
     return answer(await desk.run_aside(desk.served.agent.job, job_id))
 
 
 class ApplyRequest(BaseModel):
-    """The hunks of a job that the person takes; its others are refused."""
+    """The hunks of a job to accept; all others are rejected."""
 
     model_config = ConfigDict(extra="forbid")
     session_id: str = Field(min_length=1, max_length=60)
@@ -226,7 +226,7 @@ class ApplyRequest(BaseModel):
 
 
 class AppliedFileInfo(TypedDict):
-    """What became of one document."""
+    """The outcome for one document."""
 
     file_path: str
     applied_hunks: int
@@ -234,7 +234,7 @@ class AppliedFileInfo(TypedDict):
 
 
 class ApplyResponse(TypedDict):
-    """The decision is carried out."""
+    """The decision was made."""
 
     status: str
     applied_files: list[AppliedFileInfo]
@@ -242,8 +242,8 @@ class ApplyResponse(TypedDict):
 
 @router.post("/apply", **gives(ApplyResponse, 404, body=True))
 async def apply(desk: Here, given: ApplyRequest) -> Response:
-    """Take the accepted hunks, refuse the others. Where a file was changed since it was shown, nothing is written, and
-    the answer is a conflict: the proposal is withdrawn and the job run again, as `details.rerun_job_id`."""
+    """Accept the given hunks and reject the others. If a file was changed since it was shown, nothing is written and
+    the answer is a conflict: the proposal is withdrawn and the job runs again, as `details.rerun_job_id`."""
 
     def act() -> dict[str, Any]:
         agent = desk.served.agent

@@ -25,7 +25,7 @@ class LiveShape(TypedDict):
 
 @router.get("/live", **gives(LiveShape, 404, 415))
 async def join_live(desk: Here, path: PathQuery) -> Response:
-    """Open a document to type into it together with others; for an editor its tab is opened, too."""
+    """Open a document for live editing with others; for an editor its tab is opened, too."""
 
     def act(workspace: Workspace) -> str:
         if desk.caller.may("editor"):
@@ -40,9 +40,9 @@ async def join_live(desk: Here, path: PathQuery) -> Response:
 
 @router.get("/changes/stream", **streams_events())
 async def changes_stream(desk: Here, last_event_id: LastEventId = None) -> Response:
-    """What changed in the folder, as it happens, by `text/event-stream`: `{seq, kind, path?, version?, turn?, job_id?}`
-    says what to fetch again. `kind` is `document`, `review`, `turn`, `tabs`, `tree`, `job` or `notice`, or `all` where
-    more happened behind `Last-Event-ID` than is known."""
+    """A stream of the folder's changes, as `text/event-stream`: `{seq, kind, path?, version?, turn?, job_id?}` says
+    what to fetch again. `kind` is `document`, `review`, `turn`, `tabs`, `tree`, `job` or `notice`, or `all` if more
+    happened since `Last-Event-ID` than the server remembers."""
     served = desk.served
     await desk.run_aside(served.watching.start)
     last = None if last_event_id is None else last_number(last_event_id)

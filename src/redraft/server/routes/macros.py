@@ -25,14 +25,14 @@ MacroName = Annotated[str, Path(min_length=1, max_length=61)]
 
 
 class CallShape(TypedDict):
-    """One call of a macro; its texts may hold `{{date}}`, `{{time}}` and names of the macro's own."""
+    """One call of a macro; its texts may contain `{{date}}`, `{{time}}` and the macro's own placeholders."""
 
     tool: str
     arguments: dict[str, Any]
 
 
 class MacroShape(TypedDict):
-    """A macro. `saved` is false for one that is there from the start; `values` are the names that a run may fill in."""
+    """A macro. `saved` is false for a built-in one; `values` are the placeholders that a run can fill in."""
 
     name: str
     saved: bool
@@ -41,7 +41,7 @@ class MacroShape(TypedDict):
 
 
 class MacroList(TypedDict):
-    """Those that are there from the start come first."""
+    """Built-in macros come first."""
 
     macros: list[MacroShape]
 
@@ -56,7 +56,7 @@ async def list_macros(desk: Here) -> Response:
 
 
 class MacroCall(BaseModel):
-    """One call, as a macro keeps it."""
+    """One call of a macro."""
 
     model_config = ConfigDict(extra="forbid")
     tool: str = Field(min_length=1, max_length=100)
@@ -64,7 +64,7 @@ class MacroCall(BaseModel):
 
 
 class SaveMacroRequest(BaseModel):
-    """The calls to keep, or the job whose successful edits are to be kept."""
+    """The calls to save, or the job whose successful edits to save."""
 
     model_config = ConfigDict(extra="forbid")
     calls: list[MacroCall] | None = Field(default=None, max_length=MAX_CALLS)
@@ -73,7 +73,7 @@ class SaveMacroRequest(BaseModel):
 
 @router.put("/macros/{name}", **gives(MacroShape, 404, body=True))
 async def save_macro(desk: Here, name: MacroName, given: SaveMacroRequest) -> Response:
-    """Keep a sequence of calls under a name, in the place of what had it before."""
+    """Save a sequence of calls under a name, replacing a macro with that name."""
     if (given.calls is None) == (given.job_id is None):
         raise Refused("Send either `calls` or `job_id`.", field="calls")
 
@@ -91,7 +91,7 @@ async def save_macro(desk: Here, name: MacroName, given: SaveMacroRequest) -> Re
 
 @router.delete("/macros/{name}", **gives(MacroList, 404, body=True))
 async def delete_macro(desk: Here, name: MacroName) -> Response:
-    """Forget a macro that was saved. Gives those that are left."""
+    """Delete a saved macro. Returns the remaining ones."""
 
     def act() -> list[dict[str, Any]]:
         macros = _macros(desk)
@@ -102,14 +102,14 @@ async def delete_macro(desk: Here, name: MacroName) -> Response:
 
 
 class RunMacroRequest(BaseModel):
-    """What to fill in."""
+    """Values for the placeholders."""
 
     model_config = ConfigDict(extra="forbid")
     values: dict[str, str] = Field(default_factory=dict, max_length=50)
 
 
 class RunMacroResponse(TypedDict):
-    """The one turn that came of it; null where it changed nothing. `state` is applied, proposed or unchanged."""
+    """The turn it made; null if nothing changed. `state` is applied, proposed or unchanged."""
 
     name: str
     state: str
@@ -121,7 +121,7 @@ class RunMacroResponse(TypedDict):
 async def run_macro(
     desk: Here, name: MacroName, given: RunMacroRequest | None = None, mode: Mode | None = None, agree: Agreed = False
 ) -> Response:
-    """Run a macro as one turn: all of its calls, or nothing."""
+    """Run a macro as one turn: all of its calls, or none."""
 
     def act(workspace: Workspace) -> dict[str, Any]:
         values = {} if given is None else given.values
@@ -141,7 +141,7 @@ class RuleShape(TypedDict):
 
 
 class RuleList(TypedDict):
-    """The newest first, which is also their order of precedence."""
+    """Newest first, which is also the order of precedence."""
 
     rules: list[RuleShape]
 
@@ -152,12 +152,13 @@ def _rules(desk: RequestContext) -> dict[str, Any]:
 
 @router.get("/rules", **gives(RuleList))
 async def list_rules(desk: Here) -> Response:
-    """What the person said once and for all: allow, ask or deny, by tool and path."""
+    """The person's permanent rules: allow, ask or deny, by tool and path."""
     return answer(await desk.run_aside(_rules, desk))
 
 
 class NewRuleRequest(BaseModel):
-    """A rule that narrows: to ask first, or never to do it. What is always allowed is said in answer to a question."""
+    """A rule that restricts: ask first, or never do it. A rule that allows can only be given in answer to a
+    question."""
 
     model_config = ConfigDict(extra="forbid")
     tool: str = Field(min_length=1, max_length=100)
@@ -167,7 +168,7 @@ class NewRuleRequest(BaseModel):
 
 @router.post("/rules", **gives(RuleList, body=True))
 async def remember_rule(desk: Here, given: NewRuleRequest) -> Response:
-    """Put a rule before the others, in place of one for the same tool and path. Gives all of them."""
+    """Put a rule before the others, replacing one for the same tool and path. Returns all rules."""
     rule = PermissionRule.from_dict(given.model_dump())
     await desk.run_aside(desk.served.agent.environment.rules.remember, rule)
     return answer(await desk.run_aside(_rules, desk))
@@ -179,6 +180,6 @@ async def forget_rule(
     tool: Annotated[str, Query(min_length=1, max_length=100)],
     path: Annotated[str, Query(min_length=1, max_length=4096)],
 ) -> Response:
-    """Forget the rule for this tool and path. Gives those that are left."""
+    """Delete the rule for this tool and path. Returns the remaining ones."""
     await desk.run_aside(desk.served.agent.environment.rules.forget, tool, path)
     return answer(await desk.run_aside(_rules, desk))

@@ -24,25 +24,25 @@ Profile = Literal["tabs", "workspace", "project", "editor", "default", "all"]
 ALWAYS = (401, 403, 422, 429, 500, 503)
 WITH_BODY = (409, 413, 415)
 REASONS = {
-    304: "The client has this version already.",
-    401: "No token, or one that is not known here.",
-    403: "A foreign page or host, a role or a rule does not allow it.",
-    404: "There is no such thing.",
+    304: "The client already has this version.",
+    401: "No token, or an invalid one.",
+    403: "Refused because of the origin, host, role or a rule.",
+    404: "Not found.",
     409: "It conflicts with what is there now; nothing was written.",
-    413: "Too much at once.",
+    413: "Too large.",
     415: "Not JSON, or not text.",
-    422: "The request is not as it should be.",
-    429: "Too many requests, or a limit of the settings.",
-    500: "The disk failed, or a mistake of ours.",
+    422: "The request is not valid.",
+    429: "Too many requests, or a limit from the settings.",
+    500: "The disk failed, or an internal error.",
     502: "The model could not be used.",
-    503: "Somebody else is writing just now; try again.",
+    503: "Another process is writing; try again.",
     504: "The model took too long.",
 }
 
 
 class ErrorShape(TypedDict):
-    """Every failure. `error` is a stable code; an edit made for a version that is no more has both versions, and, where
-    the old text is known, `details` has the `changed_lines`."""
+    """Every error. `error` is a stable code; a stale edit gets both versions and, if the old text is known, the
+    `changed_lines` in `details`."""
 
     error: str
     message: str

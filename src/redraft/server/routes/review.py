@@ -21,14 +21,14 @@ Act = Annotated[Literal["accept", "reject"], Path()]
 
 
 class ReviewResponse(TypedDict):
-    """Every document that has something pending or unsaved."""
+    """Every document with something pending or unsaved."""
 
     documents: list[DraftShape]
 
 
 @router.get("", **gives(ReviewResponse, 404, 415))
 async def review(desk: Here, path: MaybePath = None) -> Response:
-    """What waits everywhere, or in one document alone."""
+    """What is pending, in all documents or in one."""
 
     def act(workspace: Workspace) -> tuple[dict[str, int], list[Draft]]:
         shown = desk.confirmed
@@ -53,7 +53,7 @@ async def review_of(desk: Here, path: PathQuery) -> Response:
     def encode() -> Response:
         if draft is None or draft.settled:
             nothing = Refused(f"Nothing is pending in {path}.", code="not_found", path=path)
-            nothing.hint = "There is nothing to decide in it; GET /api/documents reads it."
+            nothing.hint = "There is nothing to decide in it; read it with GET /api/documents."
             raise nothing
         return answer(draft_shape(draft, turns))
 
@@ -61,11 +61,11 @@ async def review_of(desk: Here, path: PathQuery) -> Response:
 
 
 class DecisionRequest(BaseModel):
-    """What to decide: `hunks` by document (null stands for all of one), or all that is left of a `turn`, or `all`.
+    """What to decide: `hunks` by document (null means all of them), or everything left of a `turn`, or `all`.
 
-    `base_file_hashes` say, by document, what its file was when it was shown; where it is another by now, nothing is
-    accepted. Then, with `rerun`, what a job proposed there is withdrawn and the job run again, as by
-    `POST /api/agent/apply`; without it, the proposal waits, merged with what the file says now.
+    `base_file_hashes` gives, by document, the hash of the file when it was shown; if the file has changed, nothing is
+    accepted. Then, with `rerun`, the job's proposal is withdrawn and the job runs again, as with `POST
+    /api/agent/apply`; without it, the proposal stays pending, merged with the file's new content.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -74,7 +74,7 @@ class DecisionRequest(BaseModel):
     all: bool = False
     unit: Unit | None = Field(
         default=None,
-        description="Decide more than the hunks: all of the suggestion, sentence, paragraph or document of each.",
+        description="Extend the decision to the whole suggestion, sentence, paragraph or document of each hunk.",
     )
     base_file_hashes: dict[str, str] = Field(default_factory=dict)
     rerun: bool = True
@@ -82,10 +82,10 @@ class DecisionRequest(BaseModel):
 
 @router.post("/{act}", **gives(DecidedShape, 404, body=True))
 async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
-    """Accept or reject. The decision is a turn, so `POST /api/turns/undo` takes it back."""
+    """Accept or reject. The decision is a turn, so `POST /api/turns/undo` undoes it."""
     outdated: list[int] = []  # the turn that was decided too late
 
-    def decided(workspace: Workspace) -> DecidedShape:
+    def decide_in(workspace: Workspace) -> DecidedShape:
         choice = _choice(workspace, given)
         if act == "reject":
             desk.served.agent.learn(choice, desk.author)
@@ -99,7 +99,7 @@ async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
         return decided_shape(done)
 
     try:
-        return answer(await desk.work(decided))
+        return answer(await desk.work(decide_in))
     except Refused as error:
         for turn in outdated:
             done = await desk.run_aside(desk.served.agent.withdraw, turn, error, desk.author)
@@ -123,7 +123,7 @@ def _choice(workspace: Workspace, given: DecisionRequest) -> dict[str, Any]:
     if given.turn is not None:
         left = dict(workspace.hunks_of_turn(given.turn))
         if not left:
-            raise Refused(f"Nothing of turn {given.turn} waits.", code="hunk_not_found", turn=given.turn)
+            raise Refused(f"Turn {given.turn} has nothing pending.", code="hunk_not_found", turn=given.turn)
         return left
     if given.all:
         return {draft.key: None for draft in workspace.drafts() if draft.pending}
@@ -131,7 +131,7 @@ def _choice(workspace: Workspace, given: DecisionRequest) -> dict[str, Any]:
 
 
 class SettleRequest(BaseModel):
-    """A hunk settled for the agent (`text` is null), or with a text of the person's own."""
+    """Resolve a hunk with the agent's text (`text` is null) or with other text."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -148,8 +148,8 @@ async def settle(desk: Here, given: SettleRequest) -> Response:
 
 
 class SplitRequest(BaseModel):
-    """Where to cut a hunk in two: what it puts in at `at`, what it takes out at `base_at`, both in code points. Without
-    `base_at` the first half takes out all of it."""
+    """Where to split a hunk: the added text at `at`, the removed text at `base_at`, both in code points. Without
+    `base_at` the first half gets all of the removed text."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -160,7 +160,7 @@ class SplitRequest(BaseModel):
 
 @router.post("/hunk/split", **gives(DecidedShape, 404, body=True))
 async def split(desk: Here, given: SplitRequest) -> Response:
-    """Two hunks instead of one, each to be decided by itself. No text changes."""
+    """Split a hunk in two, to be decided separately. No text changes."""
 
     def act(workspace: Workspace) -> DecidedShape:
         done = workspace.split(given.path, given.hunk_id, given.at, given.base_at, author=desk.author)

@@ -21,7 +21,7 @@ MAX_CHARACTERS = 2_000_000
 
 
 class ParseRequest(BaseModel):
-    """A text to be read."""
+    """A text to parse."""
 
     model_config = ConfigDict(extra="forbid")
     markdown: str = Field(max_length=MAX_CHARACTERS)
@@ -35,7 +35,7 @@ class BlockLines(TypedDict):
 
 
 class ParseResponse(TypedDict):
-    """A ProseMirror document; `blocks` has the lines of each of its blocks, in order, none for an empty text."""
+    """A ProseMirror document; `blocks` has the lines of each block, in order, none for an empty text."""
 
     doc: dict[str, Any]
     blocks: list[BlockLines]
@@ -43,7 +43,7 @@ class ParseResponse(TypedDict):
 
 @router.post("/parse", tags=[FOR_VIEWERS], **gives(ParseResponse, body=True))
 async def parse_rich(desk: Here, given: ParseRequest) -> Response:
-    """Markdown as the rich editor's document."""
+    """Parse markdown into the rich editor's document."""
 
     def act() -> Any:
         from redraft.formats.rich.editor_document import editor_document
@@ -56,7 +56,7 @@ async def parse_rich(desk: Here, given: ParseRequest) -> Response:
 
 
 class SerialiseRequest(BaseModel):
-    """A document, and the markdown that it was made from: `before` is kept byte for byte where nothing changed."""
+    """A document, and the markdown it was parsed from: unchanged parts of `before` are kept byte for byte."""
 
     model_config = ConfigDict(extra="forbid")
     doc: dict[str, Any]
@@ -72,7 +72,7 @@ class SerialiseResponse(TypedDict):
 
 @router.post("/serialise", tags=[FOR_VIEWERS], **gives(SerialiseResponse, body=True))
 async def serialise_rich(desk: Here, given: SerialiseRequest) -> Response:
-    """A changed document back into its markdown. Only what changed is written anew, in the style around it."""
+    """Serialise a changed document to markdown. Only what changed is rewritten, in the style around it."""
 
     def act() -> Any:
         from redraft.formats.rich.editor_document import editor_document
@@ -93,7 +93,7 @@ def _lines(parsed: "ParsedDocument") -> list[BlockLines]:
 
 
 def _sound(text: str) -> str:
-    from redraft.tools.arguments import check_plain
+    from redraft.tools.parameters import check_plain
 
     check_plain(text)
     return text

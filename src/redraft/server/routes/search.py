@@ -22,8 +22,8 @@ Glob = Annotated[str | None, Query(min_length=1, max_length=1000)]
 
 
 class LineHit(TypedDict):
-    """A line with a match. Lines and columns count from 0; columns and lengths are in code points. Of a long line
-    `text` is a part, which begins at the column `text_start`."""
+    """A line with a match. Lines and columns count from 0; columns and lengths are in code points. For a long line
+    `text` is a part that begins at the column `text_start`."""
 
     path: str
     line: int
@@ -50,7 +50,7 @@ async def search_lines(
     glob: Glob = None,
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,
 ) -> Response:
-    """Lines that hold these words or fit this pattern, in the whole folder or in the files that fit a glob."""
+    """Find lines with these words or matching this pattern, in the whole folder or in files that match a glob."""
 
     how = {"regex": regex, "case_sensitive": case_sensitive, "whole_word": whole_word}
     pattern = compile_query(query, **how)
@@ -82,7 +82,7 @@ def line_hit(hit: Hit, pattern: Pattern) -> LineHit:
 
 
 class MeaningHit(TypedDict):
-    """A passage that answers: the line, from 0, on which it begins, and its words. The best has the highest score."""
+    """A matching passage: its first line, from 0, and its text. The best has the highest score."""
 
     path: str
     line: int
@@ -91,8 +91,8 @@ class MeaningHit(TypedDict):
 
 
 class MeaningHits(TypedDict):
-    """The best passages of all documents. While `indexing`, some were judged by their words alone: ask again. Where it
-    is `truncated`, the folder holds more text than can be judged."""
+    """The best passages of all documents. While `indexing`, some were ranked by words only: search again later. If
+    `truncated`, the folder has more text than can be searched."""
 
     hits: list[MeaningHit]
     status: Literal["ready", "indexing"]
@@ -103,12 +103,12 @@ class MeaningHits(TypedDict):
 async def search_meaning(
     desk: Here, query: Asked, glob: Glob = None, limit: Annotated[int, Query(ge=1, le=100)] = 20
 ) -> Response:
-    """Passages that mean something like this, in the whole folder or in the files that fit a glob."""
+    """Find passages with a similar meaning, in the whole folder or in files that match a glob."""
     from redraft.providers.embeddings import load_embedder
     from redraft.search.passages.folder_passages import SECONDS, WORTH
 
     if not query.strip():
-        raise Refused("There is nothing to search for.", code="content_required", field="query")
+        raise Refused("The query is empty.", code="content_required", field="query")
     settings = desk.served.workspace.settings
     wanted = path_filter(glob)
     index, drafts = await desk.work(_index_and_drafts)

@@ -14,7 +14,7 @@ router = APIRouter(prefix="/api/secrets", tags=["documents"])
 
 
 class OpenSecretRequest(BaseModel):
-    """Which file the owner wants to see, and that they mean it."""
+    """The file that the owner wants to see, with confirmation."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -29,8 +29,8 @@ class OpenSecretResponse(TypedDict):
 
 @router.post("", **gives(OpenSecretResponse, 404, 415, body=True))
 async def confirm_secret(desk: Here, given: OpenSecretRequest) -> Response:
-    """Only for the folder's owner, in a browser on the machine where the folder lies. Agents, tools, other people,
-    search, export and the history are shown nothing of the file, before and after."""
+    """Only for the folder's owner, in a browser on the folder's own machine. Agents, tools, other people, search,
+    export and the history never see the file."""
     if not desk.caller.at_home:
         message = "Only the folder's owner, in a browser on the folder's own machine, can open a secret."
         raise Refused(message, code="not_allowed")

@@ -18,7 +18,7 @@ Positive = Annotated[int, Field(ge=1, le=MAX_SETTING)]
 
 
 class SettingsShape(TypedDict):
-    """What holds in this folder: the person's settings as the folder's own narrow them."""
+    """The settings in effect: the person's, restricted by the folder's own."""
 
     mode: str
     review: str
@@ -45,7 +45,7 @@ async def settings(desk: Here) -> Response:
 
 
 class SettingsRequest(BaseModel):
-    """What is to change; what is left out stays. `agent` are limits of the agent's, by name."""
+    """The settings to change; others stay as they are. `agent` has the agent's limits, by name."""
 
     model_config = ConfigDict(extra="forbid")
     mode: Mode | None = None
@@ -61,8 +61,8 @@ class SettingsRequest(BaseModel):
 
 @router.put("", **gives(SettingsShape, body=True))
 async def change_settings(desk: Here, given: SettingsRequest) -> Response:
-    """Change the person's own settings, in their file, with its comments; for admins. The answer is what holds now: the
-    environment and the folder's own settings still have their say."""
+    """Change the person's own settings file, keeping its comments; for admins. Returns the settings now in effect: the
+    environment and the folder's own settings still apply."""
     desk.need("admin")
     wished: dict[str, Any] = given.model_dump(exclude={"agent"}, exclude_none=True)
     values = wished | {f"agent.{name}": value for name, value in given.agent.items()}

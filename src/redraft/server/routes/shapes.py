@@ -21,11 +21,11 @@ from redraft.workspace.undo.rollback import RollbackResult, TurnContent, TurnHun
 
 # How many characters one patch has at most, and all the patches of an answer; how many hunks an answer has.
 MAX_PATCH, MAX_ANSWER, MAX_HUNKS = 200_000, 2_000_000, 1_000
-HunkLimit = Annotated[int, Query(ge=1, le=MAX_HUNKS, description="How many hunks at most.")]
+HunkLimit = Annotated[int, Query(ge=1, le=MAX_HUNKS, description="The maximum number of hunks.")]
 
 
 class TurnResponse(shape_types.TurnShape):
-    """One turn. `source` is the turn that it takes back or decides."""
+    """One turn. `source` is the turn that it undoes or decides."""
 
     created_at: str
 
@@ -35,8 +35,8 @@ def turn_response(turn: TurnRecord) -> TurnResponse:
 
 
 class TurnHunkShape(TypedDict):
-    """A part of what a turn did. `reverse_patch` takes it back. Where `truncated` is there, very long lines are shown
-    around the change alone, or the end of a very large patch is left out: such a patch is for reading."""
+    """One hunk of a turn. `reverse_patch` undoes it. If `truncated` is present, very long lines are shown only around
+    the change, or the end of a very large patch is left out: such a patch is only for display."""
 
     hunk_id: str
     file_path: str
@@ -46,15 +46,14 @@ class TurnHunkShape(TypedDict):
 
 
 class HunkPage(TypedDict):
-    """How many hunks there are, of which an answer has those of a page; `next_offset` is that of the next page, null
-    at the end."""
+    """One page of hunks and the total count; `next_offset` is the start of the next page, null at the end."""
 
     total_hunks: int
     next_offset: int | None
 
 
 class TurnPatchShape(TypedDict):
-    """What a turn did to one document, as a unified diff. `lines` is how many the document had then."""
+    """What a turn did to one document, as a unified diff. `lines` is the document's line count then."""
 
     path: str
     patch: str
@@ -63,7 +62,7 @@ class TurnPatchShape(TypedDict):
 
 
 class TurnDetail(HunkPage):
-    """A turn, with what it changed. Nothing is left to show of one that is `pruned`."""
+    """A turn, with what it changed. A `pruned` turn has no content left."""
 
     turn: TurnResponse
     documents: list[TurnPatchShape]
@@ -90,7 +89,7 @@ def _patch(turn: TurnRecord, path: str, before: str, after: str, room: int) -> T
 
 
 def turn_hunks(content: TurnContent, offset: int, limit: int) -> tuple[list[TurnHunkShape], HunkPage]:
-    """A page of a turn's hunks: as many as are asked for, and fewer where they are large."""
+    """A page of a turn's hunks: at most as many as asked for, fewer if they are large."""
     found = content.hunks()
     texts = {path: (before, after) for path, before, after in content.texts}
     shapes: list[TurnHunkShape] = []
@@ -119,7 +118,7 @@ def _hunk(found: TurnHunk, before: str, after: str) -> TurnHunkShape:
 
 
 class ClashShape(TypedDict):
-    """Something that could not be taken back, and why."""
+    """A place that could not be undone, and why."""
 
     path: str
     hunk_id: str
@@ -127,7 +126,7 @@ class ClashShape(TypedDict):
 
 
 class TakenBackShape(TypedDict):
-    """The turn that took something back (null: nothing could be), and what stood in the way."""
+    """The turn that did the undo (null if nothing could be undone), and the conflicts."""
 
     turn: TurnResponse | None
     conflicts: list[ClashShape]
@@ -143,7 +142,7 @@ def rollback_shape(taken: RollbackResult) -> TakenBackShape:
 
 
 class DecidedShape(TypedDict):
-    """What a decision did: the turn it became, and per document how many hunks were decided and how many are left."""
+    """The outcome of a decision: its turn, and per document how many hunks were decided and are left."""
 
     turn: TurnResponse | None
     decided: dict[str, int]
@@ -159,7 +158,7 @@ def decided_shape(decided: DecisionResult) -> DecidedShape:
 
 
 class TabShape(TypedDict):
-    """An open document. `version` is null where the file cannot be read just now."""
+    """An open document. `version` is null if the file cannot be read right now."""
 
     tab_id: str
     title: str
@@ -177,7 +176,7 @@ def tab_shape(tab: Tab) -> TabShape:
 
 
 class EntryShape(TypedDict):
-    """One thing in the folder. A link is named, and never followed."""
+    """One entry of the folder. A symbolic link is listed but never followed."""
 
     path: str
     kind: Literal["file", "folder", "link", "other"]

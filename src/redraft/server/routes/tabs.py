@@ -65,20 +65,20 @@ class FrontShape(TypedDict):
 
 
 class FrontResponse(TypedDict):
-    """What the caller has in front of them; null where nothing is, as after its tab was closed."""
+    """The document in front of the caller; null if there is none, for example after its tab was closed."""
 
     front: FrontShape | None
 
 
 @router.get("/front", **gives(FrontResponse))
 async def show_front(desk: Here) -> Response:
-    """What "this document" means to the agents that work for the caller."""
+    """What "this document" means to the caller's agents."""
     return answer(await desk.work(lambda workspace: _front_shape(workspace.front(desk.caller.name))))
 
 
 @router.put("/front", tags=[FOR_VIEWERS], **gives(FrontResponse, body=True))
 async def look_at(desk: Here, given: FrontRequest) -> Response:
-    """Tell which tab the caller looks at: for a window whenever it is used. The window that told it last counts."""
+    """Report which tab the caller is looking at, whenever a window is used. The last report counts."""
     chosen = given.selection
     selection = None if chosen is None else Selection(chosen.start_line, chosen.end_line, chosen.text)
 
@@ -101,7 +101,7 @@ class OpenTabRequest(BaseModel):
 
 @router.post("", **gives(TabShape, 404, body=True))
 async def open_tab(desk: Here, given: OpenTabRequest) -> Response:
-    """Open a document; one that is open already keeps its tab."""
+    """Open a document; if it is already open, its tab is reused."""
     return answer(
         await desk.work(lambda workspace: tab_shape(workspace.open_tab(given.path, confirmed=desk.confirmed)))
     )
@@ -113,7 +113,7 @@ async def show_tab(desk: Here, tab_id: TabId) -> Response:
 
 
 class CloseTabResponse(TypedDict):
-    """The tab is closed. `turn` is the one that dropped what was typed and not saved; it can be undone."""
+    """The tab is closed. `turn` is the one that discarded unsaved typing; it can be undone."""
 
     tab_id: str
     turn: TurnResponse | None
@@ -121,7 +121,7 @@ class CloseTabResponse(TypedDict):
 
 @router.delete("/{tab_id}", **gives(CloseTabResponse, 404, body=True))
 async def close_tab(desk: Here, tab_id: TabId, discard: bool = False) -> Response:
-    """Close a tab. One with unsaved typing only with `discard`."""
+    """Close a tab. With unsaved typing, `discard` is required."""
 
     def act(workspace: Workspace) -> Any:
         found = workspace.tab(tab_id)
@@ -136,7 +136,7 @@ async def close_tab(desk: Here, tab_id: TabId, discard: bool = False) -> Respons
 
 
 class EditShape(BaseModel):
-    """In place of `old`, which stands at the offset `at` (in code points), comes `new`."""
+    """Replace `old`, at the offset `at` (in code points), with `new`."""
 
     model_config = ConfigDict(extra="forbid")
     at: int = Field(ge=0, le=2**53 - 1)
@@ -145,7 +145,7 @@ class EditShape(BaseModel):
 
 
 class TypeRequest(BaseModel):
-    """What the person typed: `edits` against the text of `version`, in its order; or the whole new `content`."""
+    """What the person typed: `edits` against the text of `version`, in order; or the whole new `content`."""
 
     model_config = ConfigDict(extra="forbid")
     version: str | None = None
@@ -154,7 +154,7 @@ class TypeRequest(BaseModel):
 
 
 class TypeResponse(TypedDict):
-    """The document after the typing. It is kept, and not saved."""
+    """The document after the typing, which is stored but not saved to the file."""
 
     tab_id: str
     path: str
@@ -164,8 +164,8 @@ class TypeResponse(TypedDict):
 
 @router.post("/{tab_id}/type", **gives(TypeResponse, 404, body=True))
 async def type_text(desk: Here, request: Request, tab_id: TabId, given: TypeRequest) -> Response:
-    """Keep what was typed. If the text is no longer that of the version, which `If-Match` may name too, edits move with
-    the place that they were made for. Refused where that changed, and while a job has the documents to itself."""
+    """Store what was typed. If the document has changed since the version (which `If-Match` can also give), edits are
+    moved with the text around them. Refused if that text itself changed, and while a job locks the documents."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
@@ -200,13 +200,13 @@ def _change(given: TypeRequest, document: Document, version: str | None, desk: R
 
 
 def _explain_conflict(desk: RequestContext, error: Stale, document: Document) -> Stale:
-    """A conflict always says what the version is now."""
+    """Add the current version to a conflict."""
     details = {"path": document.path, "current_version": document.version, **error.details}
     return explain_stale(Stale(error.message, code=error.code, **details), desk.context())
 
 
 class SaveResponse(TypedDict):
-    """The turn in which the document was saved; null where the disk had it already."""
+    """The turn that saved the document; null if the file was already up to date."""
 
     tab_id: str
     path: str
@@ -216,8 +216,8 @@ class SaveResponse(TypedDict):
 
 @router.post("/{tab_id}/save", **gives(SaveResponse, 404, body=True))
 async def save(desk: Here, request: Request, tab_id: TabId) -> Response:
-    """Write the accepted text and the person's own edits; what agents propose waits. `If-Match` may name the version
-    that the person sees."""
+    """Write the accepted text and the person's own edits to the file; agents' proposals stay pending. `If-Match` can
+    give the version that the person sees."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
@@ -238,7 +238,7 @@ async def save(desk: Here, request: Request, tab_id: TabId) -> Response:
 
 @router.post("/{tab_id}/discard", **gives(SaveResponse, 404, body=True))
 async def discard(desk: Here, tab_id: TabId) -> Response:
-    """Drop what was typed and not saved. It stays in the history, and an undo brings it back."""
+    """Discard unsaved typing. It stays in the history, and an undo restores it."""
 
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()

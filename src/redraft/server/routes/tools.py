@@ -13,6 +13,7 @@ from redraft.server.folder_state import RequestContext
 from redraft.server.routes.responses import FOR_VIEWERS, Here, Mode, Profile, answer, gives
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import Tool, ToolCallRequest, execute
+from redraft.workspace.turns.modes import describe_action
 
 router = APIRouter(prefix="/api/tools", tags=["tools"])
 ToolName = Annotated[str, Path(min_length=1, max_length=100)]
@@ -24,15 +25,15 @@ Agreed = Annotated[bool, Query(description="The person has agreed to what the ca
 By = Annotated[
     Literal["agent", "person"],
     Query(
-        description="On whose behalf; the person's own acts are done at once, and only their browser speaks for them."
+        description="On whose behalf; a person's own actions are done at once, and only their browser can act for them."
     ),
 ]
-TabName = Annotated[str | None, Query(max_length=40, description="The tab that is meant where a call names none.")]
+TabName = Annotated[str | None, Query(max_length=40, description="The tab to use when a call names none.")]
 MAX_CALLS = 100
 
 
 class ToolShape(TypedDict):
-    """A tool as clients are told of it. What it takes and gives are JSON schemas."""
+    """A tool's description for clients. Its input and output are JSON schemas."""
 
     name: str
     description: str
@@ -68,8 +69,8 @@ async def call_tool(
     agree: Agreed = False,
     by: By = "agent",
 ) -> Response:
-    """Call a tool, as an agent does: the body is its arguments, the answer is its answer. The mode may be narrower or
-    wider than the settings', never wider than the folder's own settings allow."""
+    """Call a tool as an agent does: the body is its arguments, the response is its answer. The mode may differ from the
+    settings', but never allows more than the folder's own settings do."""
     _check_role(desk, name)
     who = _author(desk, by, author)
 
@@ -92,7 +93,7 @@ async def show_tool(desk: Here, name: ToolName) -> Response:
 
 
 class CallRequest(BaseModel):
-    """A call that a model asks for."""
+    """A call made by a model."""
 
     model_config = ConfigDict(extra="forbid")
     id: str = Field(max_length=200)
@@ -101,14 +102,14 @@ class CallRequest(BaseModel):
 
 
 class CallsRequest(BaseModel):
-    """Calls in their order."""
+    """Calls, in order."""
 
     model_config = ConfigDict(extra="forbid")
     calls: list[CallRequest] = Field(max_length=MAX_CALLS)
 
 
 class CallResult(TypedDict, total=False):
-    """What became of one call: `result`, or `error`."""
+    """The outcome of one call: `result`, or `error`."""
 
     toolCallId: str
     success: bool
@@ -119,7 +120,7 @@ class CallResult(TypedDict, total=False):
 
 
 class CallResults(TypedDict):
-    """One result for each call, in their order."""
+    """One result for each call, in order."""
 
     results: list[CallResult]
 
@@ -133,7 +134,7 @@ async def execute_tools(
     tab: TabName = None,
     agree: Agreed = False,
 ) -> Response:
-    """Have a model's calls carried out one after the other. One that fails is told as a result, and stops no other."""
+    """Run a model's calls one after the other. A failed call is reported as a result and does not stop the others."""
     for call in given.calls:
         _check_role(desk, call.name)
     who = desk.caller.agent(author)
@@ -174,7 +175,7 @@ def consent(agree: bool) -> Callable[[str, list[str]], bool]:
 
     def confirm(what: str, paths: list[str]) -> bool:
         if not agree:
-            message = f"This would {what}. Repeat it with agree=true if the person agrees."
+            message = f"This would {describe_action(what)}. Repeat the call with agree=true if the person agrees."
             raise ConfirmationRequired(message, action=what, paths=paths)
         return True
 
@@ -189,7 +190,7 @@ def _author(desk: RequestContext, by: str, name: str) -> Author:
     if by == "agent":
         return desk.caller.agent(name)
     if not desk.caller.by_cookie:
-        raise Refused("Only a person's browser calls tools as that person.", code="not_allowed", field="by")
+        raise Refused("Only a person's own browser can call tools as that person.", code="not_allowed", field="by")
     return desk.author
 
 

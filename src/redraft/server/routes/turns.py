@@ -24,7 +24,7 @@ TurnNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 
 class TurnsResponse(TypedDict):
-    """The newest first. `next_before` is where to go on, null at the end."""
+    """Newest first. `next_before` is the start of the next page, null at the end."""
 
     turns: list[TurnResponse]
     next_before: int | None
@@ -49,13 +49,13 @@ async def turns(
 
 @router.get("/turns/{number}", **gives(TurnDetail, 404))
 async def turn(desk: Here, number: TurnNumber, offset: Number = 0, limit: HunkLimit = MAX_HUNKS) -> Response:
-    """What a turn did. Of many or large hunks this is a page: go on at `next_offset`."""
+    """What a turn did. Many or large hunks are paged: continue at `next_offset`."""
     content = await desk.work(lambda workspace: workspace.turn_content(number))
     return answer(await desk.run_long(lambda: turn_detail(content, offset, limit)))
 
 
 class UndoRequest(BaseModel):
-    """The turn to take back; by default the last."""
+    """The turn to undo; by default the last."""
 
     model_config = ConfigDict(extra="forbid")
     turn: int | None = Field(default=None, ge=1, le=MAX_NUMBER)
@@ -63,32 +63,32 @@ class UndoRequest(BaseModel):
 
 @router.post("/turns/undo", **gives(TakenBackShape, 404, body=True))
 async def undo(desk: Here, given: UndoRequest) -> Response:
-    """Take a turn back, and keep everything that came after; all of it or, with `conflicts`, nothing."""
+    """Undo a turn and keep all later changes; all of it or, with `conflicts`, nothing."""
 
-    def undone(workspace: Workspace) -> TakenBackShape:
+    def undo_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.undo(given.turn, author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(undone))
+    return answer(await desk.work(undo_in))
 
 
 @router.post("/turns/redo", **gives(TakenBackShape, 404, body=True))
 async def redo(desk: Here) -> Response:
-    """Take the last undo back."""
+    """Redo what was last undone."""
 
-    def redone(workspace: Workspace) -> TakenBackShape:
+    def redo_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.redo(author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(redone))
+    return answer(await desk.work(redo_in))
 
 
 @router.post("/turns/{number}/restore", **gives(TakenBackShape, 404, body=True))
 async def restore(desk: Here, number: TurnNumber) -> Response:
-    """Set every document of a turn to what it was before that turn, whatever came after."""
+    """Restore every document of a turn to its state before that turn, discarding later changes."""
 
-    def restored(workspace: Workspace) -> TakenBackShape:
+    def restore_in(workspace: Workspace) -> TakenBackShape:
         return rollback_shape(workspace.restore(number, author=desk.author, confirmed=desk.confirmed))
 
-    return answer(await desk.work(restored))
+    return answer(await desk.work(restore_in))
 
 
 class TrashedShape(TypedDict):
@@ -102,7 +102,7 @@ class TrashedShape(TypedDict):
 
 
 class TrashResponse(TypedDict):
-    """What can be brought back, the latest first."""
+    """What can be restored, newest first."""
 
     documents: list[TrashedShape]
 
@@ -114,7 +114,7 @@ async def list_trash(desk: Here) -> Response:
 
 
 class UntrashRequest(BaseModel):
-    """A deleted document: the latest of that name, unless a turn is named; put elsewhere where `to` says so."""
+    """A deleted document: the last one with that path, unless a turn is given; restored to `to` if given."""
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
@@ -123,7 +123,7 @@ class UntrashRequest(BaseModel):
 
 
 class UntrashResponse(TypedDict):
-    """The turn that brought it back."""
+    """The turn that restored it."""
 
     turn: TurnResponse
 

@@ -83,7 +83,7 @@ def run_pre_patch(command: str, content: str, around: HookEnvironment, *, second
     try:
         return ended.output.decode()
     except UnicodeDecodeError as error:
-        raise _hook_failure(around, "wrote something that is not UTF-8 text") from error
+        raise _hook_failure(around, "wrote output that is not UTF-8 text") from error
 
 
 def run_post_patch(command: str, around: HookEnvironment, *, seconds: float = POST_SECONDS) -> None:
@@ -121,7 +121,7 @@ def patch_component(desk: SessionContext, name: str, content: str, allowed: Hook
         if not allowed.trusted:
             raise ConfirmationRequired(
                 f"{FILE} has a pre_patch command for {name!r} that you have not trusted: {rule.pre_patch!r}. "
-                "Look at the file, then run `agent-doc trust`.",
+                "Read the file, then run `agent-doc trust`.",
                 component=name,
             )
         content = run_pre_patch(rule.pre_patch, content, around)
@@ -129,7 +129,7 @@ def patch_component(desk: SessionContext, name: str, content: str, allowed: Hook
     if not rule.post_patch:
         return written
     if not allowed.trusted:
-        remark = f"The post_patch command of {name!r} was left out: {FILE} is not trusted. See `agent-doc trust`."
+        remark = f"The post_patch command of {name!r} was skipped: {FILE} is not trusted. See `agent-doc trust`."
         return WrittenAnswer(written.changed, remarks=(remark,))
     run_post_patch(rule.post_patch, around)
     return written
@@ -223,7 +223,7 @@ def _read_digests(state: str) -> list[str]:
     except (OSError, ValueError) as error:
         raise Damaged(f"{TRUSTED_FILE} in the folder's state cannot be read: {error}.") from error
     if not isinstance(found, list):
-        raise Damaged(f"{TRUSTED_FILE} in the folder's state holds something else.")
+        raise Damaged(f"{TRUSTED_FILE} in the folder's state has the wrong format.")
     return [entry for entry in cast("list[object]", found) if isinstance(entry, str)]
 
 

@@ -64,7 +64,7 @@ def apply_answer(
             fills.append(fill_for(places[name], content, rules, stamp))
         else:
             rest.append(to_entry(content))
-            remarks.append(f"There is no component {name!r}; what was meant for it stands with the rest of the answer.")
+            remarks.append(f"There is no component {name!r}; its content was put with the rest of the answer.")
     unmatched = "\n".join(piece for piece in (*rest, to_entry(answer.unmatched)) if piece)
     target = None if inline else next((name for name in FOR_THE_REST if name in places), None)
     if unmatched and target is not None:

@@ -170,7 +170,7 @@ def _merge_tail(text: str, applied: AppliedAnswer, strategy: Strategy, author: s
         result = text[:start] + result
         if _names(result) == [*names, *["exchange"] * bool(applied.new_exchange)]:
             return result, len(found.conflicts)
-    raise Refused("With this answer the markers of the document would no longer pair.", code="conflict")
+    raise Refused("With this answer the document's markers would no longer match.", code="conflict")
 
 
 def _append_tail(base: str, now: str, tail: str, strategy: Strategy, author: str) -> tuple[Merge, str]:

@@ -99,7 +99,7 @@ def pane_at_position(position: Position, window: str | None, here: str | None, l
         window = None if front is None else front.window
     inside = [pane for pane in live.values() if pane.window == window]
     if not inside:
-        raise Refused("No tmux window is there to choose a pane from.", code="not_found")
+        raise Refused("There is no tmux window to choose a pane from.", code="not_found")
     first = min(inside, key=lambda pane: (pane.left, pane.top) if position == "left" else (pane.top, pane.left))
     last = max(inside, key=lambda pane: (pane.right, -pane.top) if position == "right" else (pane.bottom, -pane.left))
     return first if position in ("left", "top") else last

@@ -106,5 +106,5 @@ def sync(grid: Grid, window: str | None, live: Mapping[str, Pane]) -> bool:
             panes.join(lower, upper, below=True, percent=round(100 * rest / (rest + 1)))
     now = panes.list_panes()
     if anchor not in now or not is_arranged(grid, now[anchor].window, now):
-        raise Refused("The panes are not arranged as they should be: is the window large enough?", code="conflict")
+        raise Refused("The panes could not be arranged: is the window large enough?", code="conflict")
     return True

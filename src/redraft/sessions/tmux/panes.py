@@ -127,7 +127,7 @@ def _escape_format(text: str) -> str:
 
 def check_pane(pane: str) -> str:
     if not _PANE.match(pane):
-        raise Refused(f"{pane!r} is no tmux pane; they are named like %4.")
+        raise Refused(f"{pane!r} is not a tmux pane; panes have names like %4.")
     return pane
 
 

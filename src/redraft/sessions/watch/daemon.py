@@ -46,7 +46,7 @@ def watch_lock(state: str, root: str, shelf: AgentDocFiles) -> Generator[None]:
             # Not at once: somebody may just be asking whether there is a watch, and holds the lock for that.
             stack.enter_context(folder_lock(state, _name(root, "lock"), timeout=_ASKED_SECONDS))
         except Busy as error:
-            raise Busy("The documents of this project are watched already.") from error
+            raise Busy("The documents of this project are already being watched.") from error
         _forget(state, root, shelf)  # one that was killed has left its number, which may be another's by now
         try:
             yield
@@ -74,7 +74,7 @@ def running_pid(state: str, root: str) -> int | None:
         if pid is not None:
             return pid
         if time.monotonic() > deadline:
-            raise Busy("The watch of this project is starting, but does not say who it is.")
+            raise Busy("The watch of this project is starting but has not written its process id.")
         time.sleep(_PAUSE)
     return None
 
@@ -103,7 +103,7 @@ def stop(state: str, root: str) -> int | None:
         deadline = time.monotonic() + END_SECONDS
         while _is_locked(state, root):
             if time.monotonic() > deadline:
-                raise Busy(f"The watch (process {pid}) does not end.")
+                raise Busy(f"The watch (process {pid}) did not stop.")
             time.sleep(_PAUSE)
     finally:
         os.close(handle)

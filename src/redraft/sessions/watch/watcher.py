@@ -153,7 +153,7 @@ class SessionWatcher:
             elif verdict == "held":
                 self.say(
                     f"{self._relative_path(file)} changed after {loop.cycles} cycles in a row; "
-                    "it waits for your change."
+                    "it now waits for you to change it."
                 )
             if verdict is None:
                 loop.due = None

@@ -18,7 +18,8 @@ from redraft.text.diff.hunks import Hunk, fresh_id, line_span
 from redraft.text.diff.line_diff import diff_lines
 from redraft.text.edits import Change
 from redraft.text.lines import count_breaks, count_lines
-from redraft.text.units import sentences, units
+from redraft.text.sentences import sentences
+from redraft.text.units import units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -289,12 +289,25 @@ def diff_sequences(old: Sequence[H], new: Sequence[H]) -> list[Region]:
             continue
         runs: list[MatchingRun] = []
         if gap.old_start < gap.old_end and gap.new_start < gap.new_end:
-            runs = align(old[gap.old_start : gap.old_end], new[gap.new_start : gap.new_end], budget)
+            sides = old[gap.old_start : gap.old_end], new[gap.new_start : gap.new_end]
+            runs = align(*sides, budget)
+            runs = _in_place(*sides, sum(run.length for run in runs)) or runs
         if runs:
             gaps.extend(reversed(list(_between(gap, runs))))
         else:
             regions.append(gap)
     return place_boundaries(old, new, regions)
+
+
+def _in_place(old: Sequence[H], new: Sequence[H], least: int) -> list[MatchingRun]:
+    """The items that stand where they stood, if as many as `least` do on sides of one length: where items repeat, each
+    was then replaced in its place rather than moved. Otherwise none."""
+    if not least or len(old) != len(new):
+        return []
+    same = [index for index, (left, right) in enumerate(zip(old, new, strict=True)) if left == right]
+    if len(same) < least or sum(not is_trivial(old[index]) for index in same) < least:
+        return []
+    return [MatchingRun(index, index, 1) for index in same]
 
 
 def _trim(old: Sequence[H], new: Sequence[H], gap: Region) -> Region:

@@ -9,14 +9,19 @@ exactly the change that came in.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.text.diff.line_diff import Region, diff_sequences
 from redraft.text.diff.word_diff import vocabulary
+from redraft.text.edits import Span
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_lines, split_lines
-from redraft.text.units import Within, fences, frontmatter_end, sentences, units
+from redraft.text.markdown_blocks import fences, has_fence
+from redraft.text.sentences import sentences
+from redraft.text.units import Unit, Within, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,59 +42,97 @@ def semantic_regions(old: str, new: str, regions: Sequence[Region]) -> list[Regi
     """The regions (in code points, on whole lines) joined and cut into what is judged by itself."""
     if not regions:
         return []
-    setting = _Setting(old)
+    setting = _Setting(old, new)
     found: list[Region] = []
-    for region in _join_regions(old, new, regions, setting):
-        found += _cut_region(old, new, region, setting.around(region))
+    for region in _join_regions(regions, setting):
+        found += _cut_region(region, setting)
     return found
 
 
 class _Setting:
-    """Where in a document a region lies: in its frontmatter, in a code block, or in its body."""
+    """Where in the two documents a region lies: in the frontmatter, in a code block, or in the body."""
 
-    def __init__(self, old: str) -> None:
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
         self._frontmatter = frontmatter_end(old)
-        self._blocks = fences(old)
-        self._starts = [block.start for block in self._blocks]
+        self._blocks = _CodeBlocks(old, self._frontmatter)
+
+    @cached_property
+    def _new_blocks(self) -> _CodeBlocks:
+        return _CodeBlocks(self.new, frontmatter_end(self.new))
 
     def block(self, region: Region) -> int | None:
         """The number of the code block in which a region begins; what is inserted before a block is not in it."""
-        if not self._blocks:
-            return None
         first = region.old_start if region.old_end > region.old_start else region.old_start - 1
-        index = bisect_right(self._starts, first) - 1
-        return index if index >= 0 and region.old_start < self._blocks[index].end else None
+        return self._blocks.at(first, region.old_start)
 
     def around(self, region: Region) -> Within:
         if region.old_start < self._frontmatter:
             return "frontmatter"
         return "body" if self.block(region) is None else "code"
 
+    def old_units(self, start: int, end: int, within: Within) -> list[Unit]:
+        return units(self.old[start:end], within=within, code=self._blocks.within(start, end))
 
-def _join_regions(old: str, new: str, regions: Sequence[Region], setting: _Setting) -> list[Region]:
+    def new_units(self, start: int, end: int, within: Within) -> list[Unit]:
+        part = self.new[start:end]
+        return units(part, within=within, code=self._new_blocks.within(start, end) if has_fence(part) else ())
+
+
+class _CodeBlocks:
+    """The code blocks of one text, in order."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._blocks = fences(text, start)
+        self._starts = [block.start for block in self._blocks]
+
+    def at(self, first: int, place: int) -> int | None:
+        """The number of the block that begins at `first` or before it and ends after `place`."""
+        index = bisect_right(self._starts, first) - 1
+        return index if index >= 0 and place < self._blocks[index].end else None
+
+    def within(self, start: int, end: int) -> list[Span]:
+        """The code in a part of the text, by offsets in that part."""
+        first, last = bisect_right(self._starts, start), bisect_left(self._starts, end)
+        if first and self._blocks[first - 1].end > start:
+            first -= 1
+        return [
+            Span(max(block.start, start) - start, min(block.end, end) - start) for block in self._blocks[first:last]
+        ]
+
+
+def _join_regions(regions: Sequence[Region], setting: _Setting) -> list[Region]:
     joined = [regions[0]]
     for region in regions[1:]:
         both = joined[-1].join(region)
-        if both.size <= _LARGEST and _belong_together(old, new, joined[-1], region, setting):
+        if both.size <= _LARGEST and _belong_together(joined[-1], region, setting):
             joined[-1] = both
         else:
             joined.append(region)
     return joined
 
 
-def _belong_together(old: str, new: str, before: Region, after: Region, setting: _Setting) -> bool:
+def _belong_together(before: Region, after: Region, setting: _Setting) -> bool:
     """Whether two regions are to be seen as one, at first: where only blank lines part them, what became what is not
     a matter of which blank line is which; and a code block or a paragraph that was wrapped anew is judged whole."""
+    old, new = setting.old, setting.new
     block = setting.block(before)
     apart = block is None and not old[before.old_end : after.old_start].isspace()
     if apart and not _is_wrapped(old, new, before) and not _is_wrapped(old, new, after):
         return False
     if block != setting.block(after) or setting.around(before) != setting.around(after):
         return False
-    sides = old[before.old_start : after.old_end], new[before.new_start : after.new_end]
-    if max(map(count_lines, sides)) > _MOST_LINES:
+    sides = (before.old_start, after.old_end), (before.new_start, after.new_end)
+    if max(count_lines(old[slice(*sides[0])]), count_lines(new[slice(*sides[1])])) > _MOST_LINES:
         return False
-    return not apart or all([unit.kind in _PROSE for unit in units(side, within="body")] == [True] for side in sides)
+    if not apart:
+        return True
+    return _is_one_unit(setting.old_units(*sides[0], "body")) and _is_one_unit(setting.new_units(*sides[1], "body"))
+
+
+def _is_one_unit(found: list[Unit]) -> bool:
+    """Whether this is one paragraph, item or quotation."""
+    return len(found) == 1 and found[0].kind in _PROSE
 
 
 def _is_wrapped(old: str, new: str, region: Region) -> bool:
@@ -109,14 +152,15 @@ class _Part(NamedTuple):
     text: str
 
 
-def _cut_region(old: str, new: str, region: Region, within: Within) -> Iterator[Region]:
-    removed, added = old[region.old_start : region.old_end], new[region.new_start : region.new_end]
+def _cut_region(region: Region, setting: _Setting) -> Iterator[Region]:
+    within = setting.around(region)
+    removed, added = setting.old[region.old_start : region.old_end], setting.new[region.new_start : region.new_end]
     whole = within == "code" or not removed or not added or region.size > _LARGEST
     if whole or (_is_line(removed) and _is_line(added)):
         yield region
         return
-    left = [_Part(unit.kind, unit.text) for unit in units(removed, within=within)]
-    right = [_Part(unit.kind, unit.text) for unit in units(added, within=within)]
+    left = [_Part(unit.kind, unit.text) for unit in setting.old_units(region.old_start, region.old_end, within)]
+    right = [_Part(unit.kind, unit.text) for unit in setting.new_units(region.new_start, region.new_end, within)]
     for found, piece in _divide(left, right, region):
         first, second = left[found.old_start : found.old_end], right[found.new_start : found.new_end]
         if _is_long_prose(first) and _is_long_prose(second):

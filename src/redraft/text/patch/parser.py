@@ -126,7 +126,7 @@ class _PatchParser:
                 self.at += 1
                 self.finish(_Header(names=without_prefixes(found[1], found[2]), binary=True), ())
             elif _SECTION.match(line):
-                self.refuse("a section stands under no file name")
+                self.refuse("a section has no file name")
             else:
                 self.at += 1
         return self.files
@@ -188,7 +188,7 @@ class _PatchParser:
         while self.peek().startswith("@@"):
             hunks.append(self.parse_section())
         if not hunks:
-            self.refuse("the file has no section: the patch was cut off")
+            self.refuse("the file has no section: the patch is truncated")
         self.check_order(hunks)
         if header.kind in ("modified", "created", "deleted"):
             header.names = without_prefixes(old, new, header.git)
@@ -198,7 +198,7 @@ class _PatchParser:
     def parse_section(self) -> PatchHunk:
         found = _SECTION.fullmatch(self.peek())
         if not found:
-            self.refuse("the numbers of this section cannot be read")
+            self.refuse("the line numbers of this section cannot be read")
         self.at += 1
         counts = [int(found[2] or 1), int(found[4] or 1)]
         lines: list[tuple[Sign, str]] = []
@@ -207,7 +207,7 @@ class _PatchParser:
             counts[0] -= sign != "+"
             counts[1] -= sign != "-"
             if min(counts) < 0:
-                self.refuse("the section has other lines than its numbers say")
+                self.refuse("the section's lines do not match its header")
             self.at += 1
             if self.at < len(self.lines) and self.lines[self.at].startswith("\\"):
                 text = text.removesuffix("\n")
@@ -224,33 +224,33 @@ class _PatchParser:
 
     def parse_body_line(self) -> tuple[Sign, str]:
         if self.at >= len(self.lines):
-            self.refuse("the patch was cut off inside a section")
+            self.refuse("the patch is truncated inside a section")
         line = self.lines[self.at]
         # Mail programs strip trailing blanks: an empty line is an empty line of context, as it is to git and patch.
         if line in ("", "\r"):
             return " ", line + "\n"
         sign = line[0]
         if sign not in (" ", "-", "+"):
-            self.refuse("the section ends before its numbers say")
+            self.refuse("the section ends earlier than its header says")
         return sign, line[1:] + "\n"
 
     def check_section(self, lines: list[tuple[Sign, str]]) -> None:
         if all(sign == " " for sign, _ in lines):
-            self.refuse("the section above changes nothing: the patch was cut off")
+            self.refuse("the section above changes nothing: the patch is truncated")
         below = self.lines[self.at] if self.at < len(self.lines) else ""
         if below.startswith((" ", "+", "-")) and not _RULE.fullmatch(below) and not self.names_follow():
-            self.refuse("the section above has more lines than its numbers say")
+            self.refuse("the section above has more lines than its header says")
         for absent in ("+", "-"):
             side = [text for sign, text in lines if sign != absent]
             if not all(text.endswith("\n") for text in side[:-1]):
-                self.refuse("a line without line feed can only be the last of its file")
+                self.refuse("only the last line of a file can lack a newline")
 
     def check_order(self, hunks: list[PatchHunk]) -> None:
         for before, after in pairwise(hunks):
             if before.old_start + len(before.old_lines) > after.old_start:
                 self.refuse("the sections above overlap or are out of order")
             if not all(text.endswith("\n") for _, text in before.lines):
-                self.refuse("a line without line feed can only be the last of its file")
+                self.refuse("only the last line of a file can lack a newline")
 
     def finish(self, header: _Header, hunks: tuple[PatchHunk, ...]) -> None:
         old, new = header.names

@@ -126,7 +126,7 @@ def apply_patch(old: str, patch: FilePatch, *, fuzz: int = 0) -> str:
         what = _NOT_TEXT.get(patch.mode or "", "a binary file")
         raise Refused(f"{patch.path} is {what}, and only text can be patched", code="invalid_patch")
     if patch.kind == "created" and old:
-        raise Stale(f"the patch creates {patch.path}, which is there already", code="conflict")
+        raise Stale(f"the patch creates {patch.path}, which already exists", code="conflict")
     lines = _lines(old)
     try:
         result = _apply(lines, patch.hunks, fuzz)
@@ -135,7 +135,7 @@ def apply_patch(old: str, patch: FilePatch, *, fuzz: int = 0) -> str:
             raise
         result = _apply(lines, tuple(map(_without_returns, patch.hunks)), fuzz)
     if patch.kind == "deleted" and result:
-        raise Stale(f"the patch deletes {patch.path}, but not all that is in it", code="conflict")
+        raise Stale(f"the patch deletes {patch.path}, but not all of its content", code="conflict")
     return "".join(result)
 
 
@@ -174,7 +174,7 @@ def _place(lines: list[str], hunk: PatchHunk, number: int, done: int, moved: boo
             return places[0], trimmed
         if places:
             raise _conflict(hunk, number, f"its lines occur at {len(places)} places" if wanted else "it has no context")
-    raise _conflict(hunk, number, "its lines are not there")
+    raise _conflict(hunk, number, "its lines are not in the file")
 
 
 def _matches(lines: list[str], wanted: list[str], at: int) -> bool:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from redraft.errors import RedraftError, Refused
 from redraft.tools.context import Savepoint, ToolContext
 from redraft.tools.edit_turn import MAX_TITLE, ChangeResult, read_after_commit, turn_result
+from redraft.tools.parameters import Field
 from redraft.tools.registry import Registry, tool
-from redraft.tools.schema import Field
 from redraft.workspace.turns.turn import Turn
 
 MAX_CALLS = 50
@@ -27,7 +27,7 @@ class Batch:
 
     calls: Annotated[tuple[BatchCall, ...], Field("The calls, in order.", ("edits", "operations", "actions"))]
     title: Annotated[str | None, Field("What the calls are for, in a few words.", ("description", "summary"))] = None
-    dry_run: Annotated[bool, Field("If true, make sure that every call would succeed, but change nothing.")] = False
+    dry_run: Annotated[bool, Field("If true, check that every call would succeed, but change nothing.")] = False
 
 
 class BatchResult(ChangeResult):
@@ -35,7 +35,7 @@ class BatchResult(ChangeResult):
 
     status: Literal["success"]
     results: Annotated[list[dict[str, Any]], Field("The answer of each call, in order.")]
-    versions: Annotated[dict[str, str], Field("The version of each document that was changed, for the next edit.")]
+    versions: Annotated[dict[str, str], Field("The new version of each changed document, for the next edit.")]
 
 
 @tool("modify", "default", serves="TK-principle-atomic-call TK-turn-all-or-nothing")
@@ -45,9 +45,11 @@ def batch(given: Batch, context: ToolContext) -> BatchResult:
     that overlap are refused. At most 20 of the calls may edit."""
     registry = context.registry
     if registry is None or context.together:
-        raise Refused("A batch cannot hold another batch.", field="calls")
+        raise Refused("A batch cannot contain another batch.", field="calls")
     if not given.calls or len(given.calls) > MAX_CALLS:
-        raise Refused(f"A batch has 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls", limit=MAX_CALLS)
+        raise Refused(
+            f"A batch must have 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls", limit=MAX_CALLS
+        )
     if context.turn is not None:
         return _stage_batch(given, registry, context, context.turn)
     title = (given.title or f"Batch of {len(given.calls)} calls")[:MAX_TITLE]
@@ -96,9 +98,9 @@ def _run_calls(
 def _run_call(number: int, call: BatchCall, registry: Registry, context: ToolContext) -> dict[str, Any]:
     try:
         if registry.get(call.tool).alone:
-            raise Refused(f"`{call.tool}` acts at once and has no place in a batch.", field="tool")
+            raise Refused(f"`{call.tool}` takes effect immediately and cannot be in a batch.", field="tool")
         return registry.call(call.tool, call.arguments or {}, context)
     except RedraftError as error:
-        message = f"Call {number} ({call.tool[:100]}) failed: {error.message} Nothing of the batch was done."
+        message = f"Call {number} ({call.tool[:100]}) failed: {error.message} No call of the batch was done."
         details = {**error.details, "call": number, "tool": call.tool[:100]}
         raise type(error)(message, code=error.code, **details) from error

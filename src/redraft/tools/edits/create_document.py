@@ -1,20 +1,33 @@
-"""New documents and folders."""
+"""New documents and folders, and the templates that a document may begin with: a few built-in ones, and the person's
+own in the folder `templates`. A template is text and nothing else: nothing in it is executed."""
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.errors import RedraftError, Refused
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import ChangeResult, carry_out
-from redraft.tools.edits.templates import fill_template
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import front_document, relative_folder, relative_path
 from redraft.workspace.turns.turn import Turn
 
 if TYPE_CHECKING:
     from redraft.files.paths import DocPath
+
+TEMPLATES = "templates"
+
+BUILT_IN_TEMPLATES: dict[str, str] = {
+    "blank": "",
+    "meeting-notes": (
+        "# {{title}}\n\n**Date:** {{date}}\n**Attendees:**\n\n## Agenda\n\n- \n\n## Notes\n\n\n"
+        "## Decisions\n\n- \n\n## Action items\n\n- [ ] \n"
+    ),
+    "todo-list": "# {{title}}\n\n- [ ] \n- [ ] \n- [ ] \n",
+    "journal": "# {{title}}\n\n*{{date}}*\n\n## Today\n\n\n## Grateful for\n\n- \n\n## Tomorrow\n\n- \n",
+}
 
 _EXTENSION = re.compile(r"\.(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{1,10}\Z")
 
@@ -24,15 +37,15 @@ class CreateDocument:
     """What `create_document` takes."""
 
     title: Annotated[
-        str | None, Field("The new document's file name; without an extension it gets one.", ("filename", "file_name"))
+        str | None, Field("The new document's file name; an extension is added if missing.", ("filename", "file_name"))
     ] = None
     name: Annotated[str | None, Field("The same as title.")] = None
     folder: Annotated[
         str | None,
         Field('The folder to create it in; "/" is the root. Default: that of the active document.', ("directory",)),
     ] = None
-    path: Annotated[str | None, Field("Folder and file name in one, instead of the others.", ("file_path",))] = None
-    content: Annotated[str, Field("The initial text, after that of the template if there is one.", ("text",))] = ""
+    path: Annotated[str | None, Field("Folder and file name, instead of the others.", ("file_path",))] = None
+    content: Annotated[str, Field("The initial text, after the template's if one is used.", ("text",))] = ""
     template: Annotated[
         str | None,
         Field("blank (default), meeting-notes, todo-list, journal, or a document of the folder templates/."),
@@ -56,8 +69,8 @@ class CreateDocumentResult(ChangeResult):
 @tool("create", "tabs", "workspace", "default", serves="TK-create ML-create")
 def create_document(given: CreateDocument, context: ToolContext) -> CreateDocumentResult:
     """Create a new document, optionally with content or from a template, and open it in a tab. Give a title (or name)
-    and, if it belongs into one, a folder. Nothing is ever overwritten: a name that is taken is refused. Returns the
-    version for the first edit."""
+    and, if needed, a folder. Nothing is ever overwritten: a taken name is refused. Returns the version for the first
+    edit."""
     path = context.workspace.path(_new_path(given, context))
     title = path.rpartition("/")[2]
     if given.title is not None:
@@ -122,22 +135,22 @@ def _open_tab(path: str, context: ToolContext) -> str | None:
 class CreateFolder:
     """What `create_folder` takes."""
 
-    path: Annotated[str, Field("The folder's path; those above it are made too.", ("folder", "name", "directory"))]
+    path: Annotated[str, Field("The folder's path; missing parents are created.", ("folder", "name", "directory"))]
 
 
 class CreateFolderResult(ChangeResult):
     """The answer of `create_folder`."""
 
     path: str
-    created: Annotated[bool, Field("False where it was there, or will only be made with the first document in it.")]
-    made: Annotated[list[str], Field("Every folder that had to be made.")]
+    created: Annotated[bool, Field("False if it existed, or will only be created with its first document.")]
+    made: Annotated[list[str], Field("Every folder that was created.")]
     note: str
 
 
 @tool("create", "workspace", serves="ML-folder", idempotent=True)
 def create_folder(given: CreateFolder, context: ToolContext) -> CreateFolderResult:
-    """Create a folder, and those above it. Not needed before creating or moving a document: its folder is made with it.
-    While the person reviews every change, an empty folder is not made; it comes with the first document in it."""
+    """Create a folder, with its parents. Not needed before creating or moving a document: that creates its folder.
+    While the person reviews every change, an empty folder is not created until its first document is."""
     path = relative_folder(given.path, context)
     before = context.workspace.is_folder(path)
     made: list[DocPath] = []
@@ -146,6 +159,31 @@ def create_folder(given: CreateFolder, context: ToolContext) -> CreateFolderResu
         made.extend(turn.make_folder(path))
 
     done = carry_out(context, f"Create the folder {path}", make)
-    note = "It was there already." if before else "" if made else "It will be made with the first document in it."
+    note = "It already existed." if before else "" if made else "It will be created with the first document in it."
     answer: Any = {"path": path, "created": bool(made), "made": list(made), "note": note, **done.changed}
     return answer
+
+
+def fill_template(name: str, title: str, context: ToolContext) -> str:
+    """The template's text for a document of that title: `{{title}}`, `{{date}}` and `{{time}}` are filled in."""
+    now = datetime.fromtimestamp(context.workspace.now(), UTC).astimezone()
+    text = _template_text(name.strip(), context)
+    values = {"{{title}}": title, "{{date}}": f"{now:%Y-%m-%d}", "{{time}}": f"{now:%H:%M}"}
+    for mark, value in values.items():
+        text = text.replace(mark, value)
+    return text
+
+
+def _template_text(name: str, context: ToolContext) -> str:
+    own = name if name.endswith(".md") else f"{name}.md"
+    try:
+        return str(context.peek(f"{TEMPLATES}/{own}").text)
+    except Refused as error:
+        if name in BUILT_IN_TEMPLATES and error.code == "not_found":
+            return BUILT_IN_TEMPLATES[name]
+        if error.code not in ("not_found", "invalid_path"):
+            raise
+    known = ", ".join(BUILT_IN_TEMPLATES)
+    raise Refused(
+        f"There is no template {name[:100]!a}: known are {known} and those in {TEMPLATES}/.", field="template"
+    )

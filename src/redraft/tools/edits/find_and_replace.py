@@ -22,8 +22,8 @@ from redraft.tools.edit_turn import (
     match_newlines,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.versions import carry, refresh, shorten
 from redraft.workspace.document import Document
 
@@ -52,15 +52,15 @@ class FindAndReplace(VersionedEdit):
     replace: Annotated[
         str,
         Field(
-            "What to put in its place, as it is: $1 or \\1 do not stand for groups.",
+            "The literal replacement: $1 and \\1 do not refer to groups.",
             ("replacement", "new_text", "replace_with"),
         ),
     ]
     is_regex: Annotated[bool, Field("Whether find is a regular expression (RE2).", ("regex", "use_regex"))] = False
-    case_sensitive: Annotated[bool, Field("Whether letter case counts.", ("match_case",))] = True
+    case_sensitive: Annotated[bool, Field("Whether case matters.", ("match_case",))] = True
     whole_word: Annotated[bool, Field("Whether only whole words match.")] = False
     max_replacements: Annotated[
-        int | None, Field("Replace at most so many, the first ones.", ("count", "limit"), minimum=1)
+        int | None, Field("Replace only the first N matches.", ("count", "limit"), minimum=1)
     ] = None
     preview: Annotated[bool, Field("If true, show the matches and change nothing.", ("dry_run",))] = False
     scope: Annotated[Scope | None, Field("Only these lines.")] = None
@@ -86,8 +86,8 @@ class FindAndReplaceResult(EditResult):
 @tool("modify", "tabs", "default", serves="TK-far", slow=True)
 def find_and_replace(given: FindAndReplace, context: ToolContext) -> FindAndReplaceResult:
     """Replace every occurrence of a text or pattern in a document, or in a range of its lines. Use preview=true first
-    to see the matches; nothing is changed then, and the same version can be used for the replacement. Needs the version
-    from read_document; returns the next one."""
+    to see the matches without changing anything; the same version works for the replacement. Needs the version from
+    read_document; returns the next one."""
     place, basis = target_basis(given, given.version, context)
     document = basis.then
     _check_no_group_reference(given)
@@ -117,7 +117,7 @@ def _check_size(characters: int, context: ToolContext) -> None:
     """Refuse what would be too large before it is made: a long replacement, often enough, fills any memory."""
     limit = context.limits.document_bytes
     if characters > limit:
-        raise Refused(f"A document may hold {limit} bytes; this one would have more.", code="too_large")
+        raise Refused(f"A document may have at most {limit} bytes; this one would be larger.", code="too_large")
 
 
 def _check_no_group_reference(given: FindAndReplace) -> None:
@@ -126,8 +126,8 @@ def _check_no_group_reference(given: FindAndReplace) -> None:
     reference = _REFERENCE.search(given.replace)
     if given.is_regex and reference and _GROUP.search(_NO_GROUP.sub("", given.find)):
         raise Refused(
-            f"The replacement is put in as it is, and {reference[0]} does not stand for a group. If you mean the text "
-            f"{reference[0]}, write the groups of `find` as (?:...); else change the places with edit_text in a batch.",
+            f"The replacement is literal: {reference[0]} does not refer to a group. If you mean the text "
+            f"{reference[0]}, write the groups of `find` as (?:...); otherwise use edit_text in a batch.",
             field="replace",
         )
 
@@ -145,7 +145,7 @@ def find_matches(given: FindAndReplace, document: Document) -> list[tuple[int, i
     for start, end in _spans(given, text.slice(offset, text.line_start(last + 1))):
         found.append((offset + start, offset + end))
         if len(found) > MAX_MATCHES or time.monotonic() > deadline:
-            raise Refused("There is too much to replace at once: limit it by `scope`.", code="limit_exceeded")
+            raise Refused("There is too much to replace at once: limit it with `scope`.", code="limit_exceeded")
     return found
 
 

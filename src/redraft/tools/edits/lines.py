@@ -18,15 +18,15 @@ from redraft.tools.edit_turn import (
     replacement,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.versions import carry
 
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))
 MATCH = Field(
-    "An exact passage that stands once in the document and begins within the range, to make sure that the range is the "
-    "one you mean. If it is missing there or occurs twice, the edit is refused.",
+    "An exact passage that occurs once in the document and begins within the range, to confirm the range. If "
+    "it is missing or occurs twice, the edit is refused.",
     ("anchor", "anchor_text"),
 )
 CONTENT_ALIASES = ("text", "new_text", "new_content")
@@ -37,15 +37,13 @@ class InsertLines(VersionedEdit):
     """What `insert_lines` takes."""
 
     after_line: Annotated[
-        int, Field("Insert after this line, counted from 0; -1 puts the content first.", ("line", "after"))
+        int, Field("Insert after this line, counted from 0; -1 inserts at the start.", ("line", "after"))
     ]
     content: Annotated[str, Field("The lines to insert.", CONTENT_ALIASES)]
     dry_run: Annotated[bool, DRY_RUN] = False
     match_text: Annotated[
         str | None,
-        Field(
-            "Insert after the line that holds this exact text instead; it must occur once.", ("anchor", "anchor_text")
-        ),
+        Field("Insert after the line with this exact text instead; it must occur once.", ("anchor", "anchor_text")),
     ] = None
 
 

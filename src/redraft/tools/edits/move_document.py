@@ -5,24 +5,22 @@ from typing import Annotated, Any, TypedDict
 
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import ChangeResult, State, carry_out
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_path
 from redraft.workspace.turns.turn import Turn
 
-VERSION = Field("Refuse the call unless the document still has this version. Default: what you last read of it.")
+VERSION = Field("Refuse the call unless the document still has this version. Default: what you last read.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveDocument:
     """What `move_document` takes."""
 
-    from_path: Annotated[str, Field("Where the document is.", ("path", "source", "from", "old_path"))]
+    from_path: Annotated[str, Field("The document's current path.", ("path", "source", "from", "old_path"))]
     to_path: Annotated[
         str,
-        Field(
-            "Where it is to be, with its name; a folder keeps the name.", ("destination", "to", "new_path", "target")
-        ),
+        Field("Its new path; given a folder, it keeps its name.", ("destination", "to", "new_path", "target")),
     ]
     version: Annotated[str | None, VERSION] = None
 
@@ -36,8 +34,8 @@ MoveDocumentResult = TypedDict(
 
 @tool("modify", "workspace", "default", serves="ML-move")
 def move_document(given: MoveDocument, context: ToolContext) -> MoveDocumentResult:
-    """Move a document to another folder or rename it. The folders of the new path are made. A move never overwrites: if
-    something is at the new path, it is refused."""
+    """Move a document to another folder or rename it. Missing folders are created. A move never overwrites: it is
+    refused if the new path exists."""
     workspace = context.workspace
     source = workspace.path(relative_path(given.from_path, context))
     target = workspace.path(_destination(source, given.to_path, context))
@@ -80,8 +78,8 @@ class DeleteDocumentResult(ChangeResult):
 
 @tool("destroy", "workspace", "default", serves="ML-delete ML-risk-destroy")
 def delete_document(given: DeleteDocument, context: ToolContext) -> DeleteDocumentResult:
-    """Delete a document. It goes to the trash, from which the person can bring it back. The person is asked first, or
-    decides afterwards, as the mode says."""
+    """Delete a document. It goes to the trash, and the person can restore it. Depending on the mode, the person is
+    asked first or decides afterwards."""
     path = context.workspace.path(relative_path(given.path, context))
     version = context.check_version(context.peek(path), given.version)
 

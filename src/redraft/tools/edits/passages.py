@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Edit
-from redraft.text.passage_search import find_passage
+from redraft.text.text import find_passage
 from redraft.tools.anchors import SectionSpan, find_once, find_section
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import (
@@ -23,15 +23,15 @@ from redraft.tools.edit_turn import (
     target_document,
 )
 from redraft.tools.edits.write_document import is_blank, paragraph_insertion, skip_blank_line
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target
 from redraft.tools.versions import EditBasis, basis_of, carry
 from redraft.workspace.document import Document
 
 VERSION = Field(
-    "The version that the edit is made for. Default: what you last read of it. If the document has changed elsewhere "
-    "since, the edit moves along."
+    "The version the edit is made for. Default: what you last read. If the document changed elsewhere since, "
+    "the edit is moved."
 )
 
 
@@ -42,13 +42,11 @@ class EditText(Target):
     old_text: Annotated[
         str,
         Field(
-            "The passage to replace, exactly as it stands in the document, where it occurs once.",
+            "The exact passage to replace; it must occur once in the document.",
             ("old_string", "old", "old_str", "find", "search"),
         ),
     ]
-    new_text: Annotated[
-        str, Field("What stands there afterwards; empty text deletes.", ("new_string", "new", "new_str", "replace"))
-    ]
+    new_text: Annotated[str, Field("The replacement; empty text deletes.", ("new_string", "new", "new_str", "replace"))]
     version: Annotated[str | None, VERSION] = None
     dry_run: Annotated[bool, DRY_RUN] = False
 
@@ -63,14 +61,14 @@ class LineSpan(TypedDict):
 class EditTextResult(EditResult):
     """The answer of `edit_text`."""
 
-    lines: Annotated[LineSpan, Field("The lines that the passage stood on.")]
+    lines: Annotated[LineSpan, Field("The lines the passage was on.")]
 
 
 @tool("modify", "default", serves="RD-decided-refuse")
 def edit_text(given: EditText, context: ToolContext) -> EditTextResult:
-    """Replace one passage, quoted exactly as it stands in the document. It must occur there once: quote enough around
-    it to make it so. Refused if it is missing (with passages that come near) or occurs more than once (with the
-    places). The safest way to change a few words; no line numbers needed."""
+    """Replace one passage, quoted exactly. It must occur once in the document: quote enough context to make it unique.
+    Refused if it is missing (with similar passages) or occurs more than once (with the places). The safest way to
+    change a few words; no line numbers needed."""
     place, document = target_document(given, context)
     if not given.old_text:
         raise Refused("Quote the passage to replace.", code="content_required", field="old_text")
@@ -104,7 +102,7 @@ class EditSection(Target):
     heading: Annotated[
         tuple[str, ...],
         Field(
-            'The section\'s headings, outermost first; as few as tell it apart: ["Chapter 2", "The Storm"].',
+            'The section\'s headings, outermost first; as few as identify it: ["Chapter 2", "The Storm"].',
             ("headings", "section", "heading_path"),
         ),
     ]
@@ -112,7 +110,7 @@ class EditSection(Target):
     operation: Annotated[
         Literal["replace", "append", "prepend"],
         Field(
-            "replace: all that stands under the heading, subsections included. append: add at the section's end. "
+            "replace: everything under the heading, subsections included. append: add at the section's end. "
             "prepend: add right under the heading."
         ),
     ] = "replace"
@@ -131,9 +129,9 @@ class EditSectionResult(EditResult):
 
 @tool("modify", serves="RD-decided-refuse")
 def edit_section(given: EditSection, context: ToolContext) -> EditSectionResult:
-    """Change one section, found by its headings: replace what stands under the heading, or add to the section's start
-    or end. The heading itself stays. Refused if no section or more than one has these headings, or if what stands
-    there changed since you read it."""
+    """Change one section, found by its headings: replace the text under the heading, or add to the section's start or
+    end. The heading itself stays. Refused if no section or more than one has these headings, or if the section changed
+    since you read it."""
     place, basis = target_basis(given, given.version, context)
     document = basis.then
     if not given.heading or not all(part.strip("# \t") for part in given.heading):

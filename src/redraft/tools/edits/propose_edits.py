@@ -15,8 +15,8 @@ from redraft.text.edits import Change, Edit, Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
 from redraft.tools.edit_turn import ChangeResult, carry_out, insertion, match_newlines, read_after_commit, replacement
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_path
 from redraft.tools.versions import EditBasis, basis_of, carry, check_lines_known, stale_error
 from redraft.workspace.document import Document, content_hash
@@ -43,12 +43,12 @@ class ProposedEdit:
         str | None, Field('The hash of the target lines as read_file returned it ("sha256:...").')
     ] = None
     anchor: Annotated[
-        str | None, Field("Instead of lines: the exact text of the lines meant, which occurs once.", ("match_text",))
+        str | None, Field("Instead of line numbers: the lines' exact text, which must occur once.", ("match_text",))
     ] = None
     version: Annotated[
-        str | None, Field("The version that read_file returned, whose lines are meant. Default: what you last read.")
+        str | None, Field("The version that read_file returned, which the lines refer to. Default: what you last read.")
     ] = None
-    edit_id: Annotated[str | None, Field("Your name for the edit.")] = None
+    edit_id: Annotated[str | None, Field("Your id for the edit.")] = None
     rationale: Annotated[str | None, Field("Why.")] = None
 
 
@@ -100,8 +100,8 @@ class _ResolvedEdit(NamedTuple):
 def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResult:
     """Propose edits to any number of files as one change. Each edit replaces, inserts before, or deletes lines, which
     are counted from 1 as read_file returned them; all line numbers are those before the call. Give the version or the
-    expected_hash of the lines, so that nothing is overwritten that changed since you read it. If one edit does not fit,
-    none is made."""
+    expected_hash of the lines, so that nothing that changed since you read it is overwritten. If one edit does not
+    apply, none is made."""
     if not given.edits:
         raise Refused("There are no edits.", code="content_required", field="edits")
     title = given.title or f"Propose {len(given.edits)} edits"
@@ -152,7 +152,8 @@ def _group_by_file(edits: tuple[ProposedEdit, ...], context: ToolContext) -> dic
 def _edit_file(
     turn: Turn, document: Document, edits: list[tuple[str, ProposedEdit]], context: ToolContext
 ) -> tuple[Document, list[tuple[ProposedEditInfo, str]]]:
-    """Stage the edits of one file; gives it as they leave it, and how they were understood, with what each puts in."""
+    """Stage the edits of one file; returns it as they leave it, and how they were understood, with what each puts
+    in."""
     aimed = [_resolve_edit(name, edit, document, context) for name, edit in edits]
     carried = [(each, carry(each.basis, [_make_edit(each.edit, each.basis.then)], context)) for each in aimed]
     carried.sort(key=lambda each: (each[1].change.edits[0].at, each[1].change.edits[0].end))
@@ -193,8 +194,8 @@ def _resolve_edit(name: str, edit: ProposedEdit, document: Document, context: To
     by_number = not edit.anchor and _expected_hash(edit) is None
     if by_number and not edit.version and context.last_seen(document.path) is None:
         message = (
-            f"You have not read {document.path}: read it first, or say by `expected_hash`, `version` or `anchor` which "
-            f"lines the edit {name} is about."
+            f"You have not read {document.path}: read it first, or identify by `expected_hash`, `version` or "
+            f"`anchor` which lines the edit {name} is about."
         )
         raise stale_error(document, "", message)
     bases = _bases(edit, document, context)
@@ -217,7 +218,7 @@ def _resolve_edit(name: str, edit: ProposedEdit, document: Document, context: To
             document_lines=then.text.line_count,
         )
     raise Stale(
-        f"Lines {lines.start + 1} to {lines.end} of {then.path} are no longer what they were.",
+        f"Lines {lines.start + 1} to {lines.end} of {then.path} have changed.",
         code="conflict",
         path=then.path,
         current_hash=content_hash("".join(then.text.lines(lines.start, lines.end)).encode()),
@@ -240,7 +241,7 @@ def _bases(edit: ProposedEdit, document: Document, context: ToolContext) -> list
 
 
 def _target_lines(edit: ProposedEdit, document: Document) -> Span | None:
-    """The lines, half-open, from 0; None where the document has no such lines."""
+    """The lines, half-open, from 0; None where the document does not contain these lines."""
     text = document.text
     if edit.anchor:
         at = find_once(document, edit.anchor)
@@ -272,7 +273,7 @@ def _has_expected_hash(edit: ProposedEdit, lines: Span, document: Document) -> b
 def _make_edit(edit: ProposedEdit, document: Document) -> Edit:
     lines = _target_lines(edit, document)
     if lines is None:
-        raise Refused(f"{document.path} has no such lines.", code="invalid_line_range")
+        raise Refused(f"{document.path} does not contain these lines.", code="invalid_line_range")
     if edit.operation == "insert":
         return insertion(document, lines.start, edit.new_text)
     return replacement(document, lines.start, lines.end, edit.new_text)
@@ -303,8 +304,8 @@ def clarify_user(given: ClarifyUser, context: ToolContext) -> ClarifyUserResult:
     """Ask the person a question and wait for the answer. Use it when the request can be read in several ways and a
     wrong guess would cost work; not for what you can find out by reading."""
     if not given.question.strip():
-        raise Refused("There is no question.", code="content_required", field="question")
+        raise Refused("The question is empty.", code="content_required", field="question")
     answer = None if context.ask is None else context.ask(given.question[:MAX_QUESTION])
     if answer is None:
-        raise Refused("Nobody is there to answer.", code="cannot_ask", question=given.question[:MAX_QUESTION])
+        raise Refused("Nobody can answer here.", code="cannot_ask", question=given.question[:MAX_QUESTION])
     return {"question": given.question, "answer": answer}

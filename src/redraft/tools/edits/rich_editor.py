@@ -20,8 +20,8 @@ from redraft.tools.context import ToolContext
 from redraft.tools.deadline import editor_deadline
 from redraft.tools.edit_turn import carry_out
 from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, TargetDocument, resolve_target
 from redraft.tools.versions import EditBasis, basis_of, carry, explain_stale, refresh
 from redraft.workspace.document import Document
@@ -37,10 +37,8 @@ FROM = Field(
 )
 TO = Field("End position (exclusive) in plain text, in characters (code points).", ("end",), 0, checked=False)
 NEW_TEXT = Field("New text to insert: plain text, markdown or simple HTML; empty to delete.", ("text",), name="newText")
-EXPECTED = Field(
-    "The text that stands there now, as getEditorText told it. Where it is another by now, nothing is changed."
-)
-FORM = Field("How newText is meant. auto: HTML if it has such tags, markdown if it has markup, else plain text.")
+EXPECTED = Field("The text there now, as getEditorText returned it. If it has changed, nothing is replaced.")
+FORM = Field("newText's format. auto: HTML if it has such tags, markdown if it has markup, else plain text.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,7 @@ class ReplaceText(Target):
     expected: Annotated[str | None, EXPECTED] = None
     more: Annotated[
         tuple[Range, ...],
-        Field("Further ranges to replace in the same step. All positions are those of the text before.", ("ranges",)),
+        Field("More ranges to replace in the same step. All positions refer to the text before it.", ("ranges",)),
     ] = ()
     format: Annotated[Form, FORM] = "auto"
     version: Annotated[str | None, Field("The version that getEditorText returned. Default: what you last read.")] = (
@@ -76,18 +74,16 @@ class ReplaceTextResult(TypedDict):
 
     success: bool
     message: str
-    error: NotRequired[Annotated[str, Field("What was wrong; nothing was changed then.")]]
-    updatedText: NotRequired[Annotated[str, Field("The plain text of the document afterwards.")]]
+    error: NotRequired[Annotated[str, Field("What was wrong; nothing was changed.")]]
+    updatedText: NotRequired[Annotated[str, Field("The document's plain text after the edit.")]]
     path: NotRequired[str]
-    version: NotRequired[Annotated[str, Field("The version to give to the next edit.")]]
+    version: NotRequired[Annotated[str, Field("The version for the next edit.")]]
     state: NotRequired[Annotated[str, Field("applied: on disk. proposed: the person decides. staged: in a batch.")]]
     turn: NotRequired[int | None]
     landed: NotRequired[
         Annotated[list[dict[str, int]], Field("The ranges (from, to) in the plain text just before the edit.")]
     ]
-    your_version: NotRequired[
-        Annotated[str, Field("Where the text changed at this place: what the call was made for.")]
-    ]
+    your_version: NotRequired[Annotated[str, Field("If the text changed at this place: what the call was made for.")]]
     current_version: NotRequired[str]
     changed_lines: NotRequired[Annotated[list[dict[str, Any]], Field("What changed since, by lines of the markdown.")]]
 
@@ -99,9 +95,9 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ReplaceTextResult: 
     character offsets. 3. Call replaceText(from, to, newText). Examples, with the text "Hello world": to replace "Hello
     world" with "Hi there": from 0, to 11, newText "Hi there". To delete "world": from 6, to 11, newText "". To insert
     "beautiful " before "world": from 6, to 6, newText "beautiful ". from must be <= to, and both within the document. A
-    newline in newText breaks the paragraph; markdown and simple HTML become formatting. Give expected to be sure that
-    the range is what you mean, and more to replace several ranges in one step. If somebody typed elsewhere since, the
-    range moves along; landed says where it was."""
+    newline in newText breaks the paragraph; markdown and simple HTML become formatting. Give expected to confirm the
+    range, and more to replace several ranges in one step. If somebody typed elsewhere since, the range is moved; landed
+    says where to."""
     try:
         place = resolve_target(given, context)
         editor = _prepare_editor(place.path, context)
@@ -110,8 +106,8 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ReplaceTextResult: 
     try:
         basis = basis_of(context.peek(place.path), given.version, context)
         with context.release_guard(), editor_deadline(context.limits):
-            made = _made(_passages(given), basis.then, context)
-        return _written(made, place, refresh(basis, context), context, editor)
+            made = _apply_passages(_passages(given), basis.then, context)
+        return _write(made, place, refresh(basis, context), context, editor)
     except _NotDone as error:
         return _failure_result(error.reason, context, NOT_DONE)
     except Refused as error:
@@ -144,7 +140,7 @@ class _Made(NamedTuple):
     edits: list[Edit]
 
 
-def _made(passages: list[Replacement], document: Document, context: ToolContext) -> _Made:
+def _apply_passages(passages: list[Replacement], document: Document, context: ToolContext) -> _Made:
     known = _model(document)
     check_replacements(passages, known.text)
     context.tell_progress(1, STEPS)
@@ -157,7 +153,7 @@ def _made(passages: list[Replacement], document: Document, context: ToolContext)
     return made
 
 
-def _written(
+def _write(
     made: _Made, place: TargetDocument, basis: EditBasis, context: ToolContext, editor: OpenEditor | None
 ) -> ReplaceTextResult:
     carried = carry(basis, made.edits, context)
@@ -250,7 +246,7 @@ def _failure_result(error: RedraftError, context: ToolContext, message: str) -> 
 
 def _model(document: Document) -> EditorDocument:
     if document.format != "markdown":
-        message = f"{document.path} is no markdown: the rich editor shows no other documents."
+        message = f"{document.path} is not markdown: the rich editor shows only markdown."
         raise Refused(message, code="unsupported_file_type", path=document.path)
     return editor_document(str(document.text))
 
@@ -267,8 +263,8 @@ class GetEditorTextResult(TypedDict):
 @tool("read", "editor", serves="RT-mcp-get-text", needs="editors")
 def getEditorText(given: Target, context: ToolContext) -> GetEditorTextResult:  # noqa: N802 - the specification's name
     """Get the plain text of the document that is open in the rich editor, as replaceText counts it: paragraphs,
-    headings and items are parted by blank lines, and formatting is left out. Call it before replaceText, and count
-    positions in the text that it returns."""
+    headings and items are separated by blank lines, without formatting. Call it before replaceText, and count positions
+    in the returned text."""
     place = resolve_target(given, context)
     _prepare_editor(place.path, context)
     document = context.read(place.path)

@@ -20,14 +20,14 @@ from redraft.tools.edit_turn import (
     newline_of,
     target_basis,
 )
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, TargetDocument
 from redraft.tools.versions import CarriedEdits, EditBasis, carry, check_lines_known, require_old_text
 from redraft.workspace.document import Document
 
 CONTENT = ("text", "new_content")
-ALLOW_SHRINK = Field("Say true if more than half of the text is really to go. Otherwise such a write is refused.")
+ALLOW_SHRINK = Field("Set true to remove more than half of the text. Otherwise such a write is refused.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,7 @@ class WriteDocument(VersionedEdit):
     restore_version: Annotated[
         str | None,
         Field(
-            "Instead of content: an earlier version of this document, as a reading, an edit or show_turn told it. Its "
-            "text is brought back."
+            "Instead of content: an earlier version of this document, from a read, an edit or show_turn, to restore."
         ),
     ] = None
     allow_shrink: Annotated[bool, ALLOW_SHRINK] = False
@@ -63,7 +62,7 @@ class WriteDocumentResult(EditResult):
 @tool("modify", "tabs", "default", serves="TK-write", idempotent=True)
 def write_document(given: WriteDocument, context: ToolContext) -> WriteDocumentResult:
     """Replace the ENTIRE text of a document. Use it sparingly: for a part, insert_lines, replace_lines or edit_text are
-    safer. Send the complete text, never a shortened one, or name the earlier version to bring back. Needs the version
+    safer. Send the complete text, never a shortened one, or name the earlier version to restore. Needs the version
     from read_document; returns the next one."""
     place, basis = target_basis(given, given.version, context)
     document = require_current(basis)
@@ -86,7 +85,7 @@ def _new_content(given: WriteDocument, document: Document, context: ToolContext)
 def require_current(basis: EditBasis) -> Document:
     """The document, for an edit that leaves nothing of it: whatever changed since it was read would be lost."""
     if not basis.is_current:
-        raise basis.stale_error(f"{basis.now.path} changed since it was read, and this call would write all of it.")
+        raise basis.stale_error(f"{basis.now.path} changed since it was read, and this call would overwrite all of it.")
     return basis.now
 
 
@@ -117,7 +116,7 @@ class Position:
 
     after_heading: Annotated[str | None, Field("The title of the heading to insert under.")] = None
     line_number: Annotated[
-        int | None, Field("The line, counted from 1, that the content is to begin on; the rest moves down.", minimum=1)
+        int | None, Field("The line, counted from 1, for the content to start on; the rest moves down.", minimum=1)
     ] = None
 
 
@@ -131,9 +130,7 @@ class EditDocument(Target):
     ]
     content: Annotated[str, Field("The text to add or to replace with, in markdown.", ("text", "new_content"))]
     position: Annotated[Position | None, Field("For insert: after_heading or line_number.")] = None
-    version: Annotated[
-        str | None, Field("The version that the edit is made for. Default: what you last read of it.")
-    ] = None
+    version: Annotated[str | None, Field("The version that the edit is made for. Default: what you last read.")] = None
     allow_shrink: Annotated[bool, ALLOW_SHRINK] = False
     dry_run: Annotated[bool, DRY_RUN] = False
 
@@ -149,8 +146,8 @@ class EditDocumentResult(EditResult):
 @tool("modify", "workspace", serves="ML-edit")
 def edit_document(given: EditDocument, context: ToolContext) -> EditDocumentResult:
     """Edit an existing document: replace all of it, append to its end, prepend to its start, or insert under a heading
-    or at a line. Added text is set off by a blank line. If the document changed since you read it, a replacement is
-    refused, and anything else moves along, unless that place itself changed."""
+    or at a line. Added text is separated by a blank line. If the document changed since you read it, a replacement is
+    refused; other edits are moved, unless that place itself changed."""
     place, basis = target_basis(given, given.version, context)
     carried: CarriedEdits | None = None
     if given.operation == "replace":
@@ -183,7 +180,7 @@ def _addition(given: EditDocument, document: Document) -> Edit:
         section = find_section(document, (position.after_heading,))
         return paragraph_insertion(document, skip_blank_line(document, section.body, section.end), given.content)
     if position.line_number is None or position.after_heading is not None:
-        raise Refused("To insert, give `position` one of after_heading and line_number.", field="position")
+        raise Refused("To insert, set after_heading or line_number in `position`.", field="position")
     line, total = position.line_number - 1, document.text.line_count
     if line > total:
         message = f"There is no line {position.line_number}: the document has {total} lines."

@@ -1,16 +1,17 @@
 """`analyze_document`: what a whole document holds, however long it is. The result goes into a document of its own."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from redraft.errors import Forbidden, RedraftError, Refused
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import CallOutcome, ChangeResult, carry_out, target_document
 from redraft.tools.long_documents.prose_stats import likely_names, style_figures
-from redraft.tools.long_documents.reports import render_report
 from redraft.tools.long_documents.worker import Analysis, Source, Task
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, TargetDocument, resolve_target
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Action, Verdict
@@ -19,6 +20,15 @@ MAX_PROMPT = 4000
 MOST_NAMES = 1000
 # What is there, though it cannot be read.
 TAKEN = ("unsupported_file_type", "too_large")
+
+TITLES = {
+    "characters": "Characters",
+    "plot": "Plot",
+    "style": "Style",
+    "summary": "Summary",
+    "custom": "Analysis",
+}
+_MARKS = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +49,22 @@ class AnalyzeDocumentResult(ChangeResult):
     """The answer of `analyze_document`."""
 
     status: Literal["complete"]
-    result_tab_id: Annotated[str | None, Field("The tab with the result; null while it is only staged.")]
+    result_tab_id: Annotated[str | None, Field("The tab with the result; null while only staged.")]
     path: Annotated[str, Field("The document with the result.")]
     summary: str
     details: Annotated[
         dict[str, Any],
         Field("By task: characters (name, mentions, first_appearance: a line from 0), events, figures, findings."),
     ]
-    effort: Annotated[dict[str, int], Field("How many chunks were read, and how many answers a model was asked for.")]
+    effort: Annotated[dict[str, int], Field("How many chunks were read, and how many model calls were made.")]
     note: NotRequired[str]
 
 
 @tool("create", "tabs", serves="TK-analyze TK-sub", needs="model")
 def analyze_document(given: AnalyzeDocument, context: ToolContext) -> AnalyzeDocumentResult:
     """Analyse a whole document of any length: its characters, plot, style, a summary, or a question of your own. Long
-    documents are read in chunks, by several readers at once; what was read before is not read again. The full result is
-    written to a new document, or to output_tab. Numbers are counted, not guessed."""
+    documents are read in chunks, in parallel; unchanged chunks are not read again. The full result is written to a new
+    document, or to output_tab. Numbers are counted, not guessed."""
     prompt = _prompt(given)
     place, document = target_document(given, context)
     output = None if given.output_tab is None else resolve_target(Target(tab_id=given.output_tab), context)
@@ -80,16 +90,16 @@ def analyze_document(given: AnalyzeDocument, context: ToolContext) -> AnalyzeDoc
 def _prompt(given: AnalyzeDocument) -> str:
     prompt = (given.custom_prompt or "").strip()
     if given.task == "custom" and not prompt:
-        raise Refused("A custom analysis needs its question.", code="content_required", field="custom_prompt")
+        raise Refused("A custom analysis needs a question.", code="content_required", field="custom_prompt")
     if len(prompt) > MAX_PROMPT:
-        raise Refused(f"A question has at most {MAX_PROMPT} characters.", field="custom_prompt")
+        raise Refused(f"A question may have at most {MAX_PROMPT} characters.", field="custom_prompt")
     return prompt if given.task == "custom" else ""
 
 
 def check_allowed(context: ToolContext, action: Action, path: str) -> None:
     """Refuse at once what the turn would refuse in the end, before any money is spent on it."""
     if context.author.is_agent and context.rules.verdict(action, path) is Verdict.DENY:
-        message = f"The mode {context.rules.name!r} does not allow to {action} {path}."
+        message = f"The mode {context.rules.name!r} does not let agents {action} {path}."
         raise Forbidden(message, code="mode_refuses", path=path)
 
 
@@ -103,10 +113,10 @@ def _analysis(source: Source, task: Task, prompt: str, context: ToolContext) -> 
     if task == "style":
         figures = style_figures(source.text)
         told = f"{figures['words']} words in {figures['sentences']} sentences."
-        return Analysis(told, {"figures": figures, "note": "Counted; no model was asked."})
+        return Analysis(told, {"figures": figures, "note": "Counted without a model."})
     if task == "characters":
         return _names(source)
-    raise no_model_error(f'The task "{task}" needs a model, and none is set up here; "characters" and "style" do not.')
+    raise no_model_error(f'The task "{task}" needs a model, and none is set up; "characters" and "style" do not.')
 
 
 def _names(source: Source) -> Analysis:
@@ -115,7 +125,7 @@ def _names(source: Source) -> Analysis:
         {"name": each.name, "mentions": each.count, "first_appearance": each.first_line}
         for each in likely_names(source.text, MOST_NAMES)
     ]
-    note = "Found by capital letters; no model was asked, so places may be among them and nicknames stand apart."
+    note = "Found by capital letters, without a model: places may be among them, and nicknames are listed separately."
     names = ", ".join(each.name for each in likely_names(source.text, 5))
     told = f"Found {len(listed)} names; most often mentioned: {names}." if listed else "Found no names."
     return Analysis(told, {"characters": listed, "note": note})
@@ -161,3 +171,57 @@ def open_result_tab(context: ToolContext, path: str) -> str | None:
         return context.workspace.open_tab(path).tab_id
     except RedraftError:
         return None  # somebody was quicker to take it away; it was made all the same
+
+
+def render_report(source: Source, task: str, analysis: Analysis, prompt: str = "") -> str:
+    """The result as a document: markdown, written from the details. Text from a document or a model is put on one line
+    and cannot make headings or links of its own."""
+    parts = [f"# {TITLES[task]} of {escape_markdown(source.title)}"]
+    if prompt:
+        parts.append(f"> {escape_markdown(prompt)}")
+    parts.append(paragraphs(analysis.summary))
+    details = analysis.details
+    if people := details.get("characters"):
+        parts.append(_people(people))
+    parts += [_entries(details.get(name, ())) for name in ("events", "observations", "findings")]
+    if figures := details.get("figures"):
+        parts.append("\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in figures.items()))
+    for shared in details.get("shared_names", ()):
+        people = ", ".join(map(escape_markdown, shared["people"]))
+        parts.append(f"Several people are called {escape_markdown(shared['name'])}: {people}.")
+    if note := details.get("note"):
+        parts.append(escape_markdown(note))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _people(people: Iterable[dict[str, Any]]) -> str:
+    rows = ["| name | mentions | first on line | also called | |", "| --- | --- | --- | --- | --- |"]
+    for each in people:
+        aliases = ", ".join(map(escape_markdown, each.get("aliases", ())))
+        cells = [
+            escape_markdown(each["name"]),
+            each["mentions"],
+            each["first_appearance"] + 1,
+            aliases,
+            escape_markdown(each.get("role", "")),
+        ]
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(rows)
+
+
+def _entries(entries: Iterable[dict[str, Any]]) -> str:
+    lines: list[str] = []
+    for entry in entries:
+        said = next(cast("str", entry[name]) for name in ("what", "note", "finding") if name in entry)
+        lines.append(f"- Line {entry['line'] + 1}: {escape_markdown(said)} (“{escape_markdown(entry['quote'])}”)")
+    return "\n".join(lines)
+
+
+def paragraphs(text: str) -> str:
+    """Text of a model as paragraphs of its own words, and nothing but words."""
+    return "\n\n".join(escape_markdown(part) for part in re.split(r"(?:\r\n?|\n)\s*", text) if part.strip())
+
+
+def escape_markdown(text: str) -> str:
+    """Text on one line, in which nothing is markup."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))

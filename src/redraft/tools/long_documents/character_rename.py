@@ -49,9 +49,9 @@ def parse_rename(names: Mapping[str, object]) -> Rename:
     old, new = (" ".join(str(names.get(key) or "").split()) for key in ("old_name", "new_name"))
     for key, value in (("old_name", old), ("new_name", new)):
         if not value or len(value) > MAX_NAME or not WORD.search(value):
-            raise Refused(f"`params.{key}` is a name of at most {MAX_NAME} characters.", field=f"params.{key}")
+            raise Refused(f"`params.{key}` must be a name of at most {MAX_NAME} characters.", field=f"params.{key}")
     if old == new:
-        raise Refused("The old name and the new one are the same.", field="params.new_name")
+        raise Refused("The old and the new name are the same.", field="params.new_name")
     return Rename(old, new, bool(names.get("update_pronouns", False)), str(names.get("gender") or ""))
 
 
@@ -103,7 +103,9 @@ def _taken_name_flags(old_text: str, new_text: str, rename: Rename) -> Iterator[
     if there:
         count = len(re.findall(name_pattern(rename.new), old_text))
         found = re.search(name_pattern(rename.new), new_text)
-        problem = f"{rename.new} was a name in this text before, {_times(count)}: two may now be called the same."
+        problem = (
+            f"{rename.new} was already a name in this text, {_times(count)}: two people may now have the same name."
+        )
         yield make_flag("name_taken", new_text, found.start() if found else 0, problem)
 
 

@@ -16,8 +16,8 @@ from redraft.tools.long_documents.analyze_document import (
 )
 from redraft.tools.long_documents.character_rename import parse_rename, plan_rename, rename_edits
 from redraft.tools.long_documents.worker import Transformation, TransformationRequest
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, resolve_target
 from redraft.tools.versions import EditBasis, basis_of, carry
 from redraft.workspace.document import Document
@@ -59,24 +59,24 @@ class TransformDocumentResult(ChangeResult):
     """The answer of `transform_document`."""
 
     status: Literal["complete"]
-    result_tab_id: Annotated[str | None, Field("The tab with the result; null while it is only staged.")]
+    result_tab_id: Annotated[str | None, Field("The tab with the result; null while only staged.")]
     path: Annotated[str, Field("The document with the result.")]
     version: Annotated[str, Field("The result's version, to give to the next edit.")]
     changes_made: int
     summary: str
     flags: Annotated[
         list[dict[str, Any]],
-        Field("Places for a person to look at: kind, line (from 0, in the result), quote, problem."),
+        Field("Places for a person to check: kind, line (from 0, in the result), quote, problem."),
     ]
-    effort: Annotated[dict[str, int], Field("How many chunks there were, and how many answers a model was asked for.")]
+    effort: Annotated[dict[str, int], Field("How many chunks there were, and how many model calls were made.")]
 
 
 @tool("modify", "tabs", serves="TK-transform TK-sub", needs="model")
 def transform_document(given: TransformDocument, context: ToolContext) -> TransformDocumentResult:
-    """Carry one change through a whole document of any length: rename a character (with pronouns), move the story to
+    """Make one change throughout a document of any length: rename a character (with pronouns), move the story to
     another setting, rewrite the style, or follow instructions of your own. Only changed passages are edited, all or
-    none of them, and doubtful places are flagged for the person. The result is a new document, or the source itself
-    with output_mode in_place and its version."""
+    none, and doubtful places are flagged for the person. The result is a new document, or the source itself with
+    output_mode in_place and its version."""
     wish = _parse_request(given)
     place = resolve_target(given, context)
     work = _Work(given, wish, place.path)
@@ -107,9 +107,9 @@ def _parse_request(given: TransformDocument) -> TransformationRequest:
         raise Refused(f"`params.{unknown[0][:60]}` is unknown; known are: {known}.", field="params")
     for name in ("update_pronouns", "adapt_details"):
         if not isinstance(names.get(name, False), bool):
-            raise Refused(f"`params.{name}` is true or false.", field=f"params.{name}")
+            raise Refused(f"`params.{name}` must be true or false.", field=f"params.{name}")
     if names.get("gender") not in (None, "", *GENDERS):
-        raise Refused(f"`params.gender` is one of {', '.join(GENDERS)}.", field="params.gender")
+        raise Refused(f"`params.gender` must be one of {', '.join(GENDERS)}.", field="params.gender")
     return TransformationRequest(given.transformation, names, (given.custom_prompt or "").strip())
 
 
@@ -130,7 +130,7 @@ class _Work:
         basis = EditBasis(document, document, document.version)
         if self.given.output_mode == "in_place":
             if not self.given.version:
-                raise Refused("To change a document in place, give the `version` that you read.", field="version")
+                raise Refused("To change a document in place, give the `version` you read.", field="version")
             basis = basis_of(document, self.given.version, context)
             document = basis.then
         self.lines = document.text.line_count
@@ -155,7 +155,7 @@ def _transformation(document: Document, wish: TransformationRequest, context: To
     if wish.kind == "character_rename":
         rename = parse_rename(wish.names)
         if not rename_edits(str(document.text), {rename.old: rename.new}):
-            message = f"{rename.old} does not stand in {document.path} as whole words."
+            message = f"{rename.old} does not occur in {document.path} as a whole word."
             raise Refused(message, code="anchor_not_found", path=document.path)
         if not rename.update_pronouns and not wish.prompt:
             edits, flags = plan_rename(str(document.text), rename)
@@ -163,7 +163,7 @@ def _transformation(document: Document, wish: TransformationRequest, context: To
     worker = context.worker_for(document.path)
     if worker is None:
         raise no_model_error(
-            "This change needs a model, and none is set up here; a rename without update_pronouns does not."
+            "This change needs a model, and none is set up; a rename without update_pronouns does not."
         )
     return worker.transform(source_of(document), wish, context.ask)
 
@@ -178,4 +178,4 @@ def _summary(wish: TransformationRequest, found: Transformation, lines: int) -> 
     count = len(found.edits)
     told = f"{what} in {count} location{'s' if count != 1 else ''} across {lines} lines"
     flags = len(found.flags)
-    return f"{told}; {flags} place{'s' if flags != 1 else ''} for a person to look at." if flags else f"{told}."
+    return f"{told}; {flags} place{'s' if flags != 1 else ''} for a person to check." if flags else f"{told}."

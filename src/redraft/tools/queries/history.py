@@ -8,8 +8,8 @@ from redraft.history.turns import State, TurnRecord
 from redraft.text.patch.unified_diff import format_patch
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, relative_path, resolve_target
 from redraft.tools.versions import MAX_PLACES, line_changes, require_old_text
 from redraft.workspace.document import version_of
@@ -33,7 +33,7 @@ class TurnInfo(TypedDict):
     state: str
     created: Annotated[float, Field("Seconds since 1970.")]
     paths: list[str]
-    about: NotRequired[Annotated[int, Field("The turn that this one took back or decided.")]]
+    about: NotRequired[Annotated[int, Field("The turn that this one undid or decided.")]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class ListTurns:
     """What `list_turns` takes."""
 
     path: Annotated[str | None, Field("Only turns that touched this document.", ("file_path",))] = None
-    limit: Annotated[int, Field("How many to return at most.", minimum=1, maximum=MAX_TURNS)] = 20
-    before: Annotated[int | None, Field("Only turns with a smaller number, to page back.", minimum=1)] = None
+    limit: Annotated[int, Field("The maximum to return.", minimum=1, maximum=MAX_TURNS)] = 20
+    before: Annotated[int | None, Field("Only turns with a smaller number, for paging.", minimum=1)] = None
 
 
 class ListTurnsResult(TypedDict):
@@ -54,7 +54,7 @@ class ListTurnsResult(TypedDict):
 
 @tool("read", "default", serves="RD-history-journal")
 def list_turns(given: ListTurns, context: ToolContext) -> ListTurnsResult:
-    """List what was done in this folder, the newest first: each turn's number, author, title, state and documents. Use
+    """List what was done in this folder, newest first: each turn's number, author, title, state and documents. Use
     it to find the number for undo_turn or show_turn."""
     path = None if not given.path else context.workspace.path(relative_path(given.path, context))
     found = context.workspace.turns(limit=given.limit + 1, path=path, before=given.before)
@@ -130,7 +130,7 @@ class UndoTurn:
     """What `undo_turn` takes."""
 
     turn: Annotated[
-        int | None, Field("The turn to take back. Default: your last one.", TURN_ALIASES, minimum=1, maximum=MAX_TURN)
+        int | None, Field("The turn to undo. Default: your last one.", TURN_ALIASES, minimum=1, maximum=MAX_TURN)
     ] = None
 
 
@@ -138,15 +138,15 @@ class UndoTurnResult(TypedDict):
     """The answer of `undo_turn`."""
 
     undone: int
-    turn: Annotated[int | None, Field("The turn that took it back; undo this one to redo.")]
+    turn: Annotated[int | None, Field("The turn that undid it; undo this one to redo.")]
     title: str
     paths: list[str]
 
 
 @tool("modify", "default", serves="ML-optimistic-undo", alone=True)
 def undo_turn(given: UndoTurn, context: ToolContext) -> UndoTurnResult:
-    """Take back one of your own turns, by default the last. Everything that came after it stays; where the person has
-    changed the same words since, it is refused and says where. An undo is itself a turn and can be undone."""
+    """Undo one of your own turns, by default the last. Later changes stay; if the person has changed the same words
+    since, it is refused and says where. An undo is itself a turn and can be undone."""
     chosen = _last_own_turn(context) if given.turn is None else context.workspace.show(given.turn)
     if context.author.is_agent:
         _check_may_undo(chosen, context)
@@ -155,7 +155,7 @@ def undo_turn(given: UndoTurn, context: ToolContext) -> UndoTurnResult:
     if taken.conflicts:
         places = [{"path": clash.path, "reason": clash.reason} for clash in taken.conflicts]
         raise Refused(
-            f"Turn {chosen.id} cannot be taken back: its documents were changed again.",
+            f"Turn {chosen.id} cannot be undone: its documents have been changed since.",
             code="conflict",
             turn=chosen.id,
             places=places,
@@ -169,21 +169,23 @@ def _last_own_turn(context: ToolContext) -> TurnRecord:
         stands = turn.state is State.APPLIED if turn.kind != "propose" else turn.state is State.PROPOSED
         if turn.author == context.author and stands and turn.kind != "undo":
             return turn
-    raise Refused("You have no turn to take back.", code="nothing_to_undo")
+    raise Refused("You have no turn to undo.", code="nothing_to_undo")
 
 
 def _check_may_undo(turn: TurnRecord, context: ToolContext) -> None:
     """An agent takes back its own turns only; and the disk is written no sooner than its mode says."""
     rules = context.rules
     if turn.author != context.author:
-        raise Forbidden(f"Turn {turn.id} is not yours to take back.", code="mode_refuses", turn=turn.id)
+        raise Forbidden(f"Turn {turn.id} is not yours to undo.", code="mode_refuses", turn=turn.id)
     if rules.writes is WriteTime.NEVER or (rules.writes is WriteTime.ON_ACCEPT and turn.state is not State.PROPOSED):
-        message = f"The mode {rules.name!r} does not allow to take back what is on disk."
+        message = f"The mode {rules.name!r} does not let agents undo what is on disk."
         raise Forbidden(message, code="mode_refuses", turn=turn.id)
     for path in turn.paths:
         verdict = rules.verdict("modify", path)
         if verdict is Verdict.DENY:
-            raise Forbidden(f"The mode {rules.name!r} does not allow to modify {path}.", code="mode_refuses", path=path)
+            raise Forbidden(
+                f"The mode {rules.name!r} does not let agents modify {path}.", code="mode_refuses", path=path
+            )
         if verdict is Verdict.ASK:
             context.begin("Undo").ask(f"undo turn {turn.id} in {path}", [path])
 
@@ -192,9 +194,9 @@ def _check_may_undo(turn: TurnRecord, context: ToolContext) -> None:
 class GetChangesSince(Target):
     """What `get_changes_since` takes."""
 
-    version: Annotated[
-        str | None, Field("The version to compare with. Default: what you last read of the document.", ("since",))
-    ] = None
+    version: Annotated[str | None, Field("The version to compare with. Default: what you last read.", ("since",))] = (
+        None
+    )
 
 
 class LineChange(TypedDict):
@@ -222,8 +224,8 @@ class GetChangesSinceResult(TypedDict):
 
 @tool("read", "default", serves="RD-decided-version")
 def get_changes_since(given: GetChangesSince, context: ToolContext) -> GetChangesSinceResult:
-    """Show what changed in a document since you last read it, or since a version that you name: the lines before and
-    after. Use it when an edit was refused as stale, or before going on with a document that the person works on too."""
+    """Show what changed in a document since you last read it, or since a given version: the lines before and after. Use
+    it when an edit was refused as stale, or before continuing with a document the person is editing too."""
     place = resolve_target(given, context)
     document = context.peek(place.path)
     seen = context.last_seen(place.path)

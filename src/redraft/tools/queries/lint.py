@@ -11,16 +11,16 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import headings
 from redraft.formats.outline.outline import Format, outline
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences, line_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # A line longer than this is data rather than prose.
 MAX_LINE = 20_000
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)*(?P<marks>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\n[\w-]+:(?:[ \t\n]|$)")
 _CODE = re.compile(r"``(?!`)(?:[^`]|`(?!`))*+``(?!`)|`[^`]+`")
 _HEADING = re.compile(r" {0,3}#{2,6}[^#\s]")
@@ -57,7 +57,7 @@ def lint(text: str, kind: Format) -> list[LintFinding]:
     prose, found = _prose(flat)
     found += [*_headings(flat), *_links(prose), *_tables(prose)]
     found += [
-        LintFinding(line.number, "heading-space", "A heading needs a blank after its # marks.")
+        LintFinding(line.number, "heading-space", "A heading needs a space after its # marks.")
         for line in prose
         if _HEADING.match(line.text)
     ]
@@ -69,40 +69,35 @@ def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
     start = flat.count("\n", 0, frontmatter_end(flat))
     found: list[LintFinding] = []
     if not start and _FRONTMATTER.match(flat):
-        found.append(LintFinding(0, "frontmatter-open", "The frontmatter is not ended by a line ---."))
+        found.append(LintFinding(0, "frontmatter-open", "The frontmatter has no closing --- line."))
+    blocks = fences(flat, frontmatter_end(flat))
+    code = {number for lines in line_ranges(flat, blocks) for number in lines}
     prose: list[_ProseLine] = []
-    fence = comment = ""
+    comment = ""
     opened = 0
     for number, line in enumerate(flat.split("\n")[start:], start):
-        if fence:
-            fence = "" if _closes(line, fence) else fence
-        elif comment:
-            comment = "" if "-->" in line else comment
-        elif len(line) > MAX_LINE:
+        if number in code:
             continue
-        elif mark := _FENCE.match(line):
-            fence, opened = mark["marks"], number
-        else:
+        if comment:
+            comment = "" if "-->" in line else comment
+        elif len(line) <= MAX_LINE:
             prose.append(_ProseLine(number, _CODE.sub("``", line)))
             comment = "<!--" if "<!--" in prose[-1].text.rpartition("-->")[2] else ""
             opened = number if comment else opened
-    if fence:
-        found.append(LintFinding(opened, "fence-open", f"The fence {fence} is never closed: all that follows is code."))
+    if blocks and not blocks[-1].closed and blocks[-1].end == len(flat):
+        line = flat.count("\n", 0, blocks[-1].start)
+        message = f"The fence {blocks[-1].fence} is never closed: everything after it is code."
+        found.append(LintFinding(line, "fence-open", message))
     if comment:
-        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing that follows is shown."))
+        found.append(LintFinding(opened, "comment-open", "The comment is never closed: nothing after it is shown."))
     return prose, found
-
-
-def _closes(line: str, fence: str) -> bool:
-    bare = line.strip(" \t>")
-    return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
 def _headings(flat: str) -> Iterator[LintFinding]:
     marks = headings(flat)
     for above, mark in pairwise(marks):
         if mark.level > above.level + 1:
-            message = f"The heading is of level {mark.level}, under one of level {above.level}."
+            message = f"The heading has level {mark.level}, directly under one of level {above.level}."
             yield LintFinding(mark.line, "heading-skips", message)
     open_: list[tuple[int, dict[str, int]]] = [(0, {})]
     for mark in marks:
@@ -113,9 +108,7 @@ def _headings(flat: str) -> Iterator[LintFinding]:
         if not mark.title:
             yield LintFinding(mark.line, "heading-empty", "The heading has no title.")
         elif first != mark.line:
-            yield LintFinding(
-                mark.line, "heading-twice", f"The same heading stands on line {first}, in the same section."
-            )
+            yield LintFinding(mark.line, "heading-twice", f"The same heading is on line {first}, in the same section.")
         open_.append((mark.level, {}))
 
 
@@ -125,7 +118,7 @@ def _links(prose: list[_ProseLine]) -> Iterator[LintFinding]:
         for mark in _EMPTY_LINK.finditer(text):
             yield LintFinding(number, "link-empty", f"The link {mark[0]} leads nowhere.")
         for mark in _REVERSED_LINK.finditer(text):
-            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are interchanged in {mark[0]}.")
+            yield LintFinding(number, "link-reversed", f"Brackets and parentheses are swapped in {mark[0]}.")
         for mark in _REFERENCE.finditer(text):
             name = mark["note"] or mark["name"] or mark["text"]
             if _name(name) not in defined:

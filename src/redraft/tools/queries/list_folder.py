@@ -11,8 +11,8 @@ from typing import Annotated, Literal, TypedDict
 from redraft.errors import Refused
 from redraft.search.globs import path_filter
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import relative_folder
 
 LIMIT = 1000
@@ -83,8 +83,8 @@ class ListDocuments:
     """What `list_documents` takes."""
 
     folder: Annotated[str | None, Field('The folder to list. Default: the root, "/".', ("path", "directory"))] = None
-    recursive: Annotated[bool, Field("Whether to list what is in subfolders too.")] = False
-    limit: Annotated[int, Field("How many entries to return at most.", minimum=1, maximum=MAX_LIMIT)] = LIMIT
+    recursive: Annotated[bool, Field("Whether to include subfolders.")] = False
+    limit: Annotated[int, Field("The maximum number of entries.", minimum=1, maximum=MAX_LIMIT)] = LIMIT
 
 
 class ListedDocument(TypedDict):
@@ -124,7 +124,7 @@ class ListFiles:
 
     prefix: Annotated[str | None, Field("The folder to list. Default: the whole project.", ("folder", "path"))] = None
     glob: Annotated[str, Field("Which files: *.md by name, docs/**/*.md by path.", ("pattern",))] = "**/*"
-    limit: Annotated[int, Field("How many files to return at most.", minimum=1, maximum=MAX_LIMIT)] = LIMIT
+    limit: Annotated[int, Field("The maximum number of files.", minimum=1, maximum=MAX_LIMIT)] = LIMIT
 
 
 class ListFilesResult(TypedDict):

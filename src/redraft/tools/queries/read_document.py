@@ -8,8 +8,8 @@ from redraft.text.text import Text
 from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import check_range
+from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, front_document, relative_path, resolve_target
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.tabs import Tab
@@ -61,7 +61,7 @@ def list_tabs(_given: NoArguments, context: ToolContext) -> ListTabsResult:
 
 
 def _visible_tab(tab: Tab, context: ToolContext) -> Tab:
-    """A tab as this caller may see it: of what it may not read it learns the name, as of a file that is no text."""
+    """A tab as this caller may see it: of what it may not read it learns the name, as of a file that is not text."""
     return tab if context.can_read(tab.path) else replace(tab, document=None)
 
 
@@ -74,13 +74,13 @@ class ReadDocument(Target):
         int | None, Field("Last line to read, counted from 0, inclusive. Default: as many as fit.", ("to_line",))
     ] = None
     max_tokens: Annotated[
-        int | None, Field("About how many tokens to return at most.", minimum=1, maximum=MAX_READ_TOKENS)
+        int | None, Field("The approximate maximum of tokens.", minimum=1, maximum=MAX_READ_TOKENS)
     ] = None
     check: Annotated[
         bool,
         Field(
-            "If true, the whole document is also checked for common slips (marks left open, broken links and tables, "
-            "headings that skip a level; in JSON and YAML syntax errors), and they come as slips."
+            "If true, also check the whole document for common mistakes (unclosed marks, broken links and "
+            "tables, skipped heading levels; syntax errors in JSON and YAML), returned as slips."
         ),
     ] = False
 
@@ -120,18 +120,16 @@ class ReadDocumentResult(TypedDict):
     tokens: TokenCounts
     has_more: bool
     continuation_hint: NotRequired[str]
-    line_truncated: NotRequired[Annotated[bool, Field("True where the one line returned is cut at its end.")]]
-    slips: NotRequired[
-        Annotated[list[LintFindingInfo], Field("What check found, the first 50; empty where all is well.")]
-    ]
+    line_truncated: NotRequired[Annotated[bool, Field("True if the one line returned is truncated.")]]
+    slips: NotRequired[Annotated[list[LintFindingInfo], Field("The first 50 mistakes found by check; empty if none.")]]
 
 
 @tool("read", "tabs", "workspace", "default", serves="TK-read ML-read")
 def read_document(given: ReadDocument, context: ToolContext) -> ReadDocumentResult:
     """Read a document, or a range of its lines. Lines are counted from 0 and both ends are included. A long document
-    comes in windows: while has_more is true, call again with the start_line that continuation_hint names. The returned
-    version is what the editing tools ask for. To find something by its words or meaning, use search_document; to find a
-    section's lines, get_outline."""
+    comes in parts: while has_more is true, call again with the start_line in continuation_hint. The editing tools take
+    the returned version. To find something by its words or meaning, use search_document; to find a section's lines,
+    get_outline."""
     place = resolve_target(given, context)
     document = context.read(place.path)
     text = document.text
@@ -157,7 +155,10 @@ def read_document(given: ReadDocument, context: ToolContext) -> ReadDocumentResu
         answer["continuation_hint"] = f"Call read_document with start_line={end + 1} to continue"
     if cut:
         answer["line_truncated"] = True
-        more = f"Line {end} is cut: call read_document with start_line={end} and a larger max_tokens to see more of it"
+        more = (
+            f"Line {end} is truncated: call read_document with start_line={end} and a larger max_tokens to see "
+            "more of it"
+        )
         answer["continuation_hint"] = "; ".join(filter(None, (more, answer.get("continuation_hint"))))
     if given.check:
         from redraft.tools.queries.lint import lint  # rarely asked for, and start-up waits for every import
@@ -207,7 +208,7 @@ class ReadFile:
     start_line: Annotated[int, Field("First line, counted from 1.", minimum=1)] = 1
     end_line: Annotated[int | None, Field("Last line, counted from 1, inclusive.", minimum=1)] = None
     max_bytes: Annotated[
-        int | None, Field("How many bytes to return at most. Default: 65536.", minimum=1, maximum=MAX_FILE_BYTES)
+        int | None, Field("The maximum number of bytes. Default: 65536.", minimum=1, maximum=MAX_FILE_BYTES)
     ] = None
 
 
@@ -227,8 +228,8 @@ class ReadFileResult(TypedDict):
 @tool("read", "project", serves="SB-tool-read SB-limit-read SB-retrieve-full-read")
 def read_file(given: ReadFile, context: ToolContext) -> ReadFileResult:
     """Read lines of a file in the project. Lines are counted from 1 and both ends are included. Returns at most 800
-    lines and 64 KB unless end_line and max_bytes say otherwise; truncated tells whether lines follow. content_hash is
-    the expected_hash of exactly the returned lines."""
+    lines and 64 KB unless end_line and max_bytes say otherwise; truncated says whether more lines follow. content_hash
+    is the expected_hash of exactly the returned lines."""
     document = context.read(relative_path(given.file_path, context))
     text = document.text
     start = given.start_line - 1
@@ -255,5 +256,5 @@ def read_file(given: ReadFile, context: ToolContext) -> ReadFileResult:
 def _range_error(document: Document, given: ReadFile) -> Refused:
     details: dict[str, Any] = {"requested_start": given.start_line, "requested_end": given.end_line}
     total = document.text.line_count
-    message = f"{document.path} has {total} lines; there is no range from {given.start_line} to {given.end_line}."
+    message = f"{document.path} has {total} lines; it has no range from {given.start_line} to {given.end_line}."
     return Refused(message, code="invalid_line_range", **details, document_lines=total)

@@ -9,10 +9,10 @@ from redraft.search.text_search import Match, search_text
 from redraft.text.text import Text
 from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.queries.read_document import count_tokens
 from redraft.tools.queries.semantic_search import embedding_status, search_by_meaning
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.tools.target import Target, resolve_target
 from redraft.workspace.document import Document
 
@@ -27,8 +27,8 @@ MAX_ENTRIES = 400
 class GetOutline(Target):
     """What `get_outline` takes."""
 
-    max_depth: Annotated[int, Field("How many levels of headings to include.", minimum=1, maximum=10)] = 3
-    detect_chapters: Annotated[bool, Field("For plain text: whether to look for chapters.")] = True
+    max_depth: Annotated[int, Field("How many heading levels to include.", minimum=1, maximum=10)] = 3
+    detect_chapters: Annotated[bool, Field("For plain text: whether to detect chapters.")] = True
 
 
 class OutlineEntryInfo(TypedDict):
@@ -41,7 +41,7 @@ class OutlineEntryInfo(TypedDict):
     detected_by: NotRequired[str]
     confidence: NotRequired[str]
     quoted: NotRequired[Annotated[bool, Field("True for a heading inside a block quote.")]]
-    children: NotRequired[Annotated[list[dict[str, Any]], Field("The sections within it, of the same shape.")]]
+    children: NotRequired[Annotated[list[dict[str, Any]], Field("Its subsections, in the same form.")]]
 
 
 class GetOutlineResult(TypedDict):
@@ -62,8 +62,8 @@ class GetOutlineResult(TypedDict):
 @tool("read", "tabs", "default", serves="TK-outline", slow=True)
 def get_outline(given: GetOutline, context: ToolContext) -> GetOutlineResult:
     """Show a document's structure with line numbers: headings of markdown (those inside block quotes are marked as
-    quoted), keys of JSON and YAML, chapters of plain text as far as they can be told. Lines are counted from 0;
-    line_end is null where a section reaches to the end. Use it to find the lines to read or edit."""
+    quoted), keys of JSON and YAML, chapters of plain text as far as detected. Lines are counted from 0;
+    line_end is null if a section runs to the end. Use it to find the lines to read or edit."""
     place = resolve_target(given, context)
     document = context.read(place.path)
     with context.release_guard():
@@ -107,11 +107,9 @@ class SearchDocument(Target):
     match_type: Annotated[
         Literal["semantic", "exact", "regex"], Field("By meaning, by the exact text, or by a regular expression (RE2).")
     ] = "semantic"
-    max_results: Annotated[
-        int, Field("How many matches to return at most.", ("limit",), minimum=1, maximum=MAX_RESULTS)
-    ] = 5
-    include_context: Annotated[bool, Field("Whether the lines around each match come with it.")] = True
-    case_sensitive: Annotated[bool, Field("Whether letter case counts, for exact and regex.", ("match_case",))] = True
+    max_results: Annotated[int, Field("The maximum number of matches.", ("limit",), minimum=1, maximum=MAX_RESULTS)] = 5
+    include_context: Annotated[bool, Field("Whether to include the lines around each match.")] = True
+    case_sensitive: Annotated[bool, Field("Whether case matters, for exact and regex.", ("match_case",))] = True
 
 
 class MatchContext(TypedDict):
@@ -126,8 +124,8 @@ class MatchContext(TypedDict):
 class DocumentMatch(TypedDict):
     """One match."""
 
-    line: Annotated[int, Field("The line, counted from 0, as the line tools take it.")]
-    score: Annotated[float, Field("From 0 to 1; by meaning, as a share of the best that the document has.")]
+    line: Annotated[int, Field("The line, counted from 0, as in the line tools.")]
+    score: Annotated[float, Field("From 0 to 1; by meaning, relative to the document's best match.")]
     preview: str
     context: NotRequired[MatchContext]
 
@@ -140,18 +138,18 @@ class SearchDocumentResult(TypedDict):
     version: str
     embedding_status: Annotated[
         Literal["ready", "indexing", "unavailable"],
-        Field("By meaning, indexing: not all passages are judged by meaning yet, search again for more."),
+        Field("indexing: not all passages are indexed by meaning yet; search again for more."),
     ]
     matches: list[DocumentMatch]
     total_matches: int
-    more_matches: NotRequired[Annotated[bool, Field("True where there are more than were counted.")]]
+    more_matches: NotRequired[Annotated[bool, Field("True if there are more than were counted.")]]
 
 
 @tool("read", "tabs", "default", serves="TK-search", slow=True)
 def search_document(given: SearchDocument, context: ToolContext) -> SearchDocumentResult:
     """Find content in one document, by meaning (semantic, the default), by its exact text, or by a regular expression.
-    Returns line numbers, counted from 0, and the lines around each match; the returned version is good for an edit. To
-    search all documents, use search_documents."""
+    Returns line numbers, counted from 0, and the lines around each match; the returned version can be used for an edit.
+    To search all documents, use search_documents."""
     place = resolve_target(given, context)
     document = context.read(place.path)
     answer: SearchDocumentResult = {

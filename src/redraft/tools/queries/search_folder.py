@@ -10,10 +10,10 @@ from redraft.search.globs import path_filter
 from redraft.search.index import Hit, Index
 from redraft.search.stems import terms
 from redraft.tools.context import ToolContext
+from redraft.tools.parameters import Field
 from redraft.tools.queries.list_folder import existing_folder, working_files
 from redraft.tools.queries.semantic_search import available_embedder
 from redraft.tools.registry import tool
-from redraft.tools.schema import Field
 from redraft.workspace.folder.scan import Drafts
 
 SNIPPETS = 3
@@ -40,14 +40,13 @@ class SearchDocuments:
     query: Annotated[
         str,
         Field(
-            'A question or some words; letter case does not count. "In quotation marks": an exact phrase, which every '
-            "result holds.",
+            'A question or some words; case does not matter. "In quotation marks": an exact phrase in every result.',
             ("text", "search"),
         ),
     ]
-    search_content: Annotated[bool, Field("Whether to search the text too, not only the names.")] = True
+    search_content: Annotated[bool, Field("Whether to search the text too, not only names.")] = True
     folder: Annotated[str | None, Field("Only documents in this folder.", ("path", "directory"))] = None
-    limit: Annotated[int, Field("How many documents to return at most.", minimum=1, maximum=MAX_DOCUMENTS)] = 20
+    limit: Annotated[int, Field("The maximum number of documents.", minimum=1, maximum=MAX_DOCUMENTS)] = 20
 
 
 class FoundDocument(TypedDict):
@@ -56,10 +55,8 @@ class FoundDocument(TypedDict):
     path: str
     name: str
     matches: list[str]
-    line: NotRequired[Annotated[int, Field("The line of the first of them, counted from 0, as read_document counts.")]]
-    by_meaning: NotRequired[
-        Annotated[bool, Field("True where it shares no word with the query: it may be about something else.")]
-    ]
+    line: NotRequired[Annotated[int, Field("The line of the first one, counted from 0 as in read_document.")]]
+    by_meaning: NotRequired[Annotated[bool, Field("True if it shares no word with the query: it may be unrelated.")]]
 
 
 class IndexProgressInfo(TypedDict):
@@ -73,12 +70,12 @@ class SearchDocumentsResult(TypedDict):
     """The answer of `search_documents`."""
 
     query: str
-    results: Annotated[list[FoundDocument], Field("The best first.")]
+    results: Annotated[list[FoundDocument], Field("Best first.")]
     count: int
     truncated: bool
-    indexing: NotRequired[Annotated[IndexProgressInfo, Field("Only while the folder's index is still being made.")]]
+    indexing: NotRequired[Annotated[IndexProgressInfo, Field("Only while the folder's index is being built.")]]
     incomplete: NotRequired[
-        Annotated[bool, Field("True where there was no time to read every document: search again for more.")]
+        Annotated[bool, Field("True if there was no time to read every document: search again for more.")]
     ]
 
 
@@ -97,14 +94,13 @@ class _Found(NamedTuple):
 
 @tool("read", "workspace", "default", serves="ML-search", needs="index")
 def search_documents(given: SearchDocuments, context: ToolContext) -> SearchDocumentsResult:
-    """Find documents in the whole workspace, or in one folder, that answer a question: by its words and their meaning,
-    the best first; what holds the query word for word, in its name or its text, comes before the rest. Put a phrase in
-    quotation marks to get only documents that hold exactly that. Nothing comes back where no document has the words or
-    means something like them. Returns paths with some of the fitting lines; to find the places in one of them, use
-    search_document."""
+    """Find documents in the whole workspace, or in one folder, that answer a question: by words and meaning, best
+    first; documents with the exact query in name or text come before the rest. Put a phrase in quotation marks to get
+    only documents that contain it exactly. The result is empty if nothing matches by words or meaning. Returns paths
+    with some matching lines; to find places in one of them, use search_document."""
     phrases, question = parse_query(given.query)
     if not phrases and not question:
-        raise Refused("There is nothing to search for.", code="content_required", field="query", query="")
+        raise Refused("The query is empty.", code="content_required", field="query", query="")
     folder = existing_folder(given.folder, context)
     drafts = context.workspace.working_drafts()
     search = _Search(context, drafts, _folder_glob(folder), given.limit)
@@ -149,7 +145,7 @@ def _found_document(path: str, found: _Found) -> FoundDocument:
 
 
 class _Search:
-    """One search of the texts, without the guard: `found` are the documents, the best first."""
+    """One search of the texts, without the guard: `found` are the documents, best first."""
 
     def __init__(self, context: ToolContext, drafts: Drafts, glob: str | None, limit: int) -> None:
         self._index = Index.of(context.workspace)
@@ -204,7 +200,7 @@ class _Search:
 
         fits = path_filter(self._glob)
 
-        def wanted(path: str) -> bool:
+        def is_wanted(path: str) -> bool:
             return fits(path) and (among is None or path in among)
 
         ranking = self._index.rank(
@@ -213,7 +209,7 @@ class _Search:
             available_embedder(self._context),
             limit=self._limit + MORE_PASSAGES,
             each=SNIPPETS,
-            wanted=wanted if self._glob or among is not None else None,
+            wanted=is_wanted if self._glob or among is not None else None,
             seconds=SECONDS,
             least=0.0 if among is not None else WORTH,
             sentences=True,
@@ -262,11 +258,13 @@ def _search_lines(
 class SearchProject:
     """What `search_project` takes."""
 
-    query: Annotated[str, Field("The words to find. Letter case does not count.", ("text", "search", "pattern"))]
+    query: Annotated[str, Field("The words to find. Case does not matter.", ("text", "search", "pattern"))]
     glob: Annotated[str, Field("Which files: *.md by name, docs/**/*.md by path.", ("include",))] = "**/*"
     limit: Annotated[
         int | None,
-        Field("How many results to return: 20, and 50 at most, unless set otherwise.", ("max_results",), minimum=1),
+        Field(
+            "How many results to return: 20 by default, at most 50, unless set otherwise.", ("max_results",), minimum=1
+        ),
     ] = None
 
 
@@ -284,7 +282,7 @@ class SearchProjectResult(TypedDict):
 
     results: list[Snippet]
     truncated: bool
-    indexing: NotRequired[Annotated[IndexProgressInfo, Field("Only while the folder's index is still being made.")]]
+    indexing: NotRequired[Annotated[IndexProgressInfo, Field("Only while the folder's index is being built.")]]
 
 
 class _FileLines(NamedTuple):
@@ -297,12 +295,12 @@ class _FileLines(NamedTuple):
 
 @tool("read", "project", serves="SB-tool-search SB-limit-search SB-retrieve", needs="index")
 def search_project(given: SearchProject, context: ToolContext) -> SearchProjectResult:
-    """Search the files of the project and return snippets with their file and lines, counted from 1. The query is
-    looked for as it stands; where it stands nowhere, the passages that answer it best come back, by its words and their
-    meaning, or none. Read more around a result with read_file."""
+    """Search the files of the project and return snippets with their file and lines, counted from 1. Searches for the
+    exact query first; if it occurs nowhere, returns the passages that match it best by words and meaning, or none. Read
+    more around a result with read_file."""
     phrases, question = parse_query(given.query)
     if not phrases and not question:
-        raise Refused("There is nothing to search for.", code="content_required", field="query", query="")
+        raise Refused("The query is empty.", code="content_required", field="query", query="")
     most = context.limits.search_snippet_lines
     around = min(AROUND, (most - 1) // 2)
     limit = min(given.limit or context.limits.search_results, context.limits.search_results_cap)

@@ -22,7 +22,7 @@ def search_by_meaning(document: Document, query: str, limit: int, context: ToolC
     """The passages of a document that answer a description best; embeds the document if that is still to be done. It
     may take a while, for which others have the workspace."""
     if not query.strip():
-        raise Refused("There is nothing to search for.", code="content_required", field="query", query="")
+        raise Refused("The query is empty.", code="content_required", field="query", query="")
     workspace = context.workspace
     with context.release_guard():
         model = _embedder(context)

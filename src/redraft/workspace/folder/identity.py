@@ -52,9 +52,9 @@ def _identify(root: Root, real: str, home: str) -> Identity:
     known = read_id(root)
     found = known or next(states_of(home, real), None)
     if known is None and found is not None:
-        notices.append("The folder's id was missing or unreadable; its history was found by the folder's place.")
+        notices.append("The folder's id was missing or unreadable; its history was found by the folder's path.")
     if found is not None and is_elsewhere(home, found, real):
-        notices.append("This folder is a copy of another one: it starts a history of its own.")
+        notices.append("This folder is a copy of another one: it starts with a new history.")
         found = None
     number = found or secrets.token_hex(16)
     if number != known:
@@ -69,7 +69,9 @@ def make_private(folder: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise RedraftError(f"Redraft's state cannot be kept in {folder}: {error.strerror}.", code="io_error") from error
+        raise RedraftError(
+            f"Redraft's state cannot be stored in {folder}: {error.strerror}.", code="io_error"
+        ) from error
 
 
 def remember(identity: Identity, folder: str) -> None:

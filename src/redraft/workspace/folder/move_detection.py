@@ -98,7 +98,7 @@ class MoveDetector:
         for gone in [*found.values()]:
             if gone.before is None or gone.after is not None or not gone.before.data:
                 continue
-            target = self._moved_to(gone, found, appeared, files)
+            target = self._find_target(gone, found, appeared, files)
             if target is not None:
                 _join_move(found, gone, target)
         later = self._follow_renames(found)
@@ -251,7 +251,7 @@ class MoveDetector:
             return False
         return change.image is None or (stamp is not None and change.image.stamp.ino != stamp.ino)
 
-    def _moved_to(
+    def _find_target(
         self,
         gone: OutsideChange,
         found: dict[DocPath, OutsideChange],

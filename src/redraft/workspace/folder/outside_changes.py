@@ -100,12 +100,12 @@ class OutsideRecorder:
         self._conflicts = {path for path in self._conflicts if self._has_conflict(path)}
         self._without_file = {path for path in self._without_file if self._has_no_file(path)}
         return [
-            f"Another program changed {path} at words that were changed here too. Both are kept: settle it, in the app"
-            " or with `redraft settle`."
+            f"Another program changed {path} at words that were changed here too. Both versions are kept: "
+            "resolve the conflict in the app or with `redraft settle`."
             for path in sorted(self._conflicts)
         ] + [
-            f"Another program deleted or renamed {path}. What you typed there and did not save is kept: save {path} to"
-            " write the file again, or discard it."
+            f"Another program deleted or renamed {path}. Your unsaved typing is kept: save {path} to write "
+            "the file again, or discard it."
             for path in sorted(self._without_file)
         ]
 
@@ -196,7 +196,7 @@ class OutsideRecorder:
         except Busy:
             self.waiting.update(paths)
         except RedraftError as error:  # the history cannot be written: a reader may read all the same
-            LOG.warning("what another program wrote could not be recorded: %s", error.message)
+            LOG.warning("could not record what another program wrote: %s", error.message)
             self.waiting.update(paths)
         finally:
             self._within = False
@@ -310,7 +310,7 @@ class OutsideRecorder:
             try:
                 return None if known.snapshot is None else Content.of(self._engine.store.get(known.snapshot))
             except RedraftError as error:
-                LOG.warning("what %s held is not known any more: %s", path, error.message)
+                LOG.warning("the earlier content of %s is no longer known: %s", path, error.message)
         if stored is not None:
             return None if stored.saved is None else Content.of(stored.saved)
         kept = self._engine.documents.cached_file(path)
@@ -350,7 +350,7 @@ class OutsideRecorder:
                     if known.snapshot == kept.as_content().snapshot:
                         engine.seen.put(path, known.snapshot, stamp)
         except RedraftError as error:
-            LOG.warning("which files a turn wrote could not be kept: %s", error.message)
+            LOG.warning("could not store which files a turn wrote: %s", error.message)
 
     def last_stamp(self, path: DocPath) -> FileStamp | None:
         """The stamp that the file had when it was last seen."""
@@ -432,7 +432,7 @@ class OutsideRecorder:
         left: dict[str, Draft | None] = {}
         made: dict[str, Draft | None] = {}
         for change in changes:
-            draft = self._following(change, moves=change.path in followers)
+            draft = self._follow(change, moves=change.path in followers)
             # Whatever stood for the place that it has now goes: itself, or the draft of a file that was written over.
             standing = self._draft_of(DocPath(draft.base_path)) if draft is not None and draft.base_path else None
             left |= {old.key: None for old in (change.stored, standing) if old is not None}
@@ -443,7 +443,7 @@ class OutsideRecorder:
             steps += [ReviewStep(key, before, after)] * (before != after)
         return steps
 
-    def _following(self, change: OutsideChange, *, moves: bool) -> Draft | None:
+    def _follow(self, change: OutsideChange, *, moves: bool) -> Draft | None:
         """The draft after the change; None where nothing is left to decide or to save."""
         stored, there, content = change.stored, change.went_to, change.after
         if stored is not None and there is not None and moves:
@@ -455,7 +455,7 @@ class OutsideRecorder:
             try:
                 origin = self._draft_before_run(change)
             except RedraftError as error:
-                LOG.warning("what the review of %s was is not known any more: %s", change.place, error.message)
+                LOG.warning("the earlier review of %s is no longer known: %s", change.place, error.message)
                 origin = stored
         if origin is None:
             return None

@@ -247,8 +247,9 @@ class FolderReader:
 
     @contextmanager
     def compare_marks(self) -> Generator[Callable[[str, FileMark], bool]]:
-        """To ask, quickly, whether files still have certain marks. A path may lead anywhere by then, but no other file
-        has the same mark."""
+        """To ask, quickly, whether files still have certain marks and are no secrets. A path may lead anywhere by then,
+        but no other file has the same mark. Ask before anything is shown that was read earlier: the folder's watch does
+        not hear of a new name (a hard link) of a file, and where that name is a secret's, the file is one."""
         fd = self._root.open_folder("")
 
         def has_mark(path: str, mark: FileMark) -> bool:
@@ -256,7 +257,8 @@ class FolderReader:
                 found = os.stat(path, dir_fd=fd, follow_symlinks=False)
             except OSError:
                 return False
-            return mark == (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            same = mark == (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            return same and not self._root.secret_links.has_secret_name(found)
 
         try:
             yield has_mark

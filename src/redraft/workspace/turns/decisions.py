@@ -125,7 +125,7 @@ def split(
     with engine.journal.lock():
         draft, ids = _choose_drafts(engine, {path: [hunk]}, of_agents=False)[0]
         if draft.kind == "created" or hunk == FILE_HUNK:
-            raise Refused(f"{path} is taken or refused whole.", path=path, hunk_id=hunk)
+            raise Refused(f"{path} can only be accepted or rejected as a whole.", path=path, hunk_id=hunk)
         plan = Plan()
         _replace_draft(plan, draft, replace(draft, review=split_hunk(draft.review, hunk, at, base_at)))
         return _commit(engine, plan, "split", [(draft, ids)], author)
@@ -176,7 +176,7 @@ def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
         touched = any(chosen.get(path, set()).intersection(ids) for path, ids in left.items())
         whole = all(chosen.get(path, set()).issuperset(ids) for path, ids in left.items())
         if touched and not whole:
-            message = f"turn {turn.id} is decided as a whole ({', '.join(sorted(left))})."
+            message = f"turn {turn.id} must be decided as a whole ({', '.join(sorted(left))})."
             in_part = Forbidden(f'The settings say review = "turn": {message}', code="mode_refuses", turn=turn.id)
             in_part.hint = f'Decide turn {turn.id} as a whole, or set review = "hunk" in the settings.'
             raise in_part

@@ -8,11 +8,12 @@ known, are compared by words.
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Stale
 from redraft.files.textfile import decode
-from redraft.review.blanks import blanks_to_save, set_blanks_apart
+from redraft.review.blanks import blanks_to_save
 from redraft.review.operations import is_shared
 from redraft.review.runs import USER, turn_of
 from redraft.text.diff.word_diff import word_edits
@@ -78,8 +79,8 @@ def positions_of_decision(
     """What accepting these hunks (of one `turn`, where others share them) changes in the saved text; with `typing`,
     what saving the person's own edits does."""
     wanted = set(taken)
-    blanks = set[str]() if typing else blanks_to_save(review, wanted, turn)
-    review, wanted = set_blanks_apart(review, blanks), wanted | blanks
+    blanks = [] if typing else blanks_to_save(review, wanted, turn)
+    blanks_of = {name: list(several) for name, several in groupby(blanks, lambda blank: blank.part)}
     places: list[EditPosition] = []
     at = 0
     for part in review.parts:
@@ -87,6 +88,9 @@ def positions_of_decision(
             places += _turn_positions(part, at, turn) if is_shared(part, turn) else _accepted_positions(part, at)
         elif typing and not part.same:
             places += _typing_positions(part, at)
+        else:
+            for blank in blanks_of.get(part.id, ()):
+                places.append(EditPosition(at + blank.saved_at, 0, blank.length, "", blank.name))
         at += len(part.saved)
     return places
 

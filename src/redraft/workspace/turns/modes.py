@@ -17,6 +17,12 @@ from redraft.errors import Refused
 Action = Literal["read", "create", "modify", "move", "destroy"]
 
 
+def describe_action(what: str) -> str:
+    """An act, named as the rules name it, in a person's words: what they call `destroy` goes to the trash."""
+    action, _, named = what.partition(" ")
+    return f"move {named} to the trash" if action == "destroy" else what
+
+
 class Verdict(StrEnum):
     """From the widest to the narrowest."""
 

@@ -116,7 +116,7 @@ def draft_of(documents: Documents, path: DocPath) -> Draft:
         return draft
     disk = documents.on_disk(path)
     if disk is None:
-        raise Stale(f"{path} was deleted or moved meanwhile.", path=path)
+        raise Stale(f"{path} was deleted or moved in the meantime.", path=path)
     return Draft(path, path, Review.of(str(disk.text)), disk.data, disk.bom, disk.mode)
 
 
@@ -149,7 +149,7 @@ def _check_places(turn: Turn, documents: Documents) -> None:
         reused = turn.staged[target].seen is not None or turn.staged[source].now is not None
         if reused or documents.draft(target) is not None:
             raise Refused(
-                f"{source} cannot be moved to {target} in one proposal with another document at the same place.",
+                f"{source} cannot be moved to {target} in the same proposal as another document with that path.",
                 code="conflict",
                 path=source,
             )
@@ -159,7 +159,8 @@ def _propose_creation(plan: Plan, documents: Documents, path: DocPath, now: Docu
     text = str(now.text)
     draft = documents.draft(path)
     if draft is None:
-        plan.drafts[path] = Draft(path, None, Review.between("", text, text, token), None, now.bom, turn=token)
+        review = Review.between("", text, text, token)
+        plan.drafts[path] = Draft(path, None, review, None, now.bom, now.mode, turn=token)
     else:  # its deletion is pending: the new content takes the place of the old
         review = apply_agent_turn(draft.review, draft.review.working, text, token)
         plan.put_draft(replace(draft, path=path, review=review, turn=""))
@@ -208,7 +209,7 @@ def _check_one_fate(plan: Plan, token: str) -> None:
     waiting = [draft.key for draft in plan.drafts.values() if draft is not None and draft.has_hunk_of(token)]
     if plan.files and waiting:
         raise Refused(
-            f"{waiting[0]} waits for a decision itself; change it in a turn of its own.",
+            f"{waiting[0]} is itself waiting for a decision; change it in a separate turn.",
             code="conflict",
             path=waiting[0],
         )
@@ -224,7 +225,7 @@ def _apply_edit(
     if draft is None:
         disk = documents.on_disk(path, again=True)  # what is displaced is compared once more
         if disk is None:
-            raise Stale(f"{path} was deleted or moved meanwhile.", path=path)
+            raise Stale(f"{path} was deleted or moved in the meantime.", path=path)
         if disk.text == seen.text and disk.bom == seen.bom:
             after = encode_content(now.text, bom=now.bom, like=disk)
             known = turn.ahead.get(path)
@@ -261,7 +262,7 @@ def _merge_with_disk(
     staged = turn.staged[path]
     seen, now = staged.seen, staged.now
     if seen is None or now is None:
-        raise Stale(f"{path} was deleted or moved meanwhile.", path=path)
+        raise Stale(f"{path} was deleted or moved in the meantime.", path=path)
     if turn.mode.writes is WriteTime.MERGED:
         text = _merged_text(plan, turn, path, merge(str(seen.text), str(disk.text), str(now.text)))
         return encode_content(Text(text), bom=disk.bom), None
@@ -290,7 +291,7 @@ def _merged_text(plan: Plan, turn: Turn, path: str, merged: Merge) -> str:
 
 
 def _pending_conflict(path: str) -> Refused:
-    message = f"{path} has changes at the same place that are not saved or not decided yet."
+    message = f"{path} has changes at the same place that are unsaved or undecided."
     return Refused(message, code="conflict", path=path)
 
 
@@ -322,7 +323,7 @@ def _apply_deletion(plan: Plan, turn: Turn, documents: Documents, path: DocPath,
     draft = documents.draft(path)
     if draft is not None:
         if turn.author.is_agent and path not in turn.moved.values():
-            raise Refused(f"{path} has changes that are not saved or not decided yet.", code="conflict", path=path)
+            raise Refused(f"{path} has changes that are unsaved or undecided.", code="conflict", path=path)
         plan.drafts[path] = None
         if draft.kind == "moved":  # on disk it still has its old place
             if path in turn.moved.values():
@@ -346,9 +347,9 @@ def _apply_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, now
         return
     seen = turn.staged[source].seen
     if seen is None or seen.text != now.text:
-        raise Refused(f"{source} has changes that are not saved or not decided yet.", code="conflict", path=source)
+        raise Refused(f"{source} has changes that are unsaved or undecided.", code="conflict", path=source)
     if path not in turn.moved.values() and documents.draft(path) not in (None, draft):
-        raise Refused(f"The deletion of {path} is not decided yet.", code="conflict", path=path)
+        raise Refused(f"The deletion of {path} is still undecided.", code="conflict", path=path)
     home = DocPath(draft.base_path or source)
     disk = documents.on_disk(home)
     if disk is not None and home != path:

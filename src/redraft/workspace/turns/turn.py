@@ -17,7 +17,7 @@ from redraft.text.text import Text
 from redraft.workspace.authors import PERSON
 from redraft.workspace.document import Document, check_text, exceeds
 from redraft.workspace.turns.change_log import ChangeStep
-from redraft.workspace.turns.modes import Verdict
+from redraft.workspace.turns.modes import Verdict, describe_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -162,6 +162,11 @@ class Turn:
             self._looked[path] = document
         return document
 
+    def recall(self, document: Document) -> None:
+        """Take a document as read that the turn's author was shown some time ago. A write that names its version is
+        made for that text: whatever happened since is merged with when the turn is carried out."""
+        self._looked[self._documents.path(document.path)] = document
+
     def staged_at(self, path: str) -> StagedDocument | None:
         """What the turn has done to a document, if anything."""
         return self.staged.get(DocPath(path))
@@ -191,13 +196,13 @@ class Turn:
         change = Change.between(str(before.text), content, words=True)
         return self._stage(before, change, change, version)
 
-    def create(self, raw: str, content: str = "", *, bom: bool = False) -> Document:
-        """A new document; refused where anything is already."""
+    def create(self, raw: str, content: str = "", *, bom: bool = False, mode: int | None = None) -> Document:
+        """A new document; refused where anything is already. `mode` are its permissions, if not the usual ones."""
         check_text(content)
         path = self._documents.path(raw)
         self._act("create", path)
         self._check_free(path)
-        document = Document(path, self._limit_size(Text(content)), bom)
+        document = Document(path, self._limit_size(Text(content)), bom, mode)
         seen = self.staged[path].seen if path in self.staged else None
         self.staged[path] = StagedDocument(seen, document, document)
         self._check_size()
@@ -280,7 +285,9 @@ class Turn:
         self.actions += 1
         if self.author.is_agent and self.actions > self._limits.actions:
             raise Refused(
-                f"A turn may take {self._limits.actions} actions.", code="limit_exceeded", limit=self._limits.actions
+                f"A turn may take at most {self._limits.actions} actions.",
+                code="limit_exceeded",
+                limit=self._limits.actions,
             )
         self._permit(action, path)
 
@@ -295,9 +302,8 @@ class Turn:
             return
         verdict = self.mode.verdict(action, path)
         if verdict is Verdict.DENY:
-            raise Forbidden(
-                f"The mode {self.mode.name!r} does not allow to {action} {path}.", code="mode_refuses", path=path
-            )
+            act = describe_action(f"{action} {path}")
+            raise Forbidden(f"The mode {self.mode.name!r} does not let agents {act}.", code="mode_refuses", path=path)
         if verdict is Verdict.ASK:
             self.ask(f"{action} {path}", [path])
         elif action != "read" and self.writes_at_once and is_agent_instructions(path):
@@ -306,7 +312,8 @@ class Turn:
     def ask(self, what: str, paths: list[str]) -> None:
         """Go on only with the person's consent."""
         if self.confirm is None or not self.confirm(what, paths):
-            raise ConfirmationRequired(f"A person has to agree first: {what}.", action=what, paths=paths)
+            message = f"A person must agree first: {describe_action(what)}."
+            raise ConfirmationRequired(message, action=what, paths=paths)
 
     def _check_open(self) -> None:
         if not self.open:
@@ -316,11 +323,11 @@ class Turn:
         taken = self.staged[path].now is not None if path in self.staged else self._documents.is_occupied(path)
         standing = None if path in self.staged else self._documents.read_unmasked(path, for_agent=self.author.is_agent)
         if taken or standing is not None:
-            raise Refused(f"{path} is already there.", code="already_exists", path=path)
+            raise Refused(f"{path} already exists.", code="already_exists", path=path)
 
     def _limit_size(self, text: Text) -> Text:
         if exceeds([text], self._limits.document_bytes):
-            raise Refused(f"A document may hold {self._limits.document_bytes} bytes.", code="too_large")
+            raise Refused(f"A document may have at most {self._limits.document_bytes} bytes.", code="too_large")
         return text
 
     def _stage(self, before: Document, change: Change, asked: Change, made_for: str) -> Document:
@@ -346,11 +353,13 @@ class Turn:
             return
         if len(self.touched) > self._limits.files:
             raise Refused(
-                f"A turn may touch {self._limits.files} documents.", code="limit_exceeded", limit=self._limits.files
+                f"A turn may touch at most {self._limits.files} documents.",
+                code="limit_exceeded",
+                limit=self._limits.files,
             )
         if exceeds([staged.now.text for staged in self.staged.values() if staged.now], self._limits.bytes):
             raise Refused(
-                f"A turn may write {self._limits.bytes} bytes.", code="limit_exceeded", limit=self._limits.bytes
+                f"A turn may write at most {self._limits.bytes} bytes.", code="limit_exceeded", limit=self._limits.bytes
             )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.review.blanks import set_blanks_apart
+from redraft.review.blanks import save_blanks
 from redraft.review.runs import USER, turn_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Acceptance:
     @staticmethod
     def of(before: Review, after: Review | None, places: Iterable[EditPosition]) -> Acceptance:
         written = {(place.hunk, bool(place.mark)) for place in places}
-        before = set_blanks_apart(before, (hunk for hunk, _ in written))
+        before = save_blanks(before, (hunk for hunk, _ in written))
         left = {part.id for part in after.parts} if after else set[str]()
         # A hunk that only took out what was typed and not saved was written nowhere, nor were words that one turn put
         # in and another took out.

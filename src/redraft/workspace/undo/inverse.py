@@ -24,14 +24,13 @@ from redraft.workspace.turns.edit_positions import (
     compare,
     dump_edits,
     load_positions,
-    positions_of_change,
     remaining_inverse,
     step_change,
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstones import collect_tombstones, image_of
+from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
-MET = "there is typing that is not saved, or a proposal, at the same words"
+MET = "there is unsaved typing or a proposal at the same words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +63,13 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
     moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
     if (proposal := _proposal_to_withdraw(engine, turn)) is not None:
         return _take_back_proposal(engine, proposal)
+    passed: dict[str, tuple[int, ...]] = {}
     for step in turn.files:
         try:
-            file = _inverse_file(engine, turn.id, step, moved)
+            if _came_back(engine, turn, step):
+                file, passed[step.path] = _without_words(engine, turn, DocPath(step.path), turn.id)
+            else:
+                file = _inverse_file(engine, turn.id, step, moved)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
             continue
@@ -77,12 +80,15 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
     for step in turn.reviews:
         if step in sources.values():
             continue  # goes with the place that it was moved to
+        if step.path in passed:
+            continue  # its draft follows the file
         try:
             _inverse_review(engine, plan, turn, step, sources.get(step.path), disk_after)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
-    clashes += _let_others_follow(engine, plan, disk_after, {place: source for source, place in moved.items()})
-    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    back = {place: source for source, place in moved.items()}
+    clashes += _let_others_follow(engine, plan, disk_after, back, passed)
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
 
 
@@ -96,6 +102,15 @@ def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
     return found
 
 
+def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
+    """Whether words of an agent in a file were taken back before, all or some. Some may have come back since, so what
+    stands of them is found character by character."""
+    if turn.kind != "apply" or step.before is None or step.after is None or step.moved_from is not None:
+        return False
+    before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
+    return engine.turns.taken_back(turn.id) and _is_text(before or b"", after or b"")
+
+
 def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
     path = DocPath(step.path)
     now = read_or_none(engine.root, path)
@@ -105,7 +120,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     if now == after:
         edits = None
         if before is not None and after is not None and _is_text(before, after):
-            edits = positions_of_change(step_change(engine, step).invert())
+            edits = dump_edits(step_change(engine, step).invert())
         return replace(file_plan(path, now, before, step, moved), edits=edits)
     if now is None:
         raise NotClean("the document was deleted or moved since")
@@ -117,15 +132,15 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
         old, current = (decode(data).text for data in (after, now))
         decode(before)
     except RedraftError as error:
-        raise NotClean("the document is no text any more") from error
+        raise NotClean("the document is no longer text") from error
     since = change_since(engine, number, path, old, current)
     back = remaining_inverse(engine, number, step).rebase(since)
     if back is None:
-        raise NotClean("the same words were changed again since")
+        raise NotClean("the same words have been changed since")
     if not back.edits:
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
-    return replace(plan, edits=positions_of_change(back))
+    return replace(plan, edits=dump_edits(back))
 
 
 def _is_text(*sides: bytes) -> bool:
@@ -169,7 +184,7 @@ def _inverse_review(
         if engine.documents.draft(source.path) is not None:
             if current is None:
                 return  # it went back already
-            raise NotClean(f"another document stands at {source.path} by now")
+            raise NotClean(f"there is now another document at {source.path}")
         plan.drafts[source.path] = None
     if current is None and after is None:
         current = _take_standing(engine, plan, before)
@@ -227,6 +242,8 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
             except NotClean as why:
                 clashes.append(Clash(step.path, "", str(why)))
         clashes += _find_typing_taken(engine, turn, decision, first)
+    for path, decision in _standing_decisions(engine, turn).items():
+        first[path] = min(decision, first.get(path, decision))
     for path, decision in first.items():
         if any(clash.path == path for clash in clashes):
             continue
@@ -237,8 +254,42 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
         else:
             plan.files += [file] if file else []
     clashes += _withdraw_pending(engine, plan, turn, passed)
-    clashes += [Clash(path, "", f"the document stands at {other} now") for other, path in _rivals(engine, plan).items()]
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
+
+
+def _standing_decisions(engine: Engine, turn: TurnRecord) -> dict[str, int]:
+    """Per document the first decision about a proposal that was undone, but whose words came back in another way."""
+    found: dict[str, int] = {}
+    for decision in engine.turns.all_acceptances(turn):
+        if decision.state is State.UNDONE:
+            for step in decision.files:
+                if step.path not in found and stands_in(engine, turn, step.path, decision.id):
+                    found[step.path] = decision.id
+    return found
+
+
+def stands(engine: Engine, turn: TurnRecord) -> bool:
+    """Whether anything of what a turn wrote into documents that it changed stands in one of them."""
+    if turn.kind == "apply":
+        return any(stands_in(engine, turn, step.path, turn.id) for step in turn.files)
+    decisions = engine.turns.all_acceptances(turn) if turn.kind == "propose" else []
+    places = {step.path: decision.id for decision in reversed(decisions) for step in decision.files}
+    return any(stands_in(engine, turn, path, decision) for path, decision in places.items())
+
+
+def stands_in(engine: Engine, turn: TurnRecord, path: str, since: int) -> bool:
+    """Whether anything stands in a document of what a turn wrote there since some turn."""
+    now = read_or_none(engine.root, DocPath(path))
+    if now is None or not _is_text(now):
+        return False
+    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=_written_by(turn))
+    others = engine.turns.by_tokens(tombstones.turns - {turn.token})
+    return tombstones.has_standing(turn.token, {other.token for other in others if other.state is State.UNDONE})
+
+
+def _written_by(turn: TurnRecord) -> str:
+    return turn.token if turn.kind == "apply" else ""
 
 
 def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict[str, tuple[int, ...]]) -> list[Clash]:
@@ -251,12 +302,12 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
             continue
         withdrawn = draft.withdraw_turn(turn.token)
         if withdrawn is None:
-            clashes.append(Clash(draft.key, "", "another turn that waits has changed the same words since"))
+            clashes.append(Clash(draft.key, "", "another pending turn has changed the same words since"))
             continue
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", "the same words were changed or decided again since"))
+            clashes.append(Clash(draft.key, "", "the same words have been changed or decided since"))
         else:
             plan.put_draft(left)
     return clashes
@@ -290,7 +341,7 @@ def _take_back_accepted(
             return False
         others = {name for draft in mine for name in draft.review.turns} - {turn.token}
         if others:
-            raise NotClean("another turn has words in it")
+            raise NotClean("another turn has text in it")
         file = _inverse_file(engine, decision.id, step, moved)
         if file is not None:
             plan.files.append(file)
@@ -298,7 +349,7 @@ def _take_back_accepted(
     if review is None or review.before is None or turn.token not in review.before:
         return False
     if step.edits is None:
-        raise NotClean(f"you settled it with a text of your own: undo turn {decision.id} instead")
+        raise NotClean(f"you resolved it with your own text: undo turn {decision.id} instead")
     _check_standing_alone(engine, turn, decision, review, step)
     return True
 
@@ -331,7 +382,7 @@ def _check_standing_alone(
     acceptance = Acceptance.of(before, then, load_positions((step and step.edits) or "[]"))
     after = before.saved if step is None else text_of(engine, step.after)
     if acceptance.text() != after:
-        raise NotClean(f"what was accepted of it cannot be told from the rest: undo turn {decision.id} instead")
+        raise NotClean(f"the accepted part cannot be told from the rest: undo turn {decision.id} instead")
     others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
     _refuse_later_turns(others, acceptance.later_turns(turn.token) - undone)
@@ -354,10 +405,11 @@ def _without_words(
     found = decode(now)
     draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
     left = None if draft is None else draft.withdraw_turn(turn.token) or draft
-    tombstones = collect_tombstones(engine, path, decision, found.text)
+    tombstones = collect_tombstones(engine, path, decision, found.text, written=_written_by(turn))
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
+    tombstones.exchange_blanks(turn.token, undone)
     around = tombstones.turns_around(turn.token, undone)
     later = tombstones.later_turns(turn.token, undone) | {
         other.token for other in others if other.id > turn.id and other.token in around
@@ -365,7 +417,7 @@ def _without_words(
     _refuse_later_turns(others, later)
     inverse = tombstones.inverse(turn.token, undone)
     if inverse is None:
-        raise NotClean("the same words were changed again since")
+        raise NotClean("the same words have been changed since")
     change = inverse.change
     if not change.edits:
         return None, ()
@@ -401,7 +453,7 @@ def _merge_review(
     else:
         review = revert_step(now, old, new, change, since)
     if review is None:
-        raise NotClean("the same words were changed or decided again since")
+        raise NotClean("the same words have been changed or decided since")
     like = before or current
     if like is None:
         return None
@@ -472,7 +524,11 @@ def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[b
 
 
 def _let_others_follow(
-    engine: Engine, plan: Plan, disk_after: dict[str, bytes | None], back: dict[str, str]
+    engine: Engine,
+    plan: Plan,
+    disk_after: dict[str, bytes | None],
+    back: dict[str, str],
+    passed: dict[str, tuple[int, ...]],
 ) -> list[Clash]:
     """Drafts of documents that the turn changed only on disk take the change in. Where a document goes `back` to
     another place its draft goes with it, if none stands there."""
@@ -485,7 +541,7 @@ def _let_others_follow(
         home = back.get(draft.base_path or "")
         if home is None or disk_after.get(home) is None:
             file = next((file for file in plan.files if file.path == path), None)
-            exact = None if file is None or data is None else _follow_file(draft, file)
+            exact = None if file is None or data is None else _follow_file(draft, file, passed.get(path, ()))
             after = _over_returned_file(draft, data) or exact or draft.with_disk(data)
             if _adds_conflict(draft, after):
                 clashes.append(Clash(path, "", MET))
@@ -494,7 +550,7 @@ def _let_others_follow(
         path_then = home if draft.path == draft.base_path else draft.path
         after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
         if after.key != draft.key and engine.documents.draft(after.key) is not None:
-            clashes.append(Clash(path, "", f"another document stands at {after.key} by now"))
+            clashes.append(Clash(path, "", f"there is now another document at {after.key}"))
         plan.drafts[draft.key] = None
         there = after.with_disk(disk_after[home])
         if _adds_conflict(after, there):

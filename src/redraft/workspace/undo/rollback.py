@@ -37,13 +37,14 @@ from redraft.workspace.turns.edit_positions import (
     change_of,
     change_since,
     dump_edits,
+    load_positions,
     positions_of_step,
     refine,
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
-from redraft.workspace.undo.tombstones import collect_tombstones, tokens_of
+from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn, stands
+from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -161,16 +162,30 @@ def _undo(
     check_standing(turn)
     plan, clashes = invert_turn(engine, turn)
     if (folder := folder_in_use(engine, turn)) is not None:
-        clashes.append(Clash(folder, "", "others have put something into it"))
+        clashes.append(Clash(folder, "", "others have added something to it"))
     if clashes:
         return RollbackResult(None, clashes)
+    if turn.kind in ("apply", "propose") and not _changes_anything(engine, plan) and not empty_folders(engine, turn.id):
+        # What comes back of it later can still be undone then.
+        return RollbackResult(None, [Clash(path, "", "nothing of the turn is left here") for path in turn.paths])
     # A proposal's folders were made by the decisions that took it.
     decisions = engine.turns.acceptances(turn) if turn.kind == "propose" else []
     record = engine.commit(plan, author=author, kind="undo", title=title, source=turn.id, called=called)
     for number in (turn.id, *(decision.id for decision in decisions)):
         take_back_folders(engine, number, record.id)
     update_proposals(engine)
+    _let_stand(engine, turn)
     return RollbackResult(record)
+
+
+def _let_stand(engine: Engine, taken: TurnRecord) -> None:
+    """After a turn was taken back: let the turns count as applied whose words came back into the documents by it."""
+    about = original_turn(engine, taken)
+    tokens = {about.token}.union(*(tokens_of(engine, about, path) for path in about.paths))
+    for turn in engine.turns.by_tokens(tokens):
+        if turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
+            with engine.database.transaction(durable=False):
+                engine.turns.mark(turn.id, State.APPLIED)
 
 
 def restore(engine: Engine, number: int, *, author: Author = PERSON) -> RollbackResult:
@@ -203,14 +218,14 @@ def rollback(
     if mode == "hard_all":
         return restore(engine, number, author=author)
     if mode != "scoped_selected":
-        raise Refused(f"There is no rollback {mode!r}: use hard_all or scoped_selected.", mode=mode)
+        raise Refused(f"There is no rollback mode {mode!r}: use hard_all or scoped_selected.", mode=mode)
     with engine.journal.lock():
         turn = engine.turns.get(number)
         _check_not_pruned(turn)
         if turn.state is State.PROPOSED:
             raise Refused(f"Turn {number} waits for a decision: reject its hunks.", code="conflict", turn=number)
         if turn.state is State.DISCARDED:
-            raise Refused(f"Turn {number} was rejected: nothing of it stands.", code="nothing_to_undo", turn=number)
+            raise Refused(f"Turn {number} was rejected: there is nothing to undo.", code="nothing_to_undo", turn=number)
         engine.events.tell("checkpoint.rollback.started", checkpoint_id=number, mode=mode)
         hunks = turn_hunks(engine, turn)
         # An id with its path still holds where no other document has an equal hunk by now.
@@ -225,9 +240,10 @@ def rollback(
         record = None
         if plan.files:
             count = len(wanted) - len(clashes)
-            title = f"Take back {count} hunk{'' if count == 1 else 's'} of turn {number} ({turn.title})"
+            title = f"Undo {count} hunk{'' if count == 1 else 's'} of turn {number} ({turn.title})"
             record = engine.commit(plan, author=author, kind="rollback", title=title, source=number)
             take_back_folders(engine, number, record.id)
+            _let_stand(engine, turn)
     kind = "checkpoint.rollback.failed" if clashes else "checkpoint.rollback.completed"
     engine.events.tell(kind, checkpoint_id=number, hunk_ids=[clash.hunk_id for clash in clashes])
     return RollbackResult(record, clashes)
@@ -367,14 +383,16 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
         since = change_since(engine, turn.id, path, after, text)
         inverse = Change(tuple(found.hunk.edit for found in mine)).invert()
         kept: list[Edit] = []
+        undone = _undone_hunks(engine, turn, path)
+        later = {part for each in since.edits for part in refine(each)}
         for index in chosen:
             edit = inverse.edits[index]
-            if set(refine(edit)) <= {part for each in since.edits for part in refine(each)}:
+            if mine[index].hunk.id in undone or set(refine(edit)) <= later:
                 continue  # taken back already
             there = _place_now(edit, since, after, text)
             together = None if there is None else _with_edit(kept, there)
             if there is None or together is None:
-                clashes.append(Clash(path, mine[index].id, "it was changed again since"))
+                clashes.append(Clash(path, mine[index].id, "it has been changed since"))
             elif draft is not None and _is_met(draft.review, there, Change(tuple(together))):
                 clashes.append(Clash(path, mine[index].id, MET))
             else:
@@ -397,6 +415,15 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
     return plan, clashes
 
 
+def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
+    """The hunks of a decision of which every turn that proposed something there has been undone."""
+    step = next((step for step in turn.files if step.path == path and step.edits is not None), None)
+    places = [place for place in load_positions(step.edits) if place.mark] if step and step.edits else []
+    tokens = {place.turn for place in places}
+    standing = tokens - {each.token for each in engine.turns.by_tokens(tokens) if each.state is State.UNDONE}
+    return {place.hunk for place in places} - {place.hunk for place in places if place.turn in standing}
+
+
 def _locate(
     engine: Engine, turn: TurnRecord, path: str, draft: Draft | None, change: Change, text: str
 ) -> tuple[Change, Sequence[int]]:
@@ -416,7 +443,7 @@ def _find_typing_taken(
     images = [step.before for step in turn.reviews if turn.kind == "accept" and step.path == path and step.before]
     parts = (part for image in images for part in engine.documents.from_image(image).review.parts)
     held = {part.id for part in parts if any(run.by == USER and run.taken_out_by_agent for run in part.runs)}
-    reason = f"it took out typing that was not saved: undo turn {turn.id} instead"
+    reason = f"it removed unsaved typing: undo turn {turn.id} instead"
     return [Clash(path, each.id, reason) for each in hunks if each.id in wanted and each.hunk.id in held]
 
 
@@ -470,4 +497,4 @@ def check_standing(turn: TurnRecord) -> None:
 
 def _check_not_pruned(turn: TurnRecord) -> None:
     if turn.pruned:
-        raise Refused(f"Turn {turn.id} is older than the history is kept.", code="nothing_to_undo", turn=turn.id)
+        raise Refused(f"Turn {turn.id} is older than the history that is kept.", code="nothing_to_undo", turn=turn.id)

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.review import Review
 from redraft.review.runs import USER, Run, turn_of
 from redraft.text.edits import Change, Edit
-from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from redraft.history.turns import FileStep, TurnRecord
-    from redraft.workspace.engine import Engine
+    from redraft.review.review import Review
 
 # Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
 MAX_GAP = 2_000
@@ -40,7 +37,13 @@ class HistoryRun:
     accepted: bool = False  # whether it is gone because a decision took what a turn did to it
     removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
+    taken: int = 0  # the turn that took it out of the file last
     added: bool = False  # whether nobody knows where it stands among the tombstones beside it
+    maybe: frozenset[str] = frozenset()  # turns whose words it may be: an undo put it in, and no tombstone says it
+
+    def cut_blank(self) -> tuple[HistoryRun, HistoryRun]:
+        """The piece without the blank that it ends with, and that."""
+        return self.split(len(self.text) - (2 if self.text.endswith("\r\n") else 1))
 
     def split(self, at: int) -> tuple[HistoryRun, HistoryRun]:
         return replace(self, text=self.text[:at]), replace(self, text=self.text[at:])
@@ -56,18 +59,39 @@ class FileChange(NamedTuple):
     undone: AbstractSet[str] | None = None
     source: int | None = None
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
+    withdrawn: str = ""  # the proposal that an undo took back whole
+    blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
+    at_once: bool = False  # whether the edits of the marks went into the file without a decision
+    inverts: int | None = None  # the turn that an undo or a rollback takes back, which may be one itself
 
-    def matcher(self, mark: str) -> Callable[[HistoryRun], bool]:
-        """Tells which tombstones a text may be that an edit puts in."""
+    def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
+        """Tells which tombstones a text may be that an edit puts in. An undo also puts back what it has `taken` out
+        together with words of the turn, and which is nobody's or another's."""
         if mark:
             return lambda piece: piece.by == mark and piece.pending
-        undone, source = self.undone, self.source
+        undone, source, inverts = self.undone, self.source, self.inverts
         if undone is None:
             return lambda piece: piece.by == USER and piece.pending
+        kept = {id(piece) for piece in taken if turn_of(piece.by) not in undone}
         return lambda piece: (
-            any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
+            id(piece) in kept
+            or any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
             or (piece.changed is not None and piece.changed[0] == source)
+            or piece.taken == inverts
         )
+
+    def sign(self, taken: Sequence[HistoryRun], index: int) -> None:
+        """Note by whom pieces are gone that one of the edits took out."""
+        for piece in taken:
+            piece.taken = self.turn
+            if self.marks and self.marks[index]:
+                if self.at_once:
+                    piece.gone = (*piece.gone, self.marks[index])
+                piece.accepted, piece.removed = True, piece.gone
+            elif self.undone is None:
+                piece.changed = (self.turn, index)
+            elif not self.undone.isdisjoint(map(turn_of, piece.removed)):
+                piece.accepted, piece.gone = True, piece.removed
 
 
 class InverseChange(NamedTuple):
@@ -83,6 +107,7 @@ class Tombstones:
 
     def __init__(self, review: Review) -> None:
         self._pieces = [HistoryRun(run.text, not run.by, run.by, run.gone, bool(run.by)) for run in review.runs]
+        self._undone: AbstractSet[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -123,8 +148,12 @@ class Tombstones:
 
     def follow(self, step: FileChange) -> None:
         """Take in what a turn did to the file."""
-        for token in step.undone or ():
-            self._set_others_apart(token)
+        if step.withdrawn:
+            self.exchange_blanks(step.withdrawn, self._undone)
+        self._undone = (self._undone - (step.undone or set())) | ({step.withdrawn} - {""})
+        if step.undone and not self._takes_only(step.change, step.undone):
+            for token in step.undone:
+                self._set_others_apart(token, lambda index: not self._is_taken_out(index, step.change))
         growth = 0
         known = (0, 0)
         for index, edit in enumerate(step.change.edits):
@@ -133,22 +162,83 @@ class Tombstones:
             known = (at, edit.at + growth)
             growth += edit.growth
             end, taken = self._take_out(at, len(edit.old))
-            for piece in taken:
-                if mark:
-                    piece.accepted, piece.removed = True, piece.gone
-                elif step.undone is None:
-                    piece.changed = (step.turn, index)
-                elif not step.undone.isdisjoint(map(turn_of, piece.removed)):
-                    piece.accepted, piece.gone = True, piece.removed
+            step.sign(taken, index)
             if step.scoped and step.undone is not None:
                 # What one turn put in and another took out is gone with the hunk in which nobody saw it.
                 tokens = step.undone
                 self._forget(at, end, lambda piece, tokens=tokens: turn_of(piece.by) in tokens)
-            if edit.new and not self._revive(at, end, edit.new, step.matcher(mark)):
-                hidden = any(not piece.pending for piece in self._pieces[at:end])
-                if step.undone is not None:
-                    self._forget(at, end, step.matcher(""))
-                self._pieces.insert(end, HistoryRun(edit.new, here=True, by=mark, added=hidden))
+            if index in step.blanks:
+                at = self._find_waiting(end, step.blanks[index])
+                end, _ = self._take_out(at, 0)
+            matches = step.matcher(mark, taken)
+            if not edit.new or self._revive(at, end, edit.new, matches):
+                continue
+            if step.undone is None or not edit.new.strip() or not self._move_back(at, end, edit.new, matches):
+                self._put_in(at, end, HistoryRun(edit.new, here=True, by=mark), step)
+
+    def _put_in(self, start: int, end: int, piece: HistoryRun, step: FileChange) -> None:
+        """Let the file have what no tombstone says behind those from `start` on."""
+        piece.added = any(not each.pending and piece.by not in each.removed for each in self._pieces[start:end])
+        if step.undone is not None:
+            matches = step.matcher("")
+            found = [at for at, each in enumerate(self._pieces) if each.accepted and matches(each)]
+            if not any(start <= at < end for at in found):  # typing beside its place may stand in between
+                same = [at for at in found if self._pieces[at].text == piece.text]
+                for at in sorted(same, key=lambda at: abs(at - start))[:1]:
+                    self._pieces[at].accepted = False
+            self._forget(start, end, matches)
+            gone = [each for each in self._pieces if not each.here and not each.pending and each.text.strip()]
+            owners = {turn_of(each.by) for each in gone if each.text.strip() in piece.text}
+            piece.maybe = frozenset(owners & step.undone)
+        self._pieces.insert(end, piece)
+
+    def _move_back(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> bool:
+        """Let the file have tombstones again that say just this beyond what was typed beside them, which an undo put on
+        the other side of them; whether there are such."""
+        gaps = [gap for gap in self._tombstone_spans() if gap[1] <= start or gap[0] >= end]
+        for first, last in sorted(gaps, key=lambda gap: max(start - gap[1], gap[0] - end)):
+            # The tombstones at the new place keep their order with those that come there.
+            target = (self._pieces[start : start + 1] or [None])[0] if last <= start else self._pieces[end]
+            found = self._match(first, last, text, lambda piece: not piece.pending and matches(piece))
+            if found is None:
+                continue
+            moved = [self._pieces[index] for index in found]
+            names = set(map(id, moved))
+            self._pieces = [piece for piece in self._pieces if id(piece) not in names]
+            places = (index for index, piece in enumerate(self._pieces) if piece is target)
+            place = next(places, len(self._pieces))
+            self._pieces[place:place] = moved
+            for piece in moved:
+                piece.here, piece.accepted, piece.changed = True, False, None
+            return True
+        return False
+
+    def _tombstone_spans(self) -> Iterator[tuple[int, int]]:
+        """From where to where nothing is in the file."""
+        start = 0
+        for index, piece in enumerate(self._pieces):
+            if piece.here:
+                if index > start:
+                    yield start, index
+                start = index + 1
+        if len(self._pieces) > start:
+            yield start, len(self._pieces)
+
+    def _takes_only(self, change: Change, tokens: AbstractSet[str]) -> bool:
+        """Whether a change takes nothing out of the file but what these turns put in."""
+        edits = iter(change.edits)
+        edit = next(edits, None)
+        at = 0
+        for piece in self._pieces:
+            end = at + len(piece.text) if piece.here else at
+            while edit is not None and edit.end <= at:
+                edit = next(edits, None)
+            if edit is None:
+                break
+            if edit.at < end and at < edit.end and at < end and turn_of(piece.by) not in tokens:
+                return False
+            at = end
+        return True
 
     def _forget(self, start: int, end: int, matches: Callable[[HistoryRun], bool]) -> None:
         """Bring tombstones back no more: they are back already, or gone with what they belonged to."""
@@ -185,6 +275,18 @@ class Tombstones:
             index += 1
         return index, taken
 
+    def _find_waiting(self, end: int, length: int) -> int:
+        """Where the last so many characters begin that wait in front of a piece; pieces are cut there."""
+        index = end
+        while index > 0 and length > 0:
+            index -= 1
+            piece = self._pieces[index]
+            length -= len(piece.text) if piece.pending else 0
+            if length < 0:
+                self._pieces[index : index + 1] = piece.split(-length)
+                return index + 1
+        return index
+
     def _revive(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> bool:
         """Let the file have tombstones again that say just this; whether there are such."""
         found = self._match(start, end, text, matches)
@@ -193,22 +295,73 @@ class Tombstones:
         return found is not None
 
     def _match(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> list[int] | None:
-        """Which tombstones say just this; they are cut where it ends."""
+        """Which tombstones say just this, the first of them if several do; the last is cut where it ends."""
+        places = [index for index in range(start, end) if not self._pieces[index].here and matches(self._pieces[index])]
+        tried: set[tuple[int, int]] = set()
         found: list[int] = []
-        rest = text
-        for index in range(start, end):
-            piece = self._pieces[index]
-            if rest and not piece.here and matches(piece):
-                if rest.startswith(piece.text):
-                    found.append(index)
-                    rest = rest.removeprefix(piece.text)
-                elif piece.text.startswith(rest):
-                    self._pieces[index : index + 1] = piece.split(len(rest))
-                    found.append(index)
-                    rest = ""
-        return None if rest else found
+        # Which of the places is next, and how much is said in front of it by how many of those found and this one.
+        waiting: list[tuple[int, int, int, list[int]]] = [(0, 0, 0, [])]
+        while waiting:
+            number, done, before, taken = waiting.pop()
+            found[before:] = taken
+            if done == len(text):
+                return found
+            if number == len(places) or (number, done) in tried:
+                continue
+            tried.add((number, done))
+            waiting.append((number + 1, done, len(found), []))
+            piece = self._pieces[places[number]]
+            if text.startswith(piece.text, done):
+                waiting.append((number + 1, done + len(piece.text), len(found), [places[number]]))
+            elif len(piece.text) > len(text) - done and piece.text.startswith(text[done:]):
+                self._pieces[places[number] : places[number] + 1] = piece.split(len(text) - done)
+                return [*found, places[number]]
+        return None
 
     # What an undo does
+
+    def exchange_blanks(self, turn: str, undone: AbstractSet[str]) -> None:
+        """Where one edit that stands took out what stood on both sides of words that come back with a turn: of the
+        blanks before and behind them let it have taken the one behind, if they would run into the word before, in the
+        file or as the person sees it, and then into none."""
+        returns = [self._returns(piece, turn, undone) for piece in self._pieces]
+        groups = [list(group) for back, group in groupby(range(len(returns)), returns.__getitem__) if back]
+        for first, last in ((group[0], group[-1]) for group in reversed(groups)):
+            if self._can_exchange(first, last, turn, undone):
+                rest, before = self._pieces[first - 1].cut_blank()
+                words, behind = self._pieces[last].cut_blank()
+                before.gone, behind.gone = behind.gone, before.gone
+                before.removed, behind.removed = behind.removed, before.removed
+                self._pieces[last : last + 1] = [words, behind]
+                self._pieces[first - 1 : first] = [rest, before]
+        self._pieces = [piece for piece in self._pieces if piece.text]
+
+    def _can_exchange(self, first: int, last: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """See above; of the pieces from the first to the last, which come back."""
+        if first == 0 or last + 1 == len(self._pieces):
+            return False
+        before, behind = self._pieces[first - 1], self._pieces[last + 1]
+        marks = [{mark for mark in piece.gone if piece.accepted and mark != USER} for piece in (before, behind)]
+        standing = {mark for mark in marks[0] & marks[1] if turn_of(mark) not in undone | {turn}}
+        blanks = before.text[-1].isspace() and self._pieces[last].text[-1].isspace()
+        if before.here or not standing or not blanks or not self._pieces[first].text[0].isalnum():
+            return False
+        joined, then = (
+            any(self._edge(at, step, turn, undone, seen=seen).isalnum() for seen in (False, True))
+            for at, step in ((first, -1), (last, 1))
+        )
+        return joined and not then
+
+    def _edge(self, index: int, step: int, turn: str, undone: AbstractSet[str], *, seen: bool) -> str:
+        """The character on one side of a piece once a turn is taken back: in the file, or as the person sees it."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            piece = self._pieces[index]
+            there = (piece.here or piece.pending) and not piece.gone if seen else piece.here
+            if (there and turn_of(piece.by) != turn) or self._returns(piece, turn, undone):
+                return piece.text[0 if step > 0 else -1]
+            index += step
+        return ""
 
     def locate(self, change: Change, undone: AbstractSet[str], source: int) -> InverseChange | None:
         """A change that takes back something of a turn, with all that it puts in among what waits there; None where
@@ -229,6 +382,14 @@ class Tombstones:
             chosen += [*inside, *(self._pieces[index] for index in found)]
         names = set(map(id, chosen))
         return self._change({index for index, piece in enumerate(self._pieces) if id(piece) in names})
+
+    def has_standing(self, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether words of a turn are in the file, or words that it took out are gone from it."""
+        return any(
+            piece.text.strip()
+            and (self._returns(piece, turn, undone) or (piece.here and turn in (turn_of(piece.by), *piece.maybe)))
+            for piece in self._pieces
+        )
 
     def later_turns(self, turn: str, undone: AbstractSet[str]) -> set[str]:
         """The turns that stand and of which a decision took that they took out words of this one."""
@@ -253,14 +414,21 @@ class Tombstones:
     def _runs_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether a word that comes back would go on in another one that it did not meet before."""
         for step, edge, other in ((-1, 0, -1), (1, -1, 0)):
-            place = index + step
-            while 0 <= place < len(self._pieces) and not self._stays(self._pieces[place], turn, undone):
-                place += step
-            if abs(place - index) == 1 or not 0 <= place < len(self._pieces):
+            place = self._neighbour(index, step, turn, undone)
+            if place is None or abs(place - index) == 1:
                 continue
             if self._pieces[index].text[edge].isalnum() and self._pieces[place].text[other].isalnum():
                 return True
         return False
+
+    def _neighbour(self, index: int, step: int, turn: str, undone: AbstractSet[str]) -> int | None:
+        """The nearest piece on one side that the file has once a turn is taken back."""
+        index += step
+        while 0 <= index < len(self._pieces):
+            if self._stays(self._pieces[index], turn, undone):
+                return index
+            index += step
+        return None
 
     def _stays(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         """Whether the file has it once a turn is taken back."""
@@ -285,7 +453,9 @@ class Tombstones:
         changed its words since, or where nobody knows the place of what it took out."""
         if any(self._is_changed(index, turn) for index in range(len(self._pieces))):
             return None
-        self._set_others_apart(turn)
+        if any(piece.here and turn in piece.maybe for piece in self._pieces):
+            return None
+        self._set_others_apart(turn, lambda index: self._would_run_into(index, turn, undone))
         comes = [index for index, piece in enumerate(self._pieces) if self._returns(piece, turn, undone)]
         if not all(map(self._has_place, comes)):
             return None
@@ -318,18 +488,40 @@ class Tombstones:
                 between += len(piece.text)
         return InverseChange(Change(tuple(edits)), tuple(passed))
 
-    def _set_others_apart(self, turn: str) -> None:
-        """Let what others put in behind the blank with which words of a turn begin stand in front of it. It reads the
-        same, and does not run into the word before once the turn's are gone."""
+    def _set_others_apart(self, turn: str, wanted: Callable[[int], bool]) -> None:
+        """Let what others put in behind the blank with which words of a turn begin stand in front of it, or what they
+        put in before the one with which they end behind it. It reads the same, and does not run into another word once
+        the turn's are gone. Only beside the blanks that are `wanted`."""
         here = [index for index, piece in enumerate(self._pieces) if piece.here]
         mine = [place for place, index in enumerate(here) if turn_of(self._pieces[index].by) == turn]
         for place, behind in reversed(list(pairwise(mine))):
+            if behind - place == 1:
+                continue
             first, last = here[place], here[behind - 1]
             blank, other = self._pieces[first], self._pieces[last]
-            if behind - place > 1 and blank.text.isspace() and other.text.endswith(blank.text):
+            if blank.text.isspace() and other.text.endswith(blank.text) and wanted(first):
                 rest, end = other.split(len(other.text) - len(blank.text))
                 self._pieces[last : last + 1] = [rest, blank] if rest.text else [blank]
                 self._pieces[first] = end
+                continue
+            first, last = here[place + 1], here[behind]
+            other, blank = self._pieces[first], self._pieces[last]
+            if blank.text.isspace() and other.text.startswith(blank.text) and wanted(last):
+                end, rest = other.split(len(blank.text))
+                self._pieces[last] = end
+                self._pieces[first : first + 1] = [blank, rest] if rest.text else [blank]
+
+    def _is_taken_out(self, index: int, change: Change) -> bool:
+        """Whether a change of the file takes a piece out."""
+        at = sum(len(piece.text) for piece in self._pieces[:index] if piece.here)
+        return any(edit.at <= at < edit.end for edit in change.edits)
+
+    def _would_run_into(self, index: int, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether the words on both sides of a blank would be one word once a turn is taken back that put it in."""
+        before, behind = (self._neighbour(index, step, turn, undone) for step in (-1, 1))
+        if before is None or behind is None:
+            return False
+        return self._pieces[before].text[-1].isalnum() and self._pieces[behind].text[0].isalnum()
 
     def _returns(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> bool:
         if piece.here or not piece.accepted or piece.pending or USER in piece.gone:
@@ -404,10 +596,16 @@ def _merge(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[His
     """The tombstones at one place with what a review has there that is not in the file."""
     if not gap:
         return [HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True) for run in runs]
-    # What a decision took comes back to a review only as it was; typing that is new is not the same.
-    final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
-    known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
-    now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
+    known: list[Hashable]
+    now: list[Hashable]
+    if accepts:  # what a decision leaves waits as it did, and all of it has waited before
+        known = [(char, piece.by, piece.gone, piece.pending) for piece in gap for char in piece.text]
+        now = [(char, run.by, run.gone, True) for run in runs for char in run.text]
+    else:
+        # What a decision took comes back to a review only as it was; typing that is new is not the same.
+        final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
+        known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
+        now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
     out: list[HistoryRun] = []
     letters = [run._replace(text=char) for run in runs for char in run.text]
     for piece, run in _align(_letters(gap), letters, known, now):
@@ -432,7 +630,7 @@ def _letters(gap: list[HistoryRun]) -> list[HistoryRun]:
 
 
 def _align(
-    pieces: list[HistoryRun], runs: list[Run], known: list[tuple[str, str, bool]], now: list[tuple[str, str, bool]]
+    pieces: list[HistoryRun], runs: list[Run], known: Sequence[Hashable], now: Sequence[Hashable]
 ) -> Iterator[tuple[HistoryRun | None, Run | None]]:
     """Letter by letter, those that are the same side by side. What is new comes first."""
     done = seen = 0
@@ -448,74 +646,3 @@ def _align(
         yield from ((piece, None) for piece in pieces[done:first])
         yield from zip(pieces[first : first + size], runs[second : second + size], strict=True)
         done, seen = first + size, second + size
-
-
-# From the history
-
-
-def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombstones:
-    """Every character that a file and its reviews had since a turn, and since the decisions on turns that were undone
-    after it: what their undo brought back stands at its own place, too. The file says `now`."""
-    start = since
-    while True:
-        turns = engine.turns.on_file(path, since=start)
-        sources = [_original(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
-        decisions = [each.id for source in sources for each in engine.turns.acceptances(source)]
-        earliest = min([start, *(source.id for source in sources if source.kind == "accept"), *decisions])
-        if earliest == start:
-            break
-        start = earliest
-    tombstones = Tombstones(_first_image(engine, path, turns))
-    for turn in turns:
-        image = next((step for step in turn.reviews if step.path == path), None)
-        if image is not None:
-            tombstones.see(image_of(engine, image.before) or Review.of(tombstones.text))
-        for step in turn.files:
-            if step.path == path:
-                _follow_step(engine, tombstones, turn, step)
-        if image is not None:
-            after = image_of(engine, image.after) or Review.of(tombstones.text)
-            tombstones.see(after, accepts=turn.kind == "accept")
-    if tombstones.text != now:
-        tombstones.follow(FileChange(0, compare(tombstones.text, now)))
-    return tombstones
-
-
-def _first_image(engine: Engine, path: str, turns: Sequence[TurnRecord]) -> Review:
-    for turn in turns[:1]:
-        images = [image_of(engine, step.before) for step in turn.reviews if step.path == path]
-        texts = [text_of(engine, step.before) for step in turn.files if step.path == path]
-        return next((image for image in images if image), None) or Review.of("".join(texts[:1]))
-    return Review.of("")
-
-
-def image_of(engine: Engine, row: str | None) -> Review | None:
-    return None if row is None else engine.documents.from_image(row).review
-
-
-def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep) -> None:
-    before, after = text_of(engine, step.before), text_of(engine, step.after)
-    if tombstones.text != before:
-        tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
-    change = step_change(engine, step)
-    places = positions_of_step(step, before, after)
-    marks = tuple(place.mark for place in places) if len(places) == len(change.edits) else ()
-    if turn.kind not in ("undo", "rollback"):
-        tombstones.follow(FileChange(turn.id, change, marks))
-        return
-    source = _original(engine, turn)
-    tokens = tokens_of(engine, source, step.path)
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback"))
-
-
-def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:
-    """The turn that an undo, a rollback, or the undo of one is about in the end."""
-    while turn.kind in ("undo", "rollback") and turn.source is not None:
-        turn = engine.turns.get(turn.source)
-    return turn
-
-
-def tokens_of(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
-    """The turns that have words in what a turn did to a document."""
-    images = [image_of(engine, step.before) for step in turn.reviews if step.path == path and turn.kind == "accept"]
-    return {turn.token, *(token for image in images if image for token in image.turns)}

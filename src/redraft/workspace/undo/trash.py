@@ -76,12 +76,12 @@ def untrash(
         if is_secret_name(path) and not is_secret_name(target) and path not in confirmed:
             raise secret_error(path)  # under that name everybody could read it
         if engine.documents.read_unmasked(target) is not None or engine.documents.is_occupied(target):
-            raise Refused(f"{target} is already there.", code="already_exists", path=target)
+            raise Refused(f"{target} already exists.", code="already_exists", path=target)
         data = bytes_of(engine, snapshot) or b""
         plan = Plan([FilePlan(target, None, content_from_bytes(data), mode, DocPath(path))])
         if (draft := _draft_in_trash(engine, source, path)) is not None:
             plan.put_draft(replace(draft, path=target, base_path=target, turn="").with_disk(data))
-        title = f"Bring back {path} from the trash"
+        title = f"Restore {path} from the trash"
         record = engine.commit(plan, author=author, kind="untrash", title=title, source=source)
         update_proposals(engine)
         return record

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import best_matches, listing
+from redraft.agent.offline.documents import best_matches, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.tokens import edit_distance
 
@@ -52,7 +52,7 @@ use template <template> (for|to create|to make) [new] [{_DOC}] [{_NAMED}] <title
 
 
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     day = desk.today + timedelta(days=int(slots["day"] or 0))
     title, folder, template = slots["title"].strip(), slots["folder"], slots["template"]
     if slots["kind"] == "daily":
@@ -75,7 +75,7 @@ def _create(title: str, folder: str, template: str, text: str, listed: Listing) 
         known = best_matches(folder.replace("folder", ""), listed.folders)
         path = f"{known[0] if len(known) == 1 else folder.strip('/ ')}/{path}"
     if path in listed.files:
-        return f"{path} is there already; I left it as it is."
+        return f"{path} already exists; I did not change it."
     content = f"{text.strip()}\n" if text.strip() else None
     if not content and not template and path.endswith(".md"):
         content = f"# {title.removesuffix('.md').rpartition('/')[2]}\n"
@@ -83,7 +83,7 @@ def _create(title: str, folder: str, template: str, text: str, listed: Listing) 
     if not outcome.ok:
         raise ScriptEnd(f"I could not create {path}: {outcome.message}")
     source = f" from the template {template}" if template else ""
-    return f"{outcome.data['path']} is prepared{source}."
+    return f"{outcome.data['path']} is ready for review{source}."
 
 
 def _file_name(title: str) -> str:

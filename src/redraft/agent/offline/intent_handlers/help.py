@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptContext, SlotValues
 
 WHO = (
-    "I am the built-in assistant: I follow fixed rules and am no language model. I understand a set of requests, work "
-    "with the same tools as any other agent, need no key and no network, and everything I change is yours to review."
+    "I am the built-in assistant: I follow fixed rules and am not a language model. I understand a set of "
+    "requests, use the same tools as any other agent, need no key and no network, and you can review "
+    "everything I change."
 )
 MODEL = "For anything else, set up a model (see docs/models.md)."
 
@@ -64,22 +65,22 @@ can you help [me]
 
 
 def greeting() -> str:
-    return f"Hello. {WHO} Ask me for “help” to see what I can do."
+    return f"Hello. {WHO} Ask for “help” to see what I can do."
 
 
 def explain_unknown_request(request: str, intents: Sequence[Intent]) -> str:
     """The honest answer, with the three examples that come nearest."""
     examples = "\n".join(f"- {example}" for example in nearest_examples(request, intents))
-    sorry = f"I did not understand that; nothing was done. {WHO}"
-    return f"{sorry}\n\nPerhaps you meant something like:\n{examples}\n\n{MODEL}"
+    sorry = f"I did not understand that, so I did nothing. {WHO}"
+    return f"{sorry}\n\nDid you mean something like:\n{examples}\n\n{MODEL}"
 
 
 def help_intent(intents: Sequence[Intent]) -> Intent:
     """The intent that shows all the others."""
 
     def script(_slots: SlotValues, _desk: ScriptContext) -> Script:
-        able = (f"- {intent.says}. For instance: “{intent.examples[0]}”" for intent in intents)
+        able = (f"- {intent.says}. For example: “{intent.examples[0]}”" for intent in intents)
         return "\n".join([WHO, "", "I can:", *able, "", MODEL])
         yield ()  # a script is a generator, though this one needs no tool
 
-    return Intent("help", "tell what I can do", ("What can you do?", "Help"), PATTERNS, script, KEYWORDS)
+    return Intent("help", "show what I can do", ("What can you do?", "Help"), PATTERNS, script, KEYWORDS)

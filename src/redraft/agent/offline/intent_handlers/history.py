@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, listing
+from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.tokens import word_list
 
@@ -99,8 +99,8 @@ def undo_script(slots: SlotValues, desk: ScriptContext) -> Script:
     if outcome.ok:
         told = outcome.data
         where = ", ".join(told["paths"])
-        return f"Turn {told['undone']} (“{told['title']}”) is taken back{f' in {where}' if where else ''}."
-    lines = [f"I could not take that back: {outcome.message}"]
+        return f"Turn {told['undone']} (“{told['title']}”) is undone{f' in {where}' if where else ''}."
+    lines = [f"I could not undo that: {outcome.message}"]
     if desk.left:
         turns = yield from perform(call("list_turns", limit=5))
         lines += ["The last turns:", *_turns(turns.rows("turns"))] if turns.rows("turns") else []
@@ -114,14 +114,14 @@ def changes_script(slots: SlotValues, desk: ScriptContext) -> Script:
     wanted = min(slots.number("n") or USUAL, MOST)
     outcome = yield from perform(call("list_turns", path=path, limit=wanted))
     if not outcome.ok:
-        raise ScriptEnd(f"I could not look into the history: {outcome.message}")
+        raise ScriptEnd(f"I could not read the history: {outcome.message}")
     turns = outcome.rows("turns")
     about = f" in {path}" if path else ""
     if not turns:
         return f"Nothing has been recorded{about} yet."
-    more = "\nThere is more before that." if outcome.data["has_more"] else ""
-    more += "\nI cannot choose by date; the times stand beside the turns." if slots["when"] else ""
-    return "\n".join([f"What was done{about}, the newest first:", *_turns(turns)]) + more
+    more = "\nThere are older turns." if outcome.data["has_more"] else ""
+    more += "\nI cannot filter by date; each turn shows its time." if slots["when"] else ""
+    return "\n".join([f"What was done{about}, newest first:", *_turns(turns)]) + more
 
 
 def _turns(turns: list[dict[str, Any]]) -> list[str]:
@@ -136,7 +136,7 @@ def _turns(turns: list[dict[str, Any]]) -> list[str]:
 
 
 def list_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     wanted = slots["folder"]
     inside = "" if not wanted or is_this(wanted) or is_everything(wanted) else _folder(wanted, listed.folders)
     files = [path for path in listed.files if not inside or path.startswith(f"{inside}/")]
@@ -152,19 +152,19 @@ def _folder(wanted: str, folders: tuple[str, ...]) -> str:
     found = best_matches(wanted, folders)
     if len(found) == 1:
         return found[0]
-    raise ScriptEnd(f"I find no folder “{wanted}”. There is: {', '.join(found or folders) or 'none'}.")
+    raise ScriptEnd(f"I found no folder “{wanted}”. There are: {', '.join(found or folders) or 'none'}.")
 
 
 UNDO = Intent(
     "undo",
-    "take back my last turn, or a turn by its number",
+    "undo my last turn, or a turn by its number",
     ("Undo the last change", "Undo turn 12"),
     UNDO_PATTERNS,
     undo_script,
 )
 CHANGES = Intent(
     "changes",
-    "tell what was done, in all documents or in one",
+    "show what was done, in all documents or in one",
     ("What changed?", "Show the last 5 changes in todo.md"),
     CHANGES_PATTERNS,
     changes_script,

@@ -89,7 +89,7 @@ def section_script(slots: SlotValues, desk: ScriptContext) -> Script:
     outcome = yield from _insert(shape, after, content)
     place = f"{'after' if beside else 'under'} “{parent.title}” in" if parent else "at the end of"
     empty = "" if body else " It is empty: you gave no text for it."
-    return _check_outcome(outcome, f"The section “{title}” is {place} {path}, prepared for you to see.{empty}")
+    return _check_outcome(outcome, f"The section “{title}” is {place} {path}, ready for review.{empty}")
 
 
 def _usual_level(shape: DocumentSections) -> int:
@@ -105,13 +105,13 @@ def text_script(slots: SlotValues, desk: ScriptContext) -> Script:
     if at == "under":
         section = find_section(slots["heading"], shape)
         outcome = yield from _insert(shape, section.own_last, text)
-        return _check_outcome(outcome, f"Added under “{section.title}” in {path}, prepared for you to see.")
+        return _check_outcome(outcome, f"Added under “{section.title}” in {path}, ready for review.")
     if at == "end":
         outcome = yield from _insert(shape, shape.total - 1, text)
-        return _check_outcome(outcome, f"Added at the end of {path}, prepared for you to see.")
+        return _check_outcome(outcome, f"Added at the end of {path}, ready for review.")
     after, place = _start(shape)
     outcome = yield from _insert(shape, after, text)
-    return _check_outcome(outcome, f"Added {place} of {path}, prepared for you to see.")
+    return _check_outcome(outcome, f"Added {place} of {path}, ready for review.")
 
 
 def _start(shape: DocumentSections) -> tuple[int, str]:

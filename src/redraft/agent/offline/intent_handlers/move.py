@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import best_matches, find_document, listing
+from redraft.agent.offline.documents import best_matches, find_document, list_files
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ make {_DOC} <doc> (disappear|vanish|go away)
 
 
 def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     path = yield from find_document(slots["file"] or slots["doc"], desk, guess=False, listed=listed)
     name = path.rpartition("/")[2]
     folder, to = slots["folder"], slots["to"].strip()
@@ -63,15 +63,15 @@ def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
         place = known[0] if len(known) == 1 else folder.strip("/ ")
         target = f"{place}/{name}" if place else name
     if target == path:
-        return f"{path} is there already; nothing was moved."
+        return f"{path} already exists; nothing was moved."
     outcome = yield from perform(call("move_document", from_path=path, to_path=target))
     if not outcome.ok:
         raise ScriptEnd(f"I could not move {path} to {target}: {outcome.message}")
-    return f"{outcome.data['from']} → {outcome.data['to']}, prepared for you to see."
+    return f"{outcome.data['from']} → {outcome.data['to']}, ready for review."
 
 
 def delete_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     several = _split_list(slots["doc"])
     phrases = several if all(best_matches(each, listed.files) for each in several) else [slots["doc"]]
     paths: list[str] = []
@@ -82,9 +82,9 @@ def delete_script(slots: SlotValues, desk: ScriptContext) -> Script:
     lines: list[str] = []
     for path, outcome in zip(due, outcomes, strict=True):
         if outcome.ok:
-            lines.append(f"{path} is marked for deletion; it goes to the trash, from which you can bring it back.")
+            lines.append(f"{path} goes to the trash, and you can restore it from there.")
         else:
-            lines.append(f"{path} stays: {outcome.message}")
+            lines.append(f"{path} was not deleted: {outcome.message}")
     return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ MOVE = Intent(
 )
 DELETE = Intent(
     "delete",
-    "delete documents, after you have agreed; they go to the trash",
+    "delete documents, after you agree; they go to the trash",
     ("Delete todo.md", "Throw away the meeting notes"),
     DELETE_PATTERNS,
     delete_script,

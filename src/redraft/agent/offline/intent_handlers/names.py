@@ -221,10 +221,10 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
         lines += _list_names("Places", [name for name in found if name.guess == "place"])
     unclear = [name for name in found if name.guess == "unclear"]
     if unclear:
-        lines += _list_names("Other names, of which I cannot tell what they are", unclear)
+        lines += _list_names("Other names", unclear)
     if not found:
-        lines = ["I find no names."]
-    head = "Told by how names are written and the words around them, so look it over; the counts are exact."
+        lines = ["I found no names."]
+    head = "Judged by spelling and the words around each name, so please check; the counts are exact."
     return "\n".join([head, *desk.notes, *lines]) + describe_unread(readings)
 
 
@@ -241,7 +241,7 @@ def _list_names(title: str, names: list[Name]) -> list[str]:
 
 INTENT = Intent(
     "people",
-    "list people and places with how often each is mentioned and where first",
+    "list people and places, how often each is mentioned, and where first",
     ("List the people and places in chapter 2", "Who appears in the story?", "Which places are mentioned?"),
     PATTERNS,
     script,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import listing
+from redraft.agent.offline.documents import list_files
 from redraft.agent.offline.intents import Intent, call, parse_patterns, quote_query
 from redraft.agent.offline.topics import TopicGroup, find_groups
 
@@ -51,10 +51,12 @@ PATTERNS = parse_patterns(f"""
 
 
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    listed = yield from listing()
+    listed = yield from list_files()
     loose = [path for path in listed.files if _NOTE.fullmatch(path) and not _STAYS.match(path)]
     if len(loose) < 2:
-        return "There are not enough loose notes in the top folder to organise; what is in folders I leave there."
+        return (
+            "There are not enough loose notes in the top folder to organise; I leave notes in folders where they are."
+        )
     notes = yield from _beginnings(loose[:MAX_NOTES], desk)
     found, by = find_groups(notes)
     if not found:
@@ -107,9 +109,7 @@ def _moves(found: list[TopicGroup], listed: Listing) -> list[tuple[str, str]]:
 def _report(
     found: list[TopicGroup], moved: dict[str, str], failed: dict[str, str], later: list[str], stay: list[str], by: str
 ) -> str:
-    lines = [
-        f"Moves prepared for you to judge, one by one (grouped by {'meaning' if by == 'meaning' else 'shared words'}):"
-    ]
+    lines = [f"Moves for you to review one by one (grouped by {'meaning' if by == 'meaning' else 'shared words'}):"]
     for group in found:
         there = [path for path in group.members if path in moved and path not in failed]
         if there:
@@ -119,7 +119,9 @@ def _report(
     if stay:
         lines.append(f"Left where they are: {', '.join(sorted(stay))}.")
     if later:
-        lines.append(f"Not moved yet, since one job has only so many calls: {', '.join(later)}. Ask again and I go on.")
+        lines.append(
+            f"Not moved yet, because a job has a limited number of calls: {', '.join(later)}. Ask again to continue."
+        )
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from redraft.agent.offline.documents import (
     find_document,
     is_everything,
     is_this,
-    listing,
+    list_files,
     read_on,
     resolve_folder,
     resolve_group,
@@ -32,12 +32,14 @@ from redraft.agent.offline.intents import (
     pluralize,
     quote_query,
 )
-from redraft.formats.frontmatter import frontmatter_end
+from redraft.text.edits import Change
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.markdown_blocks import fences
+from redraft.tools.long_documents.character_rename import rename_edits
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptContext, SlotValues, Steps
 
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<https?://[^>\s]*>|\bhttps?://[^\s)>\]]+")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S+", re.MULTILINE)
@@ -87,28 +89,20 @@ def plural(name: str) -> str:
     return name + "s"
 
 
-def pattern_of(old: str, new: str) -> re.Pattern[str]:
-    """Finds the forms of the name as whole words, the longest first."""
-    longest = sorted(forms(old, new), key=len, reverse=True)
-    return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest)) + r")(?!\w)")
-
-
 def rename_in_text(text: str, old: str, new: str, format: str = "markdown") -> RenameResult:  # noqa: A002 - the tools' own word
     """The text with the name changed wherever it is prose."""
-    instead = forms(old, new)
     kept = protected_spans(text, format)
-    pieces: list[str] = []
-    at = count = left = 0
-    plain = True
-    for match in pattern_of(old, new).finditer(text):
-        if any(start < match.end() and match.start() < end for start, end in kept):
-            left += 1
-            continue
-        pieces += (text[at : match.start()], instead[match.group()])
-        at = match.end()
-        count += 1
-        plain = plain and match.group() == old
-    return RenameResult("".join((*pieces, text[at:])), count, left, plain and not left)
+    found = rename_edits(text, _tidy_forms(old, new))
+    edits = [
+        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in kept)
+    ]
+    left = len(found) - len(edits)
+    plain = not left and all(edit.old == old for edit in edits)
+    return RenameResult(Change(tuple(edits)).apply(text), len(edits), left, plain)
+
+
+def _tidy_forms(old: str, new: str) -> dict[str, str]:
+    return forms(" ".join(old.split()), new)
 
 
 def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]]:  # noqa: A002
@@ -121,8 +115,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
         return []
     body = frontmatter_end(text)
     found = [match.span() for match in _YAML_KEY.finditer(text, 0, body)]
-    fenced = [match.span() for match in _FENCED.finditer(text, body)]
-    found += fenced
+    found += [(block.start, block.end) for block in fences(text, body)]
     for pattern in (_INLINE, _TARGET, _DEFINITION):
         found += [match.span() for match in pattern.finditer(text, body)]
     return found
@@ -132,7 +125,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
 
 
 MAX_DOCUMENTS = 200
-NOT_DONE, GO_ON = "Not done yet, since one job has only so many calls: ", ". Ask again and I go on."
+NOT_DONE, GO_ON = "Not done yet, because a job has a limited number of calls: ", ". Ask again to continue."
 SNIPPETS, SNIPPET = 3, 100
 
 _EACH = (
@@ -168,10 +161,10 @@ give [(character|person|place)] <old> [new] name <new> [(in|throughout|across) <
 def script(slots: SlotValues, desk: ScriptContext) -> Script:
     old, new = slots["old"].strip(), slots["new"].strip()
     if old == new:
-        return f"“{old}” is already what you want it to be called."
+        return f"“{old}” is already the name you want."
     paths, more = yield from _candidates(old, new, slots["doc"], desk)
     if not paths:
-        return f"I find “{old}” as a whole word in no document; nothing was changed."
+        return f"“{old}” does not occur as a whole word in any document; nothing was changed."
     waiting = _remaining_paths(desk.earlier, old, new)
     paths = [path for path in paths if path in waiting] or paths
     readings = yield from _read_documents(paths, desk)
@@ -190,8 +183,8 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     done += [f"- {each.path}: not read. {each.failed}" for each in readings if each.failed]
     unread = [path for path in paths if path not in plans]
     rest = f"\n\n{NOT_DONE}{', '.join(unread)}{GO_ON}" if unread else ""
-    head = f"{_head(old, new)}{pluralize(total, 'place')}, prepared as one turn."
-    return "\n".join([head, *done]) + rest + ("\nThere may be more documents than the search shows." if more else "")
+    head = f"{_head(old, new)}{pluralize(total, 'place')}, as one turn for review."
+    return "\n".join([head, *done]) + rest + ("\nThere may be more documents than the search found." if more else "")
 
 
 def _head(old: str, new: str) -> str:
@@ -227,7 +220,7 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
     """The documents that may have the name, and whether there may be more."""
     folder, group = "", list[str]()
     if where and not is_everything(where):
-        listed = None if is_this(where) else (yield from listing())
+        listed = None if is_this(where) else (yield from list_files())
         group = resolve_group(where, listed) if listed else []
         folder = resolve_folder(where, listed) if listed and not group else ""
         if not folder and not group:
@@ -244,12 +237,12 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
 def _can_contain(shown: list[str], old: str, new: str) -> bool:
     """Whether a document of which the search shows these lines may have the name as a whole word."""
     all_shown = len(shown) < SNIPPETS and all(len(each) < SNIPPET for each in shown)
-    return bool(shown) and (not all_shown or any(pattern_of(old, new).search(each) for each in shown))
+    return bool(shown) and (not all_shown or any(rename_edits(each, _tidy_forms(old, new)) for each in shown))
 
 
 def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], desk: ScriptContext) -> None:
     counts = ", ".join(f"{each.path} ({plans[each.path].count})" for each in due)
-    desk.notes.append(f"“{old}” stands in: {counts}.")
+    desk.notes.append(f"“{old}” occurs in: {counts}.")
 
 
 def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptCall:
@@ -272,7 +265,10 @@ def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> st
         return f"- {reading.path}: not changed. {failed}"
     said = f"- {reading.path}: {count}"
     if not reading.whole:
-        said += " (too long to read whole: changed as you wrote it, in code too; other forms of the word stay)"
+        said += (
+            " (too long to read in full: replaced exactly as you wrote it, in code too; other forms of the word "
+            "were left)"
+        )
     elif plan.left:
         said += f" ({plan.left} more in code, keys or link targets left as they are)"
     return said
@@ -280,9 +276,9 @@ def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> st
 
 def _explain_no_match(old: str, readings: list[ReadLines], plans: dict[str, RenameResult]) -> str:
     left = sum(plan.left for plan in plans.values())
-    where = f" It stands {left} times in code, keys or link targets, which I leave alone." if left else ""
+    where = f" It occurs {left} times in code, keys or link targets, which I leave alone." if left else ""
     failed = "".join(f" {each.path}: {each.failed}" for each in readings if each.failed)
-    return f"I find “{old}” as a whole word nowhere in the text; nothing was changed.{where}{failed}"
+    return f"“{old}” does not occur as a whole word in the text; nothing was changed.{where}{failed}"
 
 
 INTENT = Intent(

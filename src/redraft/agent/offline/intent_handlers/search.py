@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.offline.documents import best_matches, find_document, is_everything, is_this, listing, resolve_folder
+from redraft.agent.offline.documents import (
+    best_matches,
+    find_document,
+    is_everything,
+    is_this,
+    list_files,
+    resolve_folder,
+)
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform, pluralize, quote_query
 from redraft.agent.offline.topics import closeness
 
@@ -74,7 +81,7 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
         return (yield from _search_everywhere(query, slots["how"], desk))
     if is_this(where):
         return (yield from _search_document((yield from find_document(where, desk)), query, slots["how"], desk))
-    listed = yield from listing()
+    listed = yield from list_files()
     found = best_matches(where, listed.files)
     folder = resolve_folder(where, listed)
     if folder:
@@ -98,7 +105,7 @@ def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = 
         return (yield from _search_everywhere(instead, how, desk, folder))
     if not results and how == "words":
         hint = f"For a search by meaning, ask: find passages about {query}."
-        return f"I find “{query}” nowhere, neither in a text nor in a name. {hint}"
+        return f"I found “{query}” neither in a text nor in a name. {hint}"
     if not results:
         return (yield from _search_by_meaning(query, folder))
     wanted = [_exact_call(entry["path"], query) for entry in results if entry["matches"]][: min(LOOKED_INTO, desk.left)]
@@ -143,8 +150,8 @@ def _search_by_meaning(query: str, folder: str) -> Script:
     close = closeness(query, [" ".join(entry["matches"]) for entry in found]) if found else []
     near = [entry for entry, score in zip(found, close, strict=True) if score > FAR][:NEAREST]
     if not near:
-        return f"I find “{query}” nowhere, neither word for word nor by meaning."
-    lines = [f"No document has the words “{query}”. The passages that come nearest, judged by meaning:"]
+        return f"I found “{query}” neither word for word nor by meaning."
+    lines = [f"No document has the words “{query}”. The closest passages by meaning:"]
     for entry in near:
         lines += [f"- {entry['path']}", f"  > line {entry['line'] + 1}: {entry['matches'][0]}"]
     return "\n".join(lines)
@@ -160,10 +167,10 @@ def _search_document(path: str, query: str, how: str, desk: ScriptContext) -> Sc
     nearest = yield from perform(call("search_document", path=path, query=query, max_results=MAX_QUOTES))
     matches = nearest.rows("matches")
     if not matches:
-        return f"I find “{query}” nowhere in {path}, neither word for word nor by meaning."
-    head = f"In {path}, these passages come nearest to “{query}”:"
+        return f"I found “{query}” neither word for word nor by meaning in {path}."
+    head = f"In {path}, these passages are closest to “{query}”:"
     if how == "words":
-        head = f"{path} does not have the words “{query}”. These passages come nearest:"
+        head = f"{path} does not have the words “{query}”. The closest passages:"
     return "\n".join([head, *_lines(matches)])
 
 

@@ -133,11 +133,11 @@ def _report(figures: StyleFigures, what: str, *, lines: bool) -> list[str]:
     longest = ", ".join(str(len(each.words)) for each in figures.longest)
     told = [
         f"{what}, prose without headings, tables and code:",
-        f"- {length}, {figures.average:.1f} words a sentence",
-        f"- reading time: about {max(1, round(figures.minutes))} min at {WORDS_A_MINUTE} words a minute",
+        f"- {length}, {figures.average:.1f} words per sentence",
+        f"- reading time: about {max(1, round(figures.minutes))} min at {WORDS_A_MINUTE} words per minute",
         f"- longest sentence{'s' if len(figures.longest) > 1 else ''} ({longest} words):",
         *map(quote, figures.longest),
-        "- words used most: " + (", ".join(f"{word} ({count})" for word, count in figures.repeated) or "none twice"),
+        "- most used words: " + (", ".join(f"{word} ({count})" for word, count in figures.repeated) or "none repeated"),
         f"- adverbs in -ly: {figures.adverbs.total()}" + (f": {adverbs}" if adverbs else ""),
         f"- passive voice, as far as rules can tell: {pluralize(len(figures.passive), 'sentence')}",
     ]

@@ -112,8 +112,8 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     for reading in readings:
         best = summarise(_sentences(reading), slots.number("n") or OF_EACH)
         lines += [f"{reading.path}:", *_quote_lines(best)] if best else []
-    more = f"\n\nThere are {len(paths) - MAX_DOCUMENTS} documents more." if len(paths) > MAX_DOCUMENTS else ""
-    head = "The sentences that say most in each document, quoted as they stand:"
+    more = f"\n\nThere are {len(paths) - MAX_DOCUMENTS} more documents." if len(paths) > MAX_DOCUMENTS else ""
+    head = "The key sentences of each document, quoted:"
     return "\n".join([head, *lines]) + describe_unread(readings) + more
 
 
@@ -140,12 +140,12 @@ def _summarise_section(reading: ReadLines, slots: SlotValues) -> str:
 
 def _report(reading: ReadLines, sentences: list[Sentence], slots: SlotValues, what: str) -> str:
     if not sentences:
-        return f"{what} has no sentences that I could quote."
+        return f"{what} has no sentences to quote."
     wanted = slots.number("n") or min(USUAL, max(1, len(sentences) // 3))
     if slots["unit"] == "percent":
         wanted = max(1, round(len(sentences) * min(wanted, 100) / 100))
     best = summarise(sentences, wanted)
-    head = f"{what}, {len(best)} of {len(sentences)} sentences, quoted as they stand:"
+    head = f"{what}, {len(best)} of {len(sentences)} sentences, quoted:"
     return "\n".join([head, *_quote_lines(best)])
 
 
@@ -155,7 +155,7 @@ def _quote_lines(sentences: list[Sentence]) -> list[str]:
 
 INTENT = Intent(
     "summary",
-    "summarise a document or section by quoting the sentences that say most",
+    "summarise a document or section by quoting its key sentences",
     (
         "Summarise chapter 1 in 3 sentences",
         "What is meeting.md about?",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from redraft.agent.offline.documents import find_document, read_one
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform
 from redraft.agent.offline.prose import lines_of
-from redraft.formats.frontmatter import frontmatter_end
 from redraft.formats.markdown_headings import headings
+from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     path = yield from find_document(slots["doc"], desk, guess=False)
     reading = yield from read_one(path, desk, keep=1)
     if not reading.whole:
-        return f"{path} is too long for me to read whole in one job, so I did not make a table of contents."
+        return f"{path} is too long for me to read in one job, so I did not make a table of contents."
     if reading.format != "markdown":
-        return f"{path} is no markdown document; a table of contents would not work there."
+        return f"{path} is not a markdown document, so a table of contents would not work."
     table = table_of(reading.text)
     if table is None:
         return f"{path} has no headings to list, besides its title."
@@ -149,12 +149,12 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     if not outcome.ok:
         raise ScriptEnd(f"I could not change {path}: {outcome.message}")
     done = "made" if table.start == table.stop else "refreshed"
-    return f"The table of contents of {path} is {done}, with {table.entries} entries, prepared for you to see."
+    return f"The table of contents of {path} is {done}, with {table.entries} entries, ready for review."
 
 
 INTENT = Intent(
     "contents",
-    "make or refresh a table of contents",
+    "create or update a table of contents",
     ("Make a table of contents for meeting.md", "Refresh the table of contents"),
     PATTERNS,
     script,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.agent.offline.documents import NO_ANSWER, ask, find_document, is_this, listing, read_one
+from redraft.agent.offline.documents import NO_ANSWER, ask, find_document, is_this, list_files, read_one
 from redraft.agent.offline.intents import Intent, ScriptEnd, call, parse_patterns, perform, quote_query
 from redraft.search.stems import terms
 from redraft.text.lines import split_lines
@@ -101,7 +101,7 @@ def _list_document(where: str, act: str, item: str, desk: ScriptContext) -> Step
         return (yield from find_document(where, desk, guess=False))
     if desk.here and is_this(where):
         return desk.here[0]
-    listed = yield from listing()
+    listed = yield from list_files()
     found = [path for path in listed.files if _LISTS.search(path.rpartition("/")[2])]
     if len(found) > 1:
         return (yield from find_document("todo", desk, guess=act == "list", listed=listed))
@@ -114,7 +114,7 @@ def _list_document(where: str, act: str, item: str, desk: ScriptContext) -> Step
     )
     paths = [str(entry["path"]) for entry in outcome.rows("results")]
     if not paths:
-        raise ScriptEnd("I find no todo list here.")
+        raise ScriptEnd("I found no todo list here.")
     return paths[0]
 
 
@@ -122,7 +122,7 @@ def _new_list(item: str) -> Script:
     outcome = yield from perform(call("create_document", path="todo.md", content=f"# To do\n\n- [ ] {item.strip()}\n"))
     if not outcome.ok:
         raise ScriptEnd(f"There is no todo list yet, and I could not make one: {outcome.message}")
-    return f"There was no todo list yet, so I prepared {outcome.data['path']} with: {item.strip()}"
+    return f"There was no todo list yet, so I created {outcome.data['path']} with: {item.strip()}"
 
 
 def _add(item: str, reading: ReadLines) -> Script:
@@ -142,7 +142,7 @@ def _add(item: str, reading: ReadLines) -> Script:
     )
     if not outcome.ok:
         raise ScriptEnd(f"I could not add it to {reading.path}: {outcome.message}")
-    return f"Added to {reading.path}, prepared for you to see: {item}"
+    return f"Added to {reading.path}, ready for review: {item}"
 
 
 def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) -> Script:
@@ -157,7 +157,7 @@ def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) ->
             return f"“{already[0].text}” in {reading.path} is {'checked off' if done else 'open'} already."
         there = "; ".join(each.text for each in of_kind[:8])
         state = "open" if done else "checked"
-        return f"No {state} item in {reading.path} is clearly “{item}”. There: {there or 'none'}."
+        return f"No {state} item in {reading.path} clearly matches “{item}”. Items: {there or 'none'}."
     chosen = found[0]
     line = split_lines(reading.text)[chosen.line].rstrip("\r\n")
     new = _ITEM.sub(lambda match: f"{match[1]}{'x' if done else ' '}{match[3]}{match[4]}", line)
@@ -173,7 +173,7 @@ def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) ->
     )
     if not outcome.ok:
         raise ScriptEnd(f"I could not change {reading.path}: {outcome.message}")
-    return f"{'Checked off' if done else 'Opened again'} in {reading.path}, prepared for you to see: {chosen.text}"
+    return f"{'Checked off' if done else 'Reopened'} in {reading.path}, ready for review: {chosen.text}"
 
 
 def _similar_items(phrase: str, items: list[Item]) -> list[Item]:

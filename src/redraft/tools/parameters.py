@@ -1,29 +1,191 @@
-"""A model's arguments, checked and made into the dataclass that a tool takes.
+"""What a tool takes and gives, as types of ours: JSON Schema made from them, and a model's arguments checked by them.
+
+Dataclasses say what a tool takes, typed dictionaries what it gives. A field's `Field` is its description for a model,
+its bounds and the other names that models give it. Only what the tools use is known here; any other type is a mistake
+in a tool and raises `TypeError`.
 
 Models misspell: another name for a field, camel case, a number or a list written as a string. Such things are accepted
 where they can mean only one thing; everything else is refused with the name of the field and what it should be, and an
-unknown field with the nearest known one. Nothing is ever left out silently.
+unknown field with the nearest known one. Nothing is ever dropped silently.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, NoReturn, TypeVar, cast, get_args, get_origin
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    NotRequired,
+    Required,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from redraft.errors import Refused
-from redraft.tools.schema import Parameter, parameters, without_none
 
 T = TypeVar("T")
 
+PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 MAX_DEPTH = 16
 # What every JSON reader gives back exactly.
 MAX_INTEGER = 2**53 - 1
 _INTEGER = re.compile(r"-?[0-9]{1,16}")
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a field is for, and how else it may be called. Bounds are inclusive.
+
+    `name` is what callers call it where Python keeps the word for itself. `checked` is False where the tool judges its
+    bounds itself, because its specification has an answer of its own for them.
+    """
+
+    text: str
+    aliases: tuple[str, ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+    name: str = ""
+    checked: bool = True
+
+
+class Parameter(NamedTuple):
+    """One field of what a tool takes: `attribute` in Python, `name` for callers."""
+
+    name: str
+    attribute: str
+    kind: Any
+    field: Field
+    required: bool
+    default: Any
+
+
+@cache
+def parameters(takes: type) -> tuple[Parameter, ...]:
+    """The fields of an input dataclass, in order."""
+    hints = get_type_hints(takes, include_extras=True)
+    found: list[Parameter] = []
+    for entry in fields(takes):
+        kind, says = unwrap(hints[entry.name])
+        required = entry.default is MISSING and entry.default_factory is MISSING
+        default = None if entry.default is MISSING else entry.default
+        found.append(Parameter(says.name or entry.name, entry.name, kind, says, required, default))
+    return tuple(found)
+
+
+def unwrap(kind: Any) -> tuple[Any, Field]:
+    """A type without its `Field`."""
+    if get_origin(kind) is Annotated:
+        inner, *notes = get_args(kind)
+        says = next((note for note in notes if isinstance(note, Field)), Field(""))
+        return inner, says
+    return kind, Field("")
+
+
+def without_none(kind: Any) -> Any:
+    """`X` for `X | None`: an argument that is null was left out."""
+    if get_origin(kind) in (Union, UnionType):
+        rest = [option for option in get_args(kind) if option is not NoneType]
+        return rest[0] if len(rest) == 1 else Union[tuple(rest)]  # noqa: UP007 - the options are only known at run time
+    return kind
+
+
+@cache
+def input_schema(takes: type) -> dict[str, Any]:
+    """The schema of a tool's arguments."""
+    properties = {entry.name: _property(entry) for entry in parameters(takes)}
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    required = [entry.name for entry in parameters(takes) if entry.required]
+    if required:
+        schema["required"] = required
+    return schema
+
+
+@cache
+def output_schema(gives: type) -> dict[str, Any]:
+    """The schema of a tool's answer."""
+    return schema_of(gives)
+
+
+def _property(entry: Parameter) -> dict[str, Any]:
+    schema = schema_of(without_none(entry.kind))
+    if entry.field.text:
+        schema["description"] = entry.field.text
+    if entry.field.minimum is not None:
+        schema["minimum"] = entry.field.minimum
+    if entry.field.maximum is not None:
+        schema["maximum"] = entry.field.maximum
+    if entry.default is not None and entry.default != ():
+        schema["default"] = entry.default
+    return schema
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """The schema of any type that tools use."""
+    kind, says = unwrap(kind)
+    schema = _schema_of(kind)
+    return {**schema, "description": says.text} if says.text else schema
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:
+    if kind in PLAIN:
+        return {"type": PLAIN[kind]}
+    if kind is Any:
+        return {}
+    if is_typeddict(kind):
+        return _dictionary(kind)
+    if is_dataclass(kind):
+        return dict(input_schema(kind))  # pyright: ignore[reportArgumentType] - a type here, never an instance
+    return _compound_schema(kind)
+
+
+def _compound_schema(kind: Any) -> dict[str, Any]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"type": "string", "enum": list(inner)}
+    if origin in (list, tuple):
+        return {"type": "array", "items": schema_of(inner[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+    if origin in (Union, UnionType):
+        return _union_schema([schema_of(option) for option in inner])
+    raise TypeError(f"tools do not speak of {kind!r}")
+
+
+def _union_schema(options: list[dict[str, Any]]) -> dict[str, Any]:
+    if all(set(option) == {"type"} for option in options):
+        return {"type": [option["type"] for option in options]}
+    return {"anyOf": options}
+
+
+def _dictionary(kind: Any) -> dict[str, Any]:
+    # An answer may gain fields: whoever reads it must not be told that there are no others.
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        optional = get_origin(hint) is NotRequired
+        inner = get_args(hint)[0] if get_origin(hint) in (NotRequired, Required) else hint
+        properties[name] = schema_of(inner)
+        if not optional:
+            required.append(name)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+# Arguments, checked and made into the dataclass that a tool takes.
 
 
 def parse(takes: type[T], arguments: dict[str, Any]) -> T:
@@ -35,11 +197,11 @@ def parse(takes: type[T], arguments: dict[str, Any]) -> T:
 def check_plain(value: Any, depth: int = 0) -> None:
     """Refuse what is no JSON value, is nested without need, or holds text that could not be sent on."""
     if depth > MAX_DEPTH:
-        raise Refused(f"Arguments may be nested {MAX_DEPTH} deep.")
+        raise Refused(f"Arguments may be nested at most {MAX_DEPTH} deep.")
     if isinstance(value, dict):
         for key, inner in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                raise Refused(f"The name of an argument is text, not {key!a}.")
+                raise Refused(f"An argument's name must be a string, not {key!a}.")
             check_plain(key, depth + 1)
             check_plain(inner, depth + 1)
     elif isinstance(value, list):
@@ -48,7 +210,7 @@ def check_plain(value: Any, depth: int = 0) -> None:
     elif isinstance(value, str):
         _check_unicode(value)
     elif not (value is None or isinstance(value, bool | int | float)):
-        raise Refused(f"Arguments are JSON values; {type(value).__name__} is none.")
+        raise Refused(f"Arguments must be JSON values, not {type(value).__name__}.")
 
 
 def _check_unicode(value: str) -> None:
