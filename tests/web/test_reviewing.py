@@ -362,3 +362,47 @@ def test_a_document_that_is_to_be_moved_is_typed_into_meanwhile_and_stays_when_t
     window.type(" And after.")
     window.expect(lambda: "Typed meanwhile. And after." in room.working("here.md"))
     assert room.disk("here.md") == STORY
+
+
+@pytest.mark.parametrize("button", ["Keep mine", "Remove mine"])
+def test_words_typed_over_an_agents_that_a_reject_leaves_beside_the_old_ones_are_shown_as_a_conflict(
+    room: Room, button: str
+):
+    path = f"retyped-{button[0]}.md"
+    room.write(path, "cat sat here.\n")
+    room.propose(path, "cat", "dog")
+    window = room.window(path)
+    window.bars.get_by_role("button", name="Reject").wait_for()
+    window.text.click()
+    window.page.keyboard.press("Control+Home")
+    for _ in "dog":
+        window.page.keyboard.press("Shift+ArrowRight")
+    window.type("hound")
+    window.expect(lambda: room.working(path) == "hound sat here.\n")
+    window.bars.get_by_role("button", name="Reject").click()
+    window.expect(lambda: {"cat", "hound"} <= set(re.findall("cat|hound", room.working(path))))
+    both = room.working(path)
+    window.bars.get_by_text("Conflict", exact=True).wait_for()
+    window.bars.get_by_role("button", name="Resolve…").click()
+    window.page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+    window.bars.wait_for(state="detached")
+    window.expect(lambda: room.working(path) == (both if button == "Keep mine" else "cat sat here.\n"))
+
+
+def test_who_saves_over_a_conflict_is_led_to_it(room: Room):
+    path = "led.txt"
+    room.write(path, "100\n\nThe end.\n")
+    window = room.window(path)
+    window.text.click()
+    window.page.keyboard.press("Control+Home")
+    window.page.keyboard.press("Shift+End")
+    window.type("250")
+    window.expect(lambda: room.working(path).startswith("250\n"))
+    room.write(path, "180\n\nThe end.\n")
+    window.bars.get_by_role("button", name="Resolve…").wait_for()
+    window.go_to_end()
+    window.page.keyboard.press("Control+s")
+    window.page.get_by_text("Resolve the conflict first, then save.", exact=True).first.wait_for()
+    window.button("Show conflict").click()
+    window.expect(lambda: window.page.get_by_title("Line and column").inner_text().startswith("1:"))
+    window.wrong[:] = [each for each in window.wrong if "409" not in each]  # the browser tells of the refusal too
