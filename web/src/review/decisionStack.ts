@@ -26,13 +26,18 @@ export interface Decision {
 
 const stacks: Record<Direction, Decision[]> = { undo: [], redo: [] };
 const sessions = new Map<string, Session>();
-const heard = new WeakSet<Session>();
+/** Whether typing has still to come into the text of a session. */
+const waits = new WeakMap<Session, () => boolean>();
 
-/** An editor shows this session: what is typed there comes in between the decisions about its document. */
-export function trackTyping(session: Session, path: string): void {
+/**
+ * An editor shows this session: what is typed there comes in between the decisions about its document. `isPending` says
+ * whether something typed is not in the text yet.
+ */
+export function trackTyping(session: Session, path: string, isPending: () => boolean = () => false): void {
+  const known = waits.has(session);
   sessions.set(path, session);
-  if (heard.has(session)) return;
-  heard.add(session);
+  waits.set(session, isPending);
+  if (known) return;
   // What is typed into the rich view comes here late: that view tells at the key itself.
   session.undo.on("stack-item-added", ({ type, origin }) => {
     if (type === "undo" && origin === session.own) noteTyping(session);
@@ -46,7 +51,7 @@ export function findSession(path: string): Session | undefined {
 
 /** The person types: that comes after all decisions so far, and ends what could be brought back. */
 export function noteTyping(session: Session): void {
-  for (const decision of stacks.undo) decision.awaited.delete(session);
+  for (const { awaited } of stacks.undo) if (awaited.delete(session)) session.undo.stopCapturing();
   stacks.redo = stacks.redo.filter(({ depths }) => !depths.has(session));
 }
 
@@ -55,7 +60,9 @@ export function noteDecision(turn: Promise<number | null>, paths: readonly strin
   const decision = push("undo", { turn, paths, stretches: [] });
   for (const session of decision.depths.keys()) {
     session.undo.clear(false, true);
-    decision.awaited.add(session);
+    // What is typed next is a step of its own; what has still to come in goes with the step before.
+    if (waits.get(session)?.()) decision.awaited.add(session);
+    else session.undo.stopCapturing();
   }
   stacks.redo = stacks.redo.filter((other) => !other.paths.some((path) => paths.includes(path)));
   return decision;
@@ -74,7 +81,6 @@ function push(direction: Direction, { turn, paths, stretches }: Pick<Decision, "
   const shown = paths.flatMap((path) => sessions.get(path) ?? []);
   const depths = new Map(shown.map(({ undo }, at) => [shown[at] as Session, undo[`${direction}Stack`].length]));
   const decision: Decision = { turn, number: null, paths, depths, awaited: new Set(), stretches };
-  for (const { undo } of shown) undo.stopCapturing(); // what is typed next is a step of its own
   stacks[direction].push(decision);
   void turn.then((number) => {
     decision.number = number;
@@ -120,5 +126,6 @@ export function takeDecision(turn?: number): Decision | null {
 
 /** A decision was taken back, or brought back, by the turn that this becomes: the other way it goes from here. */
 export function noteReversed(direction: Direction, decision: Decision, turn: Promise<number | null>): void {
-  push(direction === "undo" ? "redo" : "undo", { ...decision, turn });
+  const { depths } = push(direction === "undo" ? "redo" : "undo", { ...decision, turn });
+  for (const session of depths.keys()) session.undo.stopCapturing();
 }

@@ -58,7 +58,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
   constructor({ host, path, session, readOnly, text, reading, extensions, onChange }: RichEditorOptions) {
     this.path = path;
     this.session = session;
-    trackTyping(session, path);
+    trackTyping(session, path, () => this.sync.pending);
     this.#host = host;
     this.editor = this.#createEditor(host, reading.doc, readOnly, extensions);
     this.#unwritten = new UnwrittenStore(path);
@@ -127,7 +127,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     unwritten.forget();
     this.editor.setOptions({ editorProps: { attributes: editorAttributes(path) } });
     renameEditor(this, from);
-    trackTyping(this.session, path);
+    trackTyping(this.session, path, () => this.sync.pending);
   }
 
   /** Take back, or bring back, what the person did last, here or in the source. */
