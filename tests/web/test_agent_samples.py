@@ -157,7 +157,7 @@ def test_a_turn_over_several_files_is_summed_up_by_what_became_of_each(desk: Des
         "Created Meeting Notes - Dec 15.md",
         "Edited Plan.md",
         "Moved old-notes.md → archive/old-notes.md",
-        "Deleted gone.md",
+        "Proposed to delete gone.md",
     ]
     assert buttons(desk) == ["View", "Diff", "Save as macro", "Reject all", "Accept all"]
     desk.card.get_by_role("button", name="Edited Plan.md").click()

@@ -412,7 +412,7 @@ def test_ctrl_z_right_after_a_button_takes_the_decision_back_and_not_what_was_ty
     window = room.window(name, views={name: view})
     window.expect(lambda: window.bars.count() == 2)
     window.go_to_end()
-    window.type("Typed.")  # and decided before the server has it
+    window.page.keyboard.insert_text("Typed.")  # at once, and decided before the server has it
     decide = window.button(act) if act.endswith("all") else window.bars.first.get_by_role("button", name=act)
     decide.click()
     left = 0 if act.endswith("all") else 1

@@ -294,7 +294,7 @@ class Documents:
     def document(self, path: DocPath, *, confirmed: Container[str] = (), for_agent: bool = False) -> Document | None:
         """What a reader sees at this path, or None. A secret is refused, unless its owner confirmed it. For an agent a
         document that is to be deleted is gone; a person has it until they decide."""
-        if path in confirmed:
+        if path in confirmed and not for_agent:
             return self.read_unmasked(path)
         check_name_not_secret(path)
         known = self._reviews.knows(path)

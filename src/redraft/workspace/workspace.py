@@ -188,8 +188,7 @@ class Workspace:
 
     def read(self, path: str, *, author: Author = PERSON, confirmed: Container[str] = ()) -> Document:
         """The document as it is being worked on. Nobody is shown a secret but its owner, who confirmed it."""
-        agent = author.is_agent
-        return self._engine.documents.read(self.path(path), confirmed=() if agent else confirmed, for_agent=agent)
+        return self._engine.documents.read(self.path(path), confirmed=confirmed, for_agent=author.is_agent)
 
     def read_unmasked(self, path: str) -> Document | None:
         """The document, a secret too, for those who judge themselves who may see it."""
