@@ -228,9 +228,10 @@ def test_a_conflict_settled_in_a_document_that_is_still_proposed_waits_with_it(f
 def test_settling_a_hunk_deletes_no_document(folder: Folder) -> None:
     folder.put("a.md", "one\n")
     workspace = folder.open()
+    agent_writes(workspace, {"a.md": "two\n"}, mode="propose")
     with workspace.turn(AGENT, "Gone", mode="propose") as turn:
         turn.delete("a.md", turn.read("a.md").version)
     (hunk,) = hunks(workspace, "a.md")
-    with pytest.raises(Refused, match="decide that first"):
-        workspace.settle("a.md", hunk.id, "one and two\n")
-    assert folder.text("a.md") == "one\n"
+    workspace.settle("a.md", hunk.id, "one and two")
+    assert folder.text("a.md") == "one and two\n"
+    assert [draft.kind for draft in workspace.drafts()] == ["deleted"]

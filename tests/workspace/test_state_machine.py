@@ -292,8 +292,10 @@ class Desk(RuleBasedStateMachine):
                 if hunk.conflict and draft.kind not in ("created", "deleted"):
                     self._at(program).settle(draft.key, hunk.id, hunk.working)  # the person keeps what they see
                     self.watched.agreed()
-        shown = {name: str(self._at(program).read(name).text) for name in self.watched.documents()}
         drafts = self._at(program).drafts()
+        leaving = {draft.key for draft in drafts if draft.kind == "deleted"}
+        staying = [name for name in self.watched.documents() if name not in leaving]
+        shown = {name: str(self._at(program).read(name).text) for name in staying}
         if drafts:
             try:
                 self._at(program).accept({draft.key: None for draft in drafts})

@@ -321,8 +321,8 @@ class Turn:
 
     def _check_free(self, path: DocPath) -> None:
         taken = self.staged[path].now is not None if path in self.staged else self._documents.is_occupied(path)
-        standing = None if path in self.staged else self._documents.read_unmasked(path, for_agent=self.author.is_agent)
-        if taken or standing is not None:
+        agent = self.author.is_agent
+        if taken or (path not in self.staged and self._documents.read_unmasked(path, for_agent=agent) is not None):
             raise Refused(f"{path} already exists.", code="already_exists", path=path)
 
     def _limit_size(self, text: Text) -> Text:
