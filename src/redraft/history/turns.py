@@ -253,11 +253,20 @@ class Turns:
 
     def acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
         """The decisions that stand and took something of a proposal."""
+        return [decision for decision in self.all_acceptances(turn) if decision.state is State.APPLIED]
+
+    def all_acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
+        """The decisions that took something of a proposal, also those that were undone since."""
         query = (
-            f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state = 'applied' AND id IN"  # noqa: S608
-            " (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
+            f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state IN ('applied', 'undone')"  # noqa: S608
+            " AND id IN (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
         )
         return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
+
+    def taken_back(self, number: int) -> bool:
+        """Whether anything of a turn was ever taken back, by an undo or a rollback that may be undone since."""
+        query = "SELECT 1 FROM turns WHERE source = ? AND kind IN ('undo', 'rollback') AND state != 'discarded' LIMIT 1"
+        return self._db.row(query, (number,)) is not None
 
     def last_on(self, paths: Iterable[str]) -> TurnRecord | None:
         """The newest turn that wrote or reviewed any of these."""

@@ -63,9 +63,13 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
     moved = {step.moved_from: step.path for step in turn.files if step.moved_from is not None}
     if (proposal := _proposal_to_withdraw(engine, turn)) is not None:
         return _take_back_proposal(engine, proposal)
+    passed: dict[str, tuple[int, ...]] = {}
     for step in turn.files:
         try:
-            file = _inverse_file(engine, turn.id, step, moved)
+            if _came_back(engine, turn, step):
+                file, passed[step.path] = _without_words(engine, turn, DocPath(step.path), turn.id)
+            else:
+                file = _inverse_file(engine, turn.id, step, moved)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
             continue
@@ -76,11 +80,14 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
     for step in turn.reviews:
         if step in sources.values():
             continue  # goes with the place that it was moved to
+        if step.path in passed:
+            continue  # its draft follows the file
         try:
             _inverse_review(engine, plan, turn, step, sources.get(step.path), disk_after)
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
-    clashes += _let_others_follow(engine, plan, disk_after, {place: source for source, place in moved.items()})
+    back = {place: source for source, place in moved.items()}
+    clashes += _let_others_follow(engine, plan, disk_after, back, passed)
     clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
 
@@ -93,6 +100,15 @@ def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
         if other is not None and other not in plan.drafts:
             found[other] = key
     return found
+
+
+def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
+    """Whether words of an agent in a file were taken back before, all or some. Some may have come back since, so what
+    stands of them is found character by character."""
+    if turn.kind != "apply" or step.before is None or step.after is None or step.moved_from is not None:
+        return False
+    before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
+    return engine.turns.taken_back(turn.id) and _is_text(before or b"", after or b"")
 
 
 def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
@@ -226,6 +242,8 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
             except NotClean as why:
                 clashes.append(Clash(step.path, "", str(why)))
         clashes += _find_typing_taken(engine, turn, decision, first)
+    for path, decision in _standing_decisions(engine, turn).items():
+        first[path] = min(decision, first.get(path, decision))
     for path, decision in first.items():
         if any(clash.path == path for clash in clashes):
             continue
@@ -238,6 +256,40 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
     clashes += _withdraw_pending(engine, plan, turn, passed)
     clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
+
+
+def _standing_decisions(engine: Engine, turn: TurnRecord) -> dict[str, int]:
+    """Per document the first decision about a proposal that was undone, but whose words came back in another way."""
+    found: dict[str, int] = {}
+    for decision in engine.turns.all_acceptances(turn):
+        if decision.state is State.UNDONE:
+            for step in decision.files:
+                if step.path not in found and stands_in(engine, turn, step.path, decision.id):
+                    found[step.path] = decision.id
+    return found
+
+
+def stands(engine: Engine, turn: TurnRecord) -> bool:
+    """Whether anything of what a turn wrote into documents that it changed stands in one of them."""
+    if turn.kind == "apply":
+        return any(stands_in(engine, turn, step.path, turn.id) for step in turn.files)
+    decisions = engine.turns.all_acceptances(turn) if turn.kind == "propose" else []
+    places = {step.path: decision.id for decision in reversed(decisions) for step in decision.files}
+    return any(stands_in(engine, turn, path, decision) for path, decision in places.items())
+
+
+def stands_in(engine: Engine, turn: TurnRecord, path: str, since: int) -> bool:
+    """Whether anything stands in a document of what a turn wrote there since some turn."""
+    now = read_or_none(engine.root, DocPath(path))
+    if now is None or not _is_text(now):
+        return False
+    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=_written_by(turn))
+    others = engine.turns.by_tokens(tombstones.turns - {turn.token})
+    return tombstones.has_standing(turn.token, {other.token for other in others if other.state is State.UNDONE})
+
+
+def _written_by(turn: TurnRecord) -> str:
+    return turn.token if turn.kind == "apply" else ""
 
 
 def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict[str, tuple[int, ...]]) -> list[Clash]:
@@ -353,7 +405,7 @@ def _without_words(
     found = decode(now)
     draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
     left = None if draft is None else draft.withdraw_turn(turn.token) or draft
-    tombstones = collect_tombstones(engine, path, decision, found.text)
+    tombstones = collect_tombstones(engine, path, decision, found.text, written=_written_by(turn))
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
@@ -472,7 +524,11 @@ def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[b
 
 
 def _let_others_follow(
-    engine: Engine, plan: Plan, disk_after: dict[str, bytes | None], back: dict[str, str]
+    engine: Engine,
+    plan: Plan,
+    disk_after: dict[str, bytes | None],
+    back: dict[str, str],
+    passed: dict[str, tuple[int, ...]],
 ) -> list[Clash]:
     """Drafts of documents that the turn changed only on disk take the change in. Where a document goes `back` to
     another place its draft goes with it, if none stands there."""
@@ -485,7 +541,7 @@ def _let_others_follow(
         home = back.get(draft.base_path or "")
         if home is None or disk_after.get(home) is None:
             file = next((file for file in plan.files if file.path == path), None)
-            exact = None if file is None or data is None else _follow_file(draft, file)
+            exact = None if file is None or data is None else _follow_file(draft, file, passed.get(path, ()))
             after = _over_returned_file(draft, data) or exact or draft.with_disk(data)
             if _adds_conflict(draft, after):
                 clashes.append(Clash(path, "", MET))

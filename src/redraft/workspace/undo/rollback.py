@@ -43,8 +43,8 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
-from redraft.workspace.undo.tombstone_history import collect_tombstones, tokens_of
+from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn, stands
+from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -165,13 +165,26 @@ def _undo(
         clashes.append(Clash(folder, "", "others have added something to it"))
     if clashes:
         return RollbackResult(None, clashes)
+    if turn.kind in ("apply", "propose") and not _changes_anything(engine, plan) and not empty_folders(engine, turn.id):
+        return RollbackResult(None)  # nothing of it stands, and what may come back of it can be undone then
     # A proposal's folders were made by the decisions that took it.
     decisions = engine.turns.acceptances(turn) if turn.kind == "propose" else []
     record = engine.commit(plan, author=author, kind="undo", title=title, source=turn.id, called=called)
     for number in (turn.id, *(decision.id for decision in decisions)):
         take_back_folders(engine, number, record.id)
     update_proposals(engine)
+    _let_stand(engine, turn)
     return RollbackResult(record)
+
+
+def _let_stand(engine: Engine, taken: TurnRecord) -> None:
+    """After a turn was taken back: let the turns count as applied whose words came back into the documents by it."""
+    about = original_turn(engine, taken)
+    tokens = {about.token}.union(*(tokens_of(engine, about, path) for path in about.paths))
+    for turn in engine.turns.by_tokens(tokens):
+        if turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
+            with engine.database.transaction(durable=False):
+                engine.turns.mark(turn.id, State.APPLIED)
 
 
 def restore(engine: Engine, number: int, *, author: Author = PERSON) -> RollbackResult:
@@ -229,6 +242,7 @@ def rollback(
             title = f"Undo {count} hunk{'' if count == 1 else 's'} of turn {number} ({turn.title})"
             record = engine.commit(plan, author=author, kind="rollback", title=title, source=number)
             take_back_folders(engine, number, record.id)
+            _let_stand(engine, turn)
     kind = "checkpoint.rollback.failed" if clashes else "checkpoint.rollback.completed"
     engine.events.tell(kind, checkpoint_id=number, hunk_ids=[clash.hunk_id for clash in clashes])
     return RollbackResult(record, clashes)

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from redraft.workspace.engine import Engine
 
 
-def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombstones:
+def collect_tombstones(engine: Engine, path: str, since: int, now: str, *, written: str = "") -> Tombstones:
     """Every character that a file and its reviews had since a turn, and since the decisions on turns that were undone
-    after it: what their undo brought back stands at its own place, too. The file says `now`."""
+    after it: what their undo brought back stands at its own place, too. The file says `now`. `written` is a turn whose
+    words are to be known though no decision took them: it wrote the file at once."""
     start = since
     while True:
         turns = engine.turns.on_file(path, since=start)
-        sources = [_original(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
-        decisions = [each.id for source in sources for each in engine.turns.acceptances(source)]
+        sources = [original_turn(engine, turn) for turn in turns if turn.kind in ("undo", "rollback")]
+        decisions = [each.id for source in sources for each in engine.turns.all_acceptances(source)]
         earliest = min([start, *(source.id for source in sources if source.kind == "accept"), *decisions])
         if earliest == start:
             break
@@ -35,7 +36,7 @@ def collect_tombstones(engine: Engine, path: str, since: int, now: str) -> Tombs
             tombstones.see(image_of(engine, image.before) or Review.of(tombstones.text))
         for step in turn.files:
             if step.path == path:
-                _follow_step(engine, tombstones, turn, step)
+                _follow_step(engine, tombstones, turn, step, written)
         if image is not None:
             after = image_of(engine, image.after) or Review.of(tombstones.text)
             tombstones.see(after, accepts=turn.kind == "accept")
@@ -56,7 +57,7 @@ def image_of(engine: Engine, row: str | None) -> Review | None:
     return None if row is None else engine.documents.from_image(row).review
 
 
-def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep) -> None:
+def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step: FileStep, written: str) -> None:
     before, after = text_of(engine, step.before), text_of(engine, step.after)
     if tombstones.text != before:
         tombstones.follow(FileChange(turn.id, compare(tombstones.text, before)))
@@ -64,13 +65,17 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
     places = positions_of_step(step, before, after)
     exact = len(places) == len(change.edits)
     marks = tuple(place.mark for place in places) if exact else ()
+    if turn.token == written:
+        marks = tuple(f"{written}#{index}" for index in range(len(change.edits)))
+        tombstones.follow(FileChange(turn.id, change, marks, at_once=True))
+        return
     if turn.kind not in ("undo", "rollback"):
         review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
         found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
         blanks = {index: count for index, count in found.items() if count}
         tombstones.follow(FileChange(turn.id, change, marks, blanks=blanks))
         return
-    source = _original(engine, turn)
+    source = original_turn(engine, turn)
     tokens = tokens_of(engine, source, step.path)
     withdrawn = source.token if _takes_proposal_back(engine, turn) else ""
     tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback", withdrawn))
@@ -84,7 +89,7 @@ def _takes_proposal_back(engine: Engine, turn: TurnRecord) -> bool:
     return back and turn.kind == "propose"
 
 
-def _original(engine: Engine, turn: TurnRecord) -> TurnRecord:
+def original_turn(engine: Engine, turn: TurnRecord) -> TurnRecord:
     """The turn that an undo, a rollback, or the undo of one is about in the end."""
     while turn.kind in ("undo", "rollback") and turn.source is not None:
         turn = engine.turns.get(turn.source)

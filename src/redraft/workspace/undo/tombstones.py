@@ -38,6 +38,7 @@ class HistoryRun:
     removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
     added: bool = False  # whether nobody knows where it stands among the tombstones beside it
+    maybe: frozenset[str] = frozenset()  # turns whose words it may be: an undo put it in, and no tombstone says it
 
     def cut_blank(self) -> tuple[HistoryRun, HistoryRun]:
         """The piece without the blank that it ends with, and that."""
@@ -59,6 +60,7 @@ class FileChange(NamedTuple):
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
     withdrawn: str = ""  # the proposal that an undo took back whole
     blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
+    at_once: bool = False  # whether the edits of the marks went into the file without a decision
 
     def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
         """Tells which tombstones a text may be that an edit puts in. An undo also puts back what it has `taken` out
@@ -79,6 +81,8 @@ class FileChange(NamedTuple):
         """Note by whom pieces are gone that one of the edits took out."""
         for piece in taken:
             if self.marks and self.marks[index]:
+                if self.at_once:
+                    piece.gone = (*piece.gone, self.marks[index])
                 piece.accepted, piece.removed = True, piece.gone
             elif self.undone is None:
                 piece.changed = (self.turn, index)
@@ -162,7 +166,10 @@ class Tombstones:
             if index in step.blanks:
                 at = self._find_waiting(end, step.blanks[index])
                 end, _ = self._take_out(at, 0)
-            if edit.new and not self._revive(at, end, edit.new, step.matcher(mark, taken)):
+            matches = step.matcher(mark, taken)
+            if not edit.new or self._revive(at, end, edit.new, matches):
+                continue
+            if step.undone is None or not edit.new.strip() or not self._move_back(at, end, edit.new, matches):
                 self._put_in(at, end, HistoryRun(edit.new, here=True, by=mark), step)
 
     def _put_in(self, start: int, end: int, piece: HistoryRun, step: FileChange) -> None:
@@ -176,7 +183,42 @@ class Tombstones:
                 for at in sorted(same, key=lambda at: abs(at - start))[:1]:
                     self._pieces[at].accepted = False
             self._forget(start, end, matches)
+            gone = [each for each in self._pieces if not each.here and not each.pending and each.text.strip()]
+            owners = {turn_of(each.by) for each in gone if each.text.strip() in piece.text}
+            piece.maybe = frozenset(owners & step.undone)
         self._pieces.insert(end, piece)
+
+    def _move_back(self, start: int, end: int, text: str, matches: Callable[[HistoryRun], bool]) -> bool:
+        """Let the file have tombstones again that say just this beyond what was typed beside them, which an undo put on
+        the other side of them; whether there are such."""
+        gaps = [gap for gap in self._tombstone_spans() if gap[1] <= start or gap[0] >= end]
+        for first, last in sorted(gaps, key=lambda gap: max(start - gap[1], gap[0] - end)):
+            # The tombstones at the new place keep their order with those that come there.
+            target = (self._pieces[start : start + 1] or [None])[0] if last <= start else self._pieces[end]
+            found = self._match(first, last, text, lambda piece: not piece.pending and matches(piece))
+            if found is None:
+                continue
+            moved = [self._pieces[index] for index in found]
+            names = set(map(id, moved))
+            self._pieces = [piece for piece in self._pieces if id(piece) not in names]
+            places = (index for index, piece in enumerate(self._pieces) if piece is target)
+            place = next(places, len(self._pieces))
+            self._pieces[place:place] = moved
+            for piece in moved:
+                piece.here, piece.accepted, piece.changed = True, False, None
+            return True
+        return False
+
+    def _tombstone_spans(self) -> Iterator[tuple[int, int]]:
+        """From where to where nothing is in the file."""
+        start = 0
+        for index, piece in enumerate(self._pieces):
+            if piece.here:
+                if index > start:
+                    yield start, index
+                start = index + 1
+        if len(self._pieces) > start:
+            yield start, len(self._pieces)
 
     def _takes_only(self, change: Change, tokens: AbstractSet[str]) -> bool:
         """Whether a change takes nothing out of the file but what these turns put in."""
@@ -337,6 +379,14 @@ class Tombstones:
         names = set(map(id, chosen))
         return self._change({index for index, piece in enumerate(self._pieces) if id(piece) in names})
 
+    def has_standing(self, turn: str, undone: AbstractSet[str]) -> bool:
+        """Whether words of a turn are in the file, or words that it took out are gone from it."""
+        return any(
+            piece.text.strip()
+            and (self._returns(piece, turn, undone) or (piece.here and turn in (turn_of(piece.by), *piece.maybe)))
+            for piece in self._pieces
+        )
+
     def later_turns(self, turn: str, undone: AbstractSet[str]) -> set[str]:
         """The turns that stand and of which a decision took that they took out words of this one."""
         return {
@@ -398,6 +448,8 @@ class Tombstones:
         """The change that takes back what was accepted of a turn, while others are undone already; None where somebody
         changed its words since, or where nobody knows the place of what it took out."""
         if any(self._is_changed(index, turn) for index in range(len(self._pieces))):
+            return None
+        if any(piece.here and turn in piece.maybe for piece in self._pieces):
             return None
         self._set_others_apart(turn, lambda index: self._would_run_into(index, turn, undone))
         comes = [index for index, piece in enumerate(self._pieces) if self._returns(piece, turn, undone)]
