@@ -203,13 +203,17 @@ class Ledger:
     def undo(self, number: int) -> bool:
         before, disk = self.text(), self.on_disk()
         done, answer = self.folder.undo(number)
+        mine = {name for name, word in self.words.items() if word.by == number}
         if done:
             self.done.append(f"undid {number}: {self.text()!r}, saved {self.on_disk()!r}")
+            left = mine & {*self.text().split(), *self.on_disk().split()}
+            assert not left, f"{self.told()}: {left} stands"
             return True
         conflicts: list[Json] = answer.get("conflicts") or []
         reason: str = conflicts[0]["reason"] if conflicts else answer["message"]
         self.done.append(f"undo of {number} was refused: {reason}")
         assert (self.text(), self.on_disk()) == (before, disk), self.told()
+        assert conflicts or mine.isdisjoint([*before.split(), *disk.split()]), self.told()
         self.refusals[re.sub(r"\d+", "N", reason)] += 1
         return False
 
@@ -221,7 +225,7 @@ class Ledger:
         if self.undo(turn):
             self.undone.add(turn)
             self.bring_back(turn)
-        elif "discarded" in self.done[-1]:
+        elif "discarded" in self.done[-1] or "is left here" in self.done[-1]:
             left = {name for name, word in self.words.items() if word.by == turn and self.stands(name)}
             assert left <= self.unsure, self.told()
             self.undone.add(turn)  # all that it took out was another turn's, and is gone with that

@@ -446,3 +446,91 @@ def test_words_that_were_put_in_before_the_blank_of_others_stay_apart_when_those
         done, answer = folder.undo(turn)
         assert done, answer
         assert folder.text(name)[0].split() == text.split()
+
+
+def roll_back(folder: Folder, turn: int) -> int:
+    """Take every hunk of a turn back; the number of the turn that did it."""
+    where = f"/api/agent/checkpoints/{turn}"
+    hunks = [hunk["hunk_id"] for file in folder.server.get(where)["affected_files"] for hunk in file["hunks"]]
+    answer = folder.server.post(f"{where}/rollback", {"mode": "scoped_selected", "hunk_ids": hunks})
+    assert answer["conflicts"] == [], answer
+    return answer["turn"]["turn"]
+
+
+def undo(folder: Folder, turn: int) -> int:
+    done, answer = folder.undo(turn)
+    assert done, answer
+    return answer["turn"]["turn"]
+
+
+def state_of(folder: Folder, turn: int) -> str:
+    return next(each["state"] for each in folder.turns() if each["turn"] == turn)
+
+
+@pytest.mark.covers("P5", "P6")
+@pytest.mark.parametrize("by", ["undo", "rollback"])
+def test_a_turn_that_came_back_before_what_was_typed_there_is_undone_whole(folder: Folder, name: str, by: str):
+    folder.put(name, "alpha beta gamma\n")
+    turn = propose(folder, name, "alpha NEW WORDS gamma\n")
+    accepted = accept_all(folder, name)
+    back = undo(folder, turn) if by == "undo" else roll_back(folder, accepted)
+    type_before(folder, name, " gamma", "66")
+    folder.save(name)
+    undo(folder, back)
+    assert folder.bytes_of(name) == b"alpha NEW WORDS66 gamma\n"
+    undo(folder, turn)
+    assert folder.bytes_of(name) == b"alpha beta66 gamma\n"
+    assert state_of(folder, turn) == "undone"
+
+
+@pytest.mark.covers("P6")
+@pytest.mark.parametrize("by", ["undo", "rollback"])
+def test_a_written_turn_that_a_rollback_brought_back_stands_and_can_be_undone(folder: Folder, name: str, by: str):
+    folder.put(name, "alpha beta gamma\n")
+    done, answer = folder.tool("edit_text", "apply", path=name, old_text="beta", new_text="NEW")
+    assert done, answer
+    turn = answer["turn"]
+    roll_back(folder, undo(folder, turn) if by == "undo" else roll_back(folder, turn))
+    assert folder.bytes_of(name) == b"alpha NEW gamma\n"
+    assert state_of(folder, turn) == "applied"
+    undo(folder, turn)
+    assert folder.bytes_of(name) == b"alpha beta gamma\n"
+    assert state_of(folder, turn) == "undone"
+
+
+@pytest.mark.covers("P6")
+def test_a_rejected_turn_whose_words_an_undo_brought_back_stands_and_can_be_undone(folder: Folder, name: str):
+    folder.put(name, "alpha beta gamma\n")
+    turn = propose(folder, name, "alpha NEW gamma\n")
+    accepted = accept_all(folder, name)
+    back = undo(folder, turn)
+    again = folder.server.post("/api/turns/redo")["turn"]["turn"]
+    undo(folder, accepted)
+    done, answer = folder.decide("reject", name, None)
+    assert done, answer
+    assert state_of(folder, turn) == "discarded"
+    undo(folder, again)
+    undo(folder, back)
+    assert folder.bytes_of(name) == b"alpha NEW gamma\n"
+    assert state_of(folder, turn) == "applied"
+    undo(folder, turn)
+    assert folder.bytes_of(name) == b"alpha beta gamma\n"
+
+
+@pytest.mark.covers("P6")
+def test_undo_of_a_turn_of_which_nothing_is_left_says_so_and_what_comes_back_can_be_undone(folder: Folder, name: str):
+    folder.put(name, "alpha beta gamma\n")
+    done, answer = folder.tool("edit_text", "apply", path=name, old_text="beta", new_text="NEW")
+    assert done, answer
+    turn = answer["turn"]
+    back = roll_back(folder, turn)
+    done, answer = folder.undo(turn)
+    assert not done
+    assert [(clash["path"], clash["reason"]) for clash in answer["conflicts"]] == [
+        (name, "nothing of the turn is left here")
+    ]
+    assert folder.turns()[0]["turn"] == back
+    undo(folder, back)
+    assert folder.bytes_of(name) == b"alpha NEW gamma\n"
+    undo(folder, turn)
+    assert folder.bytes_of(name) == b"alpha beta gamma\n"

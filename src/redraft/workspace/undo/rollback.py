@@ -166,7 +166,8 @@ def _undo(
     if clashes:
         return RollbackResult(None, clashes)
     if turn.kind in ("apply", "propose") and not _changes_anything(engine, plan) and not empty_folders(engine, turn.id):
-        return RollbackResult(None)  # nothing of it stands, and what may come back of it can be undone then
+        # What comes back of it later can still be undone then.
+        return RollbackResult(None, [Clash(path, "", "nothing of the turn is left here") for path in turn.paths])
     # A proposal's folders were made by the decisions that took it.
     decisions = engine.turns.acceptances(turn) if turn.kind == "propose" else []
     record = engine.commit(plan, author=author, kind="undo", title=title, source=turn.id, called=called)

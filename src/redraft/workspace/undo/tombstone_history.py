@@ -78,7 +78,8 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
     source = original_turn(engine, turn)
     tokens = tokens_of(engine, source, step.path)
     withdrawn = source.token if _takes_proposal_back(engine, turn) else ""
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, turn.kind == "rollback", withdrawn))
+    scoped = turn.kind == "rollback"
+    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, scoped, withdrawn, inverts=turn.source))
 
 
 def _takes_proposal_back(engine: Engine, turn: TurnRecord) -> bool:

@@ -37,6 +37,7 @@ class HistoryRun:
     accepted: bool = False  # whether it is gone because a decision took what a turn did to it
     removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
+    taken: int = 0  # the turn that took it out of the file last
     added: bool = False  # whether nobody knows where it stands among the tombstones beside it
     maybe: frozenset[str] = frozenset()  # turns whose words it may be: an undo put it in, and no tombstone says it
 
@@ -61,13 +62,14 @@ class FileChange(NamedTuple):
     withdrawn: str = ""  # the proposal that an undo took back whole
     blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
     at_once: bool = False  # whether the edits of the marks went into the file without a decision
+    inverts: int | None = None  # the turn that an undo or a rollback takes back, which may be one itself
 
     def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
         """Tells which tombstones a text may be that an edit puts in. An undo also puts back what it has `taken` out
         together with words of the turn, and which is nobody's or another's."""
         if mark:
             return lambda piece: piece.by == mark and piece.pending
-        undone, source = self.undone, self.source
+        undone, source, inverts = self.undone, self.source, self.inverts
         if undone is None:
             return lambda piece: piece.by == USER and piece.pending
         kept = {id(piece) for piece in taken if turn_of(piece.by) not in undone}
@@ -75,11 +77,13 @@ class FileChange(NamedTuple):
             id(piece) in kept
             or any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
             or (piece.changed is not None and piece.changed[0] == source)
+            or piece.taken == inverts
         )
 
     def sign(self, taken: Sequence[HistoryRun], index: int) -> None:
         """Note by whom pieces are gone that one of the edits took out."""
         for piece in taken:
+            piece.taken = self.turn
             if self.marks and self.marks[index]:
                 if self.at_once:
                     piece.gone = (*piece.gone, self.marks[index])
@@ -174,7 +178,7 @@ class Tombstones:
 
     def _put_in(self, start: int, end: int, piece: HistoryRun, step: FileChange) -> None:
         """Let the file have what no tombstone says behind those from `start` on."""
-        piece.added = any(not each.pending for each in self._pieces[start:end])
+        piece.added = any(not each.pending and piece.by not in each.removed for each in self._pieces[start:end])
         if step.undone is not None:
             matches = step.matcher("")
             found = [at for at, each in enumerate(self._pieces) if each.accepted and matches(each)]
