@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from promises.doors import Folder, Json, chance, number_of, rounds, served
+from tests.promises.doors import Folder, Json, chance, number_of, rounds, served
 
 if TYPE_CHECKING:
     from pathlib import Path
