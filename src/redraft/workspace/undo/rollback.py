@@ -183,7 +183,7 @@ def _let_stand(engine: Engine, taken: TurnRecord) -> None:
     about = original_turn(engine, taken)
     tokens = {about.token}.union(*(tokens_of(engine, about, path) for path in about.paths))
     for turn in engine.turns.by_tokens(tokens):
-        if turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
+        if turn.id != taken.id and turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
             with engine.database.transaction(durable=False):
                 engine.turns.mark(turn.id, State.APPLIED)
 
