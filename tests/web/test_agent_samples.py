@@ -207,7 +207,7 @@ def test_a_section_is_added_and_its_lines_are_shown_before_they_are_written(desk
     desk.card.get_by_role("button", name="Undo").click()
     desk.card.get_by_text("to review").wait_for()
     assert desk.read("Project Roadmap.md") == ROADMAP
-    banner.get_by_role("button", name="Undo all").click()
+    banner.get_by_role("button", name="Reject all").click()
     desk.card.get_by_text("rejected").wait_for()
     banner.wait_for(state="detached")
     assert desk.read("Project Roadmap.md") == ROADMAP

@@ -73,8 +73,8 @@ def test_a_hunk_is_accepted_another_rejected_and_the_reject_undone(room: Room):
     window.expect(lambda: window.bars.count() == 2)
     assert "letter twice" not in room.working("mouse.md")
     footer = window.page.get_by_label("Changes in this document")
-    assert footer.get_by_role("button").all_inner_texts() == ["", "View", "Undo all", "Accept all"]
-    footer.get_by_role("button", name="Undo all").click()
+    assert footer.get_by_role("button").all_inner_texts() == ["", "View", "Reject all", "Accept all"]
+    footer.get_by_role("button", name="Reject all").click()
     window.expect(lambda: room.working("mouse.md") == STORY.replace("eleven", "twelve"))
     window.expect(lambda: window.bars.count() == 0)
 
@@ -125,7 +125,7 @@ def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window.type("The end.")  # elsewhere
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
-    window.page.get_by_label("Changes in this document").get_by_role("button", name="Undo all").click()
+    window.page.get_by_label("Changes in this document").get_by_role("button", name="Reject all").click()
     wanted = STORY.replace("The lighthouse", "Now and then: The lighthouse").replace("eleven", "elevenXX") + "The end."
     window.expect(lambda: room.working("theirs.md") == wanted)
     assert room.disk("theirs.md") == STORY
@@ -313,3 +313,96 @@ def test_side_by_side_the_right_side_is_live(room: Room):
     window.page.get_by_label("Changes in this document").get_by_role("button", name="Accept all").click()
     window.expect(lambda: "They were gone." in room.disk("sides.md"))
     assert "Typed here." not in room.disk("sides.md")
+
+
+def propose_deletion(room: Room, path: str) -> None:
+    room.server.post("/api/tools/delete_document", {"path": path}, mode="propose", author="Agent", agree="true")
+
+
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_a_document_that_is_to_be_deleted_stays_open_until_the_person_agrees(room: Room, view: str):
+    path = f"leaving-{view}.md"
+    room.write(path, STORY)
+    window = room.window(path, views={path: view})
+    window.go_to_end()
+    window.type("Typed before. ")
+    window.expect(lambda: "Typed before." in room.working(path))
+    propose_deletion(room, path)
+    bar = window.page.get_by_label("Proposed deletion")
+    bar.get_by_text("AI proposes to move this document to the trash").wait_for()
+    window.type("Typed meanwhile.")
+    window.expect(lambda: "Typed before. Typed meanwhile." in room.working(path))
+    bar.get_by_role("button", name="Reject", exact=True).click()
+    bar.wait_for(state="detached")
+    window.type(" And after.")
+    window.expect(lambda: "Typed meanwhile. And after." in room.working(path))
+    assert room.disk(path) == STORY
+    propose_deletion(room, path)
+    bar.get_by_role("button", name="Accept", exact=True).click()
+    window.page.get_by_text(f"Moved {path} to the trash.", exact=True).wait_for()
+    window.page.get_by_role("tab", name=path).wait_for(state="detached")
+    assert not (room.folder / path).exists()
+    room.server.post("/api/trash/restore", {"path": path})
+    assert "Typed before. Typed meanwhile. And after." in room.working(path)
+    assert room.disk(path) == STORY
+
+
+def test_a_document_that_is_to_be_moved_is_typed_into_meanwhile_and_stays_when_that_is_refused(room: Room):
+    room.write("here.md", STORY)
+    window = room.window("here.md")
+    arguments = {"path": "here.md", "new_path": "there.md"}
+    room.server.post("/api/tools/move_document", arguments, mode="propose", author="Agent")
+    window.path = "there.md"
+    window.go_to_end()
+    window.type("Typed meanwhile.")
+    window.expect(lambda: "Typed meanwhile." in room.working("there.md"))
+    window.page.get_by_label("Changes in this document").get_by_role("button", name="Reject all").click()
+    window.path = "here.md"
+    window.go_to_end()
+    window.type(" And after.")
+    window.expect(lambda: "Typed meanwhile. And after." in room.working("here.md"))
+    assert room.disk("here.md") == STORY
+
+
+@pytest.mark.parametrize("button", ["Keep mine", "Remove mine"])
+def test_words_typed_over_an_agents_that_a_reject_leaves_beside_the_old_ones_are_shown_as_a_conflict(
+    room: Room, button: str
+):
+    path = f"retyped-{button[0]}.md"
+    room.write(path, "cat sat here.\n")
+    room.propose(path, "cat", "dog")
+    window = room.window(path)
+    window.bars.get_by_role("button", name="Reject").wait_for()
+    window.text.click()
+    window.page.keyboard.press("Control+Home")
+    for _ in "dog":
+        window.page.keyboard.press("Shift+ArrowRight")
+    window.type("hound")
+    window.expect(lambda: room.working(path) == "hound sat here.\n")
+    window.bars.get_by_role("button", name="Reject").click()
+    window.expect(lambda: {"cat", "hound"} <= set(re.findall("cat|hound", room.working(path))))
+    both = room.working(path)
+    window.bars.get_by_text("Conflict", exact=True).wait_for()
+    window.bars.get_by_role("button", name="Resolve…").click()
+    window.page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+    window.bars.wait_for(state="detached")
+    window.expect(lambda: room.working(path) == (both if button == "Keep mine" else "cat sat here.\n"))
+
+
+def test_who_saves_over_a_conflict_is_led_to_it(room: Room):
+    path = "led.txt"
+    room.write(path, "100\n\nThe end.\n")
+    window = room.window(path)
+    window.text.click()
+    window.page.keyboard.press("Control+Home")
+    window.page.keyboard.press("Shift+End")
+    window.type("250")
+    window.expect(lambda: room.working(path).startswith("250\n"))
+    room.write(path, "180\n\nThe end.\n")
+    window.bars.get_by_role("button", name="Resolve…").wait_for()
+    window.go_to_end()
+    window.page.keyboard.press("Control+s")
+    window.page.get_by_text("Resolve the conflict first, then save.", exact=True).first.wait_for()
+    window.button("Show conflict").click()
+    window.expect(lambda: window.page.get_by_title("Line and column").inner_text().startswith("1:"))
+    window.wrong[:] = [each for each in window.wrong if "409" not in each]  # the browser tells of the refusal too

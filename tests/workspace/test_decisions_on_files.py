@@ -197,14 +197,42 @@ def test_saving_a_proposed_document_writes_only_what_the_person_typed(folder: Fo
     assert folder.tree() == {"deep/new.md": b"An agent's line.\nMy own line.\n"}
 
 
-def test_a_proposed_deletion_is_not_typed_into_and_not_read(folder: Folder) -> None:
+def test_a_document_that_is_to_be_deleted_is_typed_into_and_saved_and_is_gone_for_agents(folder: Folder) -> None:
     folder.put("a.md", "one\n")
     workspace = folder.open()
     propose(workspace, "delete")
-    for act in (lambda: type_at_end(workspace, "a.md", "x"), lambda: workspace.read("a.md")):
-        with pytest.raises(Refused):
-            act()
-    assert folder.tree() == {"a.md": b"one\n"}
+    type_at_end(workspace, "a.md", "x\n")
+    assert working(workspace, "a.md") == "one\nx\n"
+    workspace.save("a.md")
+    assert folder.tree() == {"a.md": b"one\nx\n"}
+    assert draft_of(workspace, "a.md").kind == "deleted"
+    with pytest.raises(Refused) as refused:
+        workspace.read("a.md", author=AGENT)
+    assert refused.value.code == "not_found"
+
+
+def test_the_hunks_of_a_document_that_is_to_be_deleted_are_decided_apart_from_that(folder: Folder) -> None:
+    folder.put("a.md", "one\n\ntwo\n\nthree\n")
+    workspace = folder.open()
+    agent_writes(workspace, {"a.md": "ONE\n\ntwo\n\nTHREE\n"})
+    proposal = propose(workspace, "delete")
+    workspace.accept({"a.md": [hunks(workspace, "a.md")[0].id]})
+    assert folder.tree() == {"a.md": b"ONE\n\ntwo\n\nthree\n"}
+    workspace.reject({"a.md": ["file"]})
+    assert draft_of(workspace, "a.md").kind == "modified"
+    assert [hunk.working for hunk in hunks(workspace, "a.md")] == ["THREE"]
+    assert workspace.show(proposal.id).state is State.DISCARDED
+
+
+def test_a_person_moves_a_document_that_is_to_be_deleted_and_the_proposal_goes_along(folder: Folder) -> None:
+    folder.put("a.md", "one\n")
+    workspace = folder.open()
+    type_at_end(workspace, "a.md", "typed\n")
+    propose(workspace, "delete")
+    with workspace.turn(PERSON, "Elsewhere") as turn:
+        turn.move("a.md", "b.md", turn.read("a.md").version)
+    assert (draft_of(workspace, "b.md").kind, working(workspace, "b.md")) == ("deleted", "one\ntyped\n")
+    assert folder.tree() == {"b.md": b"one\n"}
 
 
 @pytest.mark.covers("P5")

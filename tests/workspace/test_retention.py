@@ -9,6 +9,7 @@ import pytest
 
 from redraft.config import Settings
 from redraft.errors import Refused
+from redraft.history.turns import State
 from tests.workspace.folder import (
     AGENT,
     DAY,
@@ -20,6 +21,7 @@ from tests.workspace.folder import (
     replaced,
     turn_of,
     type_at_end,
+    type_over,
     working,
 )
 
@@ -196,6 +198,32 @@ def test_a_deletion_that_was_undone_and_a_moved_document_are_not_in_the_trash(fo
     workspace.restore(number)
     assert folder.tree() == {"a.md": b"one\n"}
     assert workspace.list_trash() == []
+
+
+@pytest.mark.covers("P5")
+@pytest.mark.parametrize("by", ["the person", "an agent, accepted"])
+@pytest.mark.parametrize("to", [None, "b.md"])
+def test_a_document_comes_back_from_the_trash_with_what_was_typed_and_proposed_in_it(
+    folder: Folder, by: str, to: str | None
+) -> None:
+    folder.put("a.md", "one\n\ntwo\n")
+    workspace = folder.open()
+    proposal = turn_of(agent_writes(workspace, {"a.md": "one\n\nTWO\n"}, mode="propose"))
+    type_over(workspace, "a.md", "one", "one, typed")
+    author, mode = (PERSON, None) if by == "the person" else (AGENT, "propose")
+    with workspace.turn(author, "Delete", mode=mode, confirm=lambda _what, _paths: True) as turn:
+        turn.delete("a.md", turn.read("a.md").version)
+    if by != "the person":
+        workspace.accept({"a.md": ["file"]})
+    assert folder.tree() == {}
+    workspace.untrash("a.md", to=to)
+    path = to or "a.md"
+    assert folder.tree() == {path: b"one\n\ntwo\n"}
+    assert working(workspace, path) == "one, typed\n\nTWO\n"
+    assert workspace.show(proposal.id).state is State.PROPOSED
+    workspace.reject({path: None})
+    workspace.save(path)
+    assert folder.tree() == {path: b"one, typed\n\ntwo\n"}
 
 
 def test_an_accepted_deletion_is_in_the_trash(folder: Folder) -> None:

@@ -334,21 +334,22 @@ def test_a_scoped_rollback_loses_and_doubles_no_words_that_the_turn_left_standin
     assert folder.text("a.md") == before
 
 
-def test_a_creation_is_not_rolled_back_under_a_proposal_to_delete_it_and_typing(folder: Folder) -> None:
+@pytest.mark.covers("P5")
+@pytest.mark.parametrize("to_be_deleted", [True, False])
+def test_a_creation_that_is_rolled_back_under_typing_leaves_the_typing(folder: Folder, to_be_deleted: bool) -> None:
     workspace = folder.open()
     with workspace.turn(AGENT, "Make it", mode="apply") as making:
         making.create("a.md", POEM)
     assert making.outcome is not None
     number = turn_of(making.outcome).id
     type_at_end(workspace, "a.md", "TYPED\n")
-    with workspace.turn(AGENT, "Delete it", mode="propose") as turn:
-        turn.delete("a.md", turn.read("a.md").version)
+    if to_be_deleted:
+        with workspace.turn(AGENT, "Delete it", mode="propose") as turn:
+            turn.delete("a.md", turn.read("a.md").version)
     ids = [hunk.id for hunk in workspace.turn_content(number).hunks()]
-    taken = workspace.rollback(number, "scoped_selected", ids)
-    assert taken.turn is None
-    assert [clash.path for clash in taken.conflicts] == ["a.md"]
+    assert workspace.rollback(number, "scoped_selected", ids).conflicts == []
     assert "TYPED" in draft_of(workspace, "a.md").review.to_save
-    assert folder.text("a.md") == POEM
+    assert folder.tree() == {}
 
 
 @pytest.mark.covers("P6")

@@ -63,4 +63,4 @@ def test_a_deletion_belongs_to_the_turn_that_deletes(workspace: Workspace) -> No
     agent_writes(workspace, {"a.md": "one\ntwo\n"})
     with workspace.turn(OTHER_AGENT, "delete") as turn:
         turn.delete("a.md", turn.read("a.md").version)
-    assert told(workspace) == {"deleted": 2}
+    assert told(workspace) == {"deleted": 2, "modified": 1}

@@ -22,7 +22,7 @@ from redraft.files.stat_cache import proves_content
 from redraft.files.textfile import decode
 from redraft.history.journal import Content
 from redraft.history.reviews import ReviewImage
-from redraft.review.operations import type_into
+from redraft.review.operations import type_into, withdraw
 from redraft.review.review import Review
 from redraft.text.edits import Change
 from redraft.text.text import Text
@@ -236,10 +236,14 @@ class Documents:
     def from_image(self, row: str) -> Draft:
         image = ReviewImage.from_json(row)
         saved = None if image.saved is None else self._store.get(bytes.fromhex(image.saved))
+        review = self._review(image, saved)
+        if image.path is None and image.turn in review.turns:
+            # From before a proposed deletion left the words as they were: it is about the file alone.
+            review = withdraw(review, image.turn) or review
         return Draft(
             image.path,
             image.base_path,
-            self._review(image, saved),
+            review,
             saved,
             image.bom,
             image.mode,
@@ -280,15 +284,16 @@ class Documents:
     def _text(self, snapshot: str) -> str:
         return self._store.get(bytes.fromhex(snapshot)).decode()
 
-    def read(self, path: DocPath, *, confirmed: Container[str] = ()) -> Document:
+    def read(self, path: DocPath, *, confirmed: Container[str] = (), for_agent: bool = False) -> Document:
         """What a reader sees at this path; refused where there is nothing."""
-        document = self.document(path, confirmed=confirmed)
+        document = self.document(path, confirmed=confirmed, for_agent=for_agent)
         if document is None:
             raise Refused(f"There is no document {path}.", code="not_found", path=path)
         return document
 
-    def document(self, path: DocPath, *, confirmed: Container[str] = ()) -> Document | None:
-        """What a reader sees at this path, or None. A secret is refused, unless its owner confirmed it."""
+    def document(self, path: DocPath, *, confirmed: Container[str] = (), for_agent: bool = False) -> Document | None:
+        """What a reader sees at this path, or None. A secret is refused, unless its owner confirmed it. For an agent a
+        document that is to be deleted is gone; a person has it until they decide."""
         if path in confirmed:
             return self.read_unmasked(path)
         check_name_not_secret(path)
@@ -298,25 +303,25 @@ class Documents:
             raise secret_error(path)  # whatever was typed above the key since
         if draft is None and self._root.is_secret_link(path):
             raise secret_error(path)
-        document = self._working_document(path, draft, known=known)
+        document = self._working_document(path, draft, known=known, for_agent=for_agent)
         if document is not None:
             check_not_secret(document)
         return document
 
-    def read_unmasked(self, path: DocPath) -> Document | None:
+    def read_unmasked(self, path: DocPath, *, for_agent: bool = False) -> Document | None:
         """The document at this path, a secret too: for what is done with it here, never for showing it."""
         known = self._reviews.knows(path)
-        return self._working_document(path, self.draft(path) if known else None, known=known)
+        return self._working_document(path, self.draft(path) if known else None, known=known, for_agent=for_agent)
 
-    def _working_document(self, path: DocPath, draft: Draft | None, *, known: bool) -> Document | None:
+    def _working_document(self, path: DocPath, draft: Draft | None, *, known: bool, for_agent: bool) -> Document | None:
         if known:
-            if draft is not None and draft.path == path:
+            if draft is not None and draft.key == path and not (for_agent and draft.kind == "deleted"):
                 return Document(path, self.working_text(draft), draft.bom, draft.mode)
             if draft is not None or self._reviews.working_path(path) not in (None, path):
                 return None  # an agent proposes to delete it, or to move it elsewhere
         disk = self.on_disk(path)
         if not known and self._reviews.knows(path):  # the draft of a document that another program moved here
-            return self._working_document(path, self.draft(path), known=True)
+            return self._working_document(path, self.draft(path), known=True, for_agent=for_agent)
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
     def working_text(self, draft: Draft) -> Text:

@@ -1,8 +1,8 @@
 """A draft: a document that has a review or unsaved typing, together with what the disk held when we last looked.
 
-`path` is where the document stands in the working view (None: an agent proposes to delete it), `base_path` where it
-stands on disk (None: it is not there yet), `turn` the token of the turn that proposes to create, move or delete it. A
-draft is a value; `Documents` reads and keeps it.
+`path` is where the document stands in the working view (None: an agent proposes to delete it, and until that is decided
+the person goes on where it lies), `base_path` where it stands on disk (None: it is not there yet), `turn` the token of
+the turn that proposes to create, move or delete it. A draft is a value; `Documents` reads and keeps it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from redraft.files.textfile import decode, encode
 from redraft.review.operations import accept, accept_all, reject, reject_all, save, withdraw
 from redraft.review.outside_change import apply_outside_change, without_file
-from redraft.review.review import Review
-from redraft.review.runs import USER, Run
 from redraft.text.diff.hunks import diff
 
 if TYPE_CHECKING:
+    from redraft.review.review import Review
     from redraft.text.diff.hunks import Hunk
 
 FILE_HUNK = "file"
@@ -56,12 +55,12 @@ class Draft:
     @property
     def dirty(self) -> bool:
         """Whether saving would change the disk."""
-        return self.path is not None and self.review.to_save != self.review.saved
+        return self.key != "" and self.review.to_save != self.review.saved
 
     @property
     def unsaved(self) -> list[Hunk]:
         """What saving would change and no hunk shows: typing that an agent proposes to take out again."""
-        if self.kind != "modified" or not self.dirty:
+        if self.kind not in ("modified", "deleted") or not self.dirty:
             return []
         shown: list[tuple[int, int]] = []
         at = 0
@@ -100,10 +99,9 @@ class Draft:
         if data is None:
             mine = self.review
             if self.path is None and mine.to_save != self.saved_text:
-                # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place, so
-                # all that the person has stays, as theirs.
-                review = Review.of_runs([Run(mine.to_save, USER)])
-                return replace(self, path=self.base_path, base_path=None, saved=None, review=review)
+                # To be deleted, and gone: nothing is left to decide. But what was typed and not saved needs a place.
+                review = without_file(mine)
+                return replace(self, path=self.base_path, base_path=None, saved=None, review=review, turn="")
             return replace(self, base_path=None, saved=None, review=without_file(mine))
         found = decode(data)
         review = apply_outside_change(self.review, found.text)
@@ -124,18 +122,19 @@ class Draft:
     def hunk_ids(self, *, of_agents: bool = False) -> list[str]:
         """Everything that can be decided, the file itself first."""
         first = [FILE_HUNK] if self.kind != "modified" else []
-        if self.kind in ("created", "deleted"):
+        if self.kind == "created":
             return first
         wanted = ("agent", "mixed") if of_agents else ("agent", "mixed", "user", "none")
         return first + [hunk.id for hunk in self.review.hunks if hunk.author in wanted]
 
     def accept_hunks(self, ids: set[str], turn: str = "") -> Draft:
-        """The draft after the person took these hunks. `file` in a created or deleted document stands for all of it."""
-        whole = self.kind in ("created", "deleted")
+        """The draft after the person took these hunks. `file` stands for all of a created document; one that is to be
+        deleted goes with it."""
         rest = ids - {FILE_HUNK}
-        if whole and rest:
+        if self.kind == "deleted" and FILE_HUNK in ids:
+            return replace(self, base_path=None, turn="")
+        if self.kind == "created":
             self.review.require_hunks(rest - {hunk.id for hunk in self.review.hunks})
-        if whole:
             accept(self.review, [hunk.id for hunk in self.review.hunks if hunk.unsettled])  # refuses one that is open
             return replace(self, base_path=self.path, review=accept_all(self.review), turn="")
         review = accept(self.review, rest, turn) if rest else self.review
@@ -148,8 +147,6 @@ class Draft:
         rest = ids - {FILE_HUNK}
         if self.kind == "created":
             return replace(self, review=reject_all(self.review), turn="")
-        if self.kind == "deleted":
-            return replace(self, path=self.base_path, review=reject_all(self.review), turn="")
         review = reject(self.review, rest, turn) if rest else self.review
         if FILE_HUNK in ids:
             return replace(self, path=self.base_path, review=review, turn="")
@@ -171,7 +168,7 @@ class Draft:
     @property
     def to_disk(self) -> bytes | None:
         """The bytes of the review's saved text: what the disk is to hold after a decision."""
-        return None if self.path is None else self.encode_text(self.review.saved)
+        return self.encode_text(self.review.saved) if self.key else None
 
     @property
     def worthless(self) -> bool:

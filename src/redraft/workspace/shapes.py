@@ -66,7 +66,7 @@ def warning_of(draft: Draft) -> str:
 
 def is_decided_whole(draft: Draft) -> bool:
     """Whether there is one decision about all of the document."""
-    return draft.kind in ("created", "deleted")
+    return draft.kind == "created"
 
 
 def _add_warning(hunks: list[HunkShape], warning: str) -> list[HunkShape]:
@@ -75,24 +75,24 @@ def _add_warning(hunks: list[HunkShape], warning: str) -> list[HunkShape]:
 
 
 def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
-    """The decision about the document itself, if there is one. It stands for all of a created or deleted one."""
+    """The decision about the document itself, if there is one. It stands for all of a created one."""
     from redraft.text.diff.hunk_limits import is_oversized
 
     hunk = draft.file_hunk()
     if hunk is None:
         return []
-    review, whole = draft.review, is_decided_whole(draft)
-    # A move belongs to the turn that made it; a decision about the whole to every turn that has a word in it.
+    review, whole, deleted = draft.review, is_decided_whole(draft), draft.kind == "deleted"
+    # A move or deletion belongs to the turn that made it; a decision about the whole to every turn with a word in it.
     tokens = {draft.turn, *(part.turn for part in review.parts if whole)}
     return [
         {
             "hunk_id": hunk["hunk_id"],
             "kind": draft.kind,
             "author": hunk["author"],
-            "conflict": any(each.conflict for each in review.hunks),
-            "oversized_hunk": whole and is_oversized(review.base, review.working),
+            "conflict": draft.kind != "deleted" and any(each.conflict for each in review.hunks),
+            "oversized_hunk": (whole or deleted) and is_oversized(review.base, review.working if whole else ""),
             "turn": max((turns[token] for token in tokens if token in turns), default=None),
-            "base": review.base if whole else "",
+            "base": review.base if whole or deleted else "",
             "proposed": review.proposed if whole else "",
             "working": review.working if whole else "",
             "start_line": 1,

@@ -152,8 +152,6 @@ def type_text(
     with engine.journal.lock():
         # Read before the transaction: what another program wrote is recorded, whatever becomes of the typing.
         draft = draft_of(engine.documents, path)
-        if draft.path is None:
-            raise Refused(f"An agent proposes to delete {path}; decide that first.", code="conflict", path=path)
         document = engine.documents.read_unmasked(path)
         if version is not None and document is not None:
             document.check_version(version)

@@ -188,7 +188,8 @@ class Workspace:
 
     def read(self, path: str, *, author: Author = PERSON, confirmed: Container[str] = ()) -> Document:
         """The document as it is being worked on. Nobody is shown a secret but its owner, who confirmed it."""
-        return self._engine.documents.read(self.path(path), confirmed=() if author.is_agent else confirmed)
+        shown = () if author.is_agent else confirmed
+        return self._engine.documents.read(self.path(path), confirmed=shown, for_agent=author.is_agent)
 
     def read_unmasked(self, path: str) -> Document | None:
         """The document, a secret too, for those who judge themselves who may see it."""

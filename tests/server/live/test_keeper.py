@@ -154,16 +154,16 @@ def test_typing_and_its_mark_are_kept_together_or_not_at_all(
 
 
 def test_what_cannot_be_typed_waits_until_it_can(workspace: Workspace, keeper: RoomSync):
-    """An agent proposes to delete the document while somebody is typing; the person refuses that."""
+    """Another person deletes the document while somebody is typing, and takes that back."""
     anna = Replica(keeper.open(workspace, NOW))
-    turn = workspace.turn(Author("agent", "agent"), "Away with it", mode="propose")
+    turn = workspace.turn(Author("person", "bert"), "Away with it")
     turn.delete(PATH, workspace.read(PATH).version)
     turn.commit()
     with pytest.raises(Refused):
         keeper.exchange(workspace, anna.type(0, "Not lost. "))
     with pytest.raises(Refused):
         again(workspace).open(workspace, NOW)
-    workspace.reject({PATH: None})
+    workspace.undo()
     again(workspace).open(workspace, NOW)
     assert now(workspace) == "Not lost. " + STORY
     again(workspace).open(workspace, NOW)

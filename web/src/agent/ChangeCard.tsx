@@ -29,7 +29,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
   const left = drafts?.flatMap(listOpenHunks).filter(({ turn }) => turn === made).length;
   const paths = view.changes.map(({ path }) => path);
   const decided = (accept: boolean) => decideJob({ id: jobId, session: session.session_id, turn: made, paths }, accept);
-  const first = view.changes.find((change) => change.action !== "deleted");
+  const first = view.changes.find((change) => pending || change.action !== "deleted");
   const shown = all ? view.changes : view.changes.slice(0, FEW);
   const hidden = view.files - shown.length;
   const others = listFolders(view.changes).filter((folder) => !view.folders.includes(folder));
@@ -51,7 +51,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
         <FolderLine words="In" folders={others} />
         {shown.map((change) => (
           <li key={change.path}>
-            <ChangedDocument change={change} />
+            <ChangedDocument change={change} pending={pending} />
           </li>
         ))}
       </ul>
@@ -101,11 +101,11 @@ function FolderLine({ words, folders }: { words: string; folders: readonly strin
 
 const seeTurn = (turn: number) => show({ dialog: { kind: "turn", turn } });
 
-function ChangedDocument({ change }: { change: Change }): ReactNode {
-  if (change.action === "deleted") return <span>{describeChange(change)}</span>;
+function ChangedDocument({ change, pending }: { change: Change; pending: boolean }): ReactNode {
+  if (change.action === "deleted" && !pending) return <span>{describeChange(change, pending)}</span>;
   return (
     <button type="button" className={css.link} onClick={() => void openDocument(change.path)}>
-      {describeChange(change)}
+      {describeChange(change, pending)}
     </button>
   );
 }

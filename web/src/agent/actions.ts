@@ -116,7 +116,7 @@ interface JobToDecide {
 
 /** Take all that is left of a job's hunks, or none. */
 export async function decideJob(job: JobToDecide, accept: boolean): Promise<void> {
-  await decideTurn(job.paths, async () => {
+  await decideTurn(accept ? "accept" : "reject", job.paths, async () => {
     const { diff_bundle } = await unwrap(
       server.GET("/api/agent/jobs/{job_id}", { params: { path: { job_id: job.id } } }),
     );

@@ -57,7 +57,9 @@ export function describeFindings(call: Call): string {
 
 const CHANGES: Record<string, string> = { created: "Created", modified: "Edited", moved: "Moved", deleted: "Deleted" };
 
-export function describeChange({ path, action, movedFrom }: Change): string {
+/** What became of a document, or what would if the person agrees. */
+export function describeChange({ path, action, movedFrom }: Change, pending: boolean): string {
+  if (pending && action === "deleted") return `Proposed to delete ${path}`;
   return `${CHANGES[action] ?? action} ${movedFrom ? `${movedFrom} → ` : ""}${path}`;
 }
 

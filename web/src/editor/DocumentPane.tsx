@@ -12,7 +12,7 @@ import {
   useSyncExternalStore,
 } from "react";
 import { lockQuery } from "@/agent/queries";
-import { workspaceQuery } from "@/api/queries";
+import { tabsQuery, workspaceQuery } from "@/api/queries";
 import type { LiveDocument, LiveView } from "@/live/liveDocument";
 import { liveDocument } from "@/live/registry";
 import type { Session } from "@/live/session";
@@ -76,6 +76,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const pane = { path, session, facts, readOnly, draft, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
   useRestoredTyping(path, session);
+  useReturn(document, tabId);
 
   return (
     <section className={css.pane} data-prose={prose} aria-label={path}>
@@ -161,6 +162,15 @@ function useRestoredTyping(path: string, session: Session | null): void {
     if (session && listKeys(path).length > 0)
       void import("@/rich/unwritten").then(({ restoreUnwritten }) => restoreUnwritten(path));
   }, [path, session]);
+}
+
+/** A document that was gone and is there again, as after an undo, is shown again. */
+function useReturn(document: LiveDocument, tabId: string): void {
+  const { data: tabs } = useQuery(tabsQuery);
+  const there = tabs?.some((tab) => tab.tab_id === tabId && tab.version !== null) ?? false;
+  useEffect(() => {
+    if (there) document.retry();
+  }, [document, there]);
 }
 
 /** Saves what is in front of the person. */

@@ -142,8 +142,7 @@ const NONE: Hunk[] = [];
 
 /** Shows a review in an editor. Nothing is marked in a document that is decided as a whole. */
 function useHunks(view: EditorView | null, draft: Draft | null): void {
-  const whole = draft?.kind === "created" || draft?.kind === "deleted";
-  const hunks = draft && !whole ? draft.hunks : NONE;
+  const hunks = draft && draft.kind !== "created" ? draft.hunks : NONE;
   useEffect(() => {
     if (!view || (hunks.length === 0 && view.state.field(hunksField).length === 0)) return;
     view.dispatch({ effects: setHunks.of(hunks.filter(({ kind }) => kind === "modified")) });

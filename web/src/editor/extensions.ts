@@ -16,8 +16,8 @@ import {
 } from "@codemirror/view";
 import { nonce } from "@/app/nonce";
 import type { Session } from "@/live/session";
-import { undoLastDecision } from "@/review/decisions";
-import { forgetDecisionOnTyping } from "@/review/lastDecision";
+import { trackTyping } from "@/review/decisionStack";
+import { stepBack, stepForward } from "@/review/decisions";
 import { bindText } from "./binding";
 import { showOtherCursors } from "./cursors";
 import { language } from "./language";
@@ -49,13 +49,12 @@ export function editorFor(
   onSave: () => void,
 ): { doc: EditorState["doc"]; extensions: Extension } {
   const { doc, extensions } = bindText(session);
-  const { undo } = session;
-  forgetDecisionOnTyping(session, path);
+  trackTyping(session, path);
   const keys = [
     { key: "Mod-s", run: asCommand(onSave), preventDefault: true, stopPropagation: true },
-    { key: "Mod-z", run: asCommand(() => undoLastDecision(path) || undo.undo()), preventDefault: true },
-    { key: "Mod-y", mac: "Mod-Shift-z", run: asCommand(() => undo.redo()), preventDefault: true },
-    { key: "Mod-Shift-z", run: asCommand(() => undo.redo()), preventDefault: true },
+    { key: "Mod-z", run: asCommand(() => stepBack(path)), preventDefault: true },
+    { key: "Mod-y", mac: "Mod-Shift-z", run: asCommand(() => stepForward(path)), preventDefault: true },
+    { key: "Mod-Shift-z", run: asCommand(() => stepForward(path)), preventDefault: true },
   ];
   return {
     doc,

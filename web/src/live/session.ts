@@ -12,7 +12,10 @@ import { messageYjsSyncStep2, writeSyncStep1 } from "y-protocols/sync";
 import { messageSync, WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 import type { Edit } from "./textMerge";
+import { createStretch, forgetTypedOver, type Stretch } from "./undoPast";
 import type { Piece, Unsent } from "./unsent";
+
+export type { Stretch };
 
 const ASK_AFTER_MS = 120;
 const BUSY = 4429;
@@ -160,6 +163,16 @@ export class Session {
         if (insert) this.text.insert(from, insert);
       }
     }, origin);
+  }
+
+  /** A stretch of the text, which stays the same one however its words change. */
+  stretch(from: number, to: number): Stretch {
+    return createStretch(this.text, from, to);
+  }
+
+  /** A decision changes the words of a stretch: what was typed over there before cannot be taken back any more. */
+  forgetTypedOver(stretch: Stretch): void {
+    forgetTypedOver(this.undo, this.text, stretch);
   }
 
   /** Say something to the server besides; where it is away, whoever wants to say it again is told when it is back. */

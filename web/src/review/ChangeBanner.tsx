@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { show, useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
 import css from "./ChangeBanner.module.css";
-import { decideAll } from "./decisions";
+import { decideAll, decideHunk } from "./decisions";
 import type { Draft } from "./hunkPlaces";
 import { formatBanner, listOpenHunks } from "./reviewText";
 import { isWithAgent } from "./sides";
@@ -15,8 +15,31 @@ interface ChangeBannerProps {
   onView: () => void;
 }
 
-/** What agents did to the document in front, and what to do with all of it. */
+/** What agents did to the document in front, and what to do with all of it; whether it shall go is asked by itself. */
 export function ChangeBanner({ draft, byTurn, onView }: ChangeBannerProps): ReactNode {
+  const deletion = draft.hunks.find(({ kind }) => kind === "deleted");
+  if (!deletion) return <ChangesBar draft={draft} byTurn={byTurn} onView={onView} />;
+  const rest: Draft = { ...draft, kind: "modified", hunks: draft.hunks.filter((hunk) => hunk !== deletion) };
+  return (
+    <>
+      <section className={css.banner} aria-label="Proposed deletion">
+        <p className={css.text}>AI proposes to move this document to the trash</p>
+        {deletion.warning ? <p className={css.warning}>{deletion.warning}</p> : null}
+        <span className={css.acts}>
+          <Button small onClick={() => void decideHunk("reject", draft, deletion, byTurn)}>
+            Reject
+          </Button>
+          <Button small look="primary" onClick={() => void decideHunk("accept", draft, deletion, byTurn)}>
+            Accept
+          </Button>
+        </span>
+      </section>
+      <ChangesBar draft={rest} byTurn={byTurn} onView={onView} />
+    </>
+  );
+}
+
+function ChangesBar({ draft, byTurn, onView }: ChangeBannerProps): ReactNode {
   const views = useStore((store) => store.views);
   const { path } = draft;
   const comparing = views[path] === "compare";
@@ -47,7 +70,7 @@ export function ChangeBanner({ draft, byTurn, onView }: ChangeBannerProps): Reac
         {proposed ? (
           <>
             <Button small onClick={() => void decideAll("reject", [draft], byTurn)}>
-              Undo all
+              Reject all
             </Button>
             <Button small look="primary" onClick={() => void decideAll("accept", [draft], byTurn)}>
               Accept all

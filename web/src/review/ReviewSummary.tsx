@@ -22,7 +22,7 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
   const { data } = useQuery(reviewQuery);
   const byTurn = useQuery(workspaceQuery).data?.review === "turn";
   const drafts = (data ?? []).filter(({ pending }) => pending);
-  if (drafts.every(({ path, kind }) => path === front && kind !== "deleted")) return null;
+  if (drafts.every(({ path }) => path === front)) return null;
   const sorted = ORDER.flatMap((kind) => drafts.filter((draft) => draft.kind === kind));
   return (
     <Collapsible.Root asChild>
@@ -62,13 +62,9 @@ function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): React
       <li>
         <div className={css.file}>
           <Badge tone={TONES[draft.kind]}>{kindName(draft.kind)}</Badge>
-          {draft.kind === "deleted" ? (
-            <span className={css.path}>{label}</span>
-          ) : (
-            <button type="button" className={css.path} onClick={() => void openDocument(draft.path)}>
-              {label}
-            </button>
-          )}
+          <button type="button" className={css.path} onClick={() => void openDocument(draft.path)}>
+            {label}
+          </button>
           <Collapsible.Trigger className={css.unfold} aria-label={`Show changes in ${draft.path}`}>
             <ChevronRight size={13} className={css.arrow} aria-hidden />
             {pluralize(hunks.length, "change")}
@@ -122,7 +118,7 @@ function firstLines(draft: Draft): { shown: { id: string; lines: DiffLine[] }[];
   let left = 0;
   let room = MANY;
   for (const hunk of listOpenHunks(draft)) {
-    const lines = hunkLines(hunk, draft);
+    const lines = hunkLines(hunk);
     if (lines.length > 0 && room > 0) shown.push({ id: hunk.hunk_id, lines: lines.slice(0, room) });
     left += Math.max(lines.length - room, 0);
     room = Math.max(room - lines.length, 0);
@@ -130,11 +126,6 @@ function firstLines(draft: Draft): { shown: { id: string; lines: DiffLine[] }[];
   return { shown, left };
 }
 
-function hunkLines({ base, working, start_line, working_start_line }: Hunk, { kind }: Draft): DiffLine[] {
-  return linesBetween(
-    normalizeNewlines(base),
-    kind === "deleted" ? "" : normalizeNewlines(working),
-    start_line,
-    working_start_line,
-  );
+function hunkLines({ base, working, start_line, working_start_line }: Hunk): DiffLine[] {
+  return linesBetween(normalizeNewlines(base), normalizeNewlines(working), start_line, working_start_line);
 }

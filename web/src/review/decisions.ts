@@ -1,12 +1,22 @@
 /** Accepting and rejecting. Each decision is a turn, which can be taken back; all of that is sent one after the other. */
 
 import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
-import { client, refetch, refresh } from "@/api/queries";
+import { client, refetch, refresh, reviewQuery } from "@/api/queries";
 import { waitForDelivery } from "@/live/delivery";
+import { closeTrashed } from "@/state/documents";
 import { dismissToastsOf, showToast } from "@/state/store";
 import { focusText } from "@/state/textFocus";
+import {
+  type Decision,
+  type Direction,
+  findSession,
+  noteDecision,
+  noteReversed,
+  settleDepths,
+  takeDecision,
+  takeStep,
+} from "./decisionStack";
 import type { Draft, Hunk } from "./hunkPlaces";
-import { noteDecision, takeDecision } from "./lastDecision";
 import { listOpenHunks } from "./reviewText";
 import { isWithAgent } from "./sides";
 import { draftQuery, hideHunk } from "./useReview";
@@ -24,15 +34,19 @@ function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
   return next;
 }
 
-/** Ask when it is its turn, and when what was typed has arrived; whether it went well. What went wrong is said. */
+/**
+ * Ask when it is its turn, and when what was typed has arrived; whether it went well. What went wrong is said. `rewords`
+ * tells the hunks whose words it changes.
+ */
 function sendDecision(
   paths: readonly string[],
   ask: () => Promise<Decided | null>,
   done: (decided: Decided) => void,
-  answered: () => void = () => {},
+  { answered = () => {}, rewords }: { answered?: () => void; rewords?: (hunk: Hunk) => boolean } = {},
 ): Promise<boolean> {
   let tell: (turn: number | null) => void = () => {};
-  noteDecision(new Promise((resolve) => (tell = resolve)), paths);
+  const decision = noteDecision(new Promise((resolve) => (tell = resolve)), paths);
+  const leaving = paths.filter(isToBeDeleted);
   return enqueue(async () => {
     let left: Record<string, number> = {};
     try {
@@ -40,10 +54,13 @@ function sendDecision(
         showToast("The server cannot be reached. Try again when it is back.", { tone: "bad" });
         return false;
       }
+      settleDepths(decision);
+      if (rewords) await closePast(decision, rewords);
       const decided = await ask();
       tell(decided?.turn?.turn ?? null);
-      if (decided) done(decided);
       left = decided?.left ?? {};
+      if (decided?.turn?.kind === "accept") for (const path of leaving) if (!left[path]) await closeTrashed(path);
+      if (decided) done(decided);
       return true;
     } catch (error) {
       const gone = error instanceof Failure && error.code === "hunk_not_found";
@@ -56,6 +73,43 @@ function sendDecision(
       refresh("review", "turn", "document");
     }
   });
+}
+
+/** What was typed over in hunks whose words are about to change cannot be taken back any more. */
+async function closePast(decision: Decision, rewords: (hunk: Hunk) => boolean): Promise<void> {
+  for (const path of decision.paths) {
+    const session = findSession(path);
+    if (!session) continue;
+    // Not as it is shown, which is without the hunk that is being decided.
+    const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
+    const text = session.text.toString();
+    for (const { working, working_at } of documents.flatMap(({ hunks }) => hunks.filter(rewords))) {
+      const from = toUnits(text, working_at);
+      const found = text.startsWith(working, from);
+      // Where it is not found, it may be anywhere.
+      const stretch = found ? session.stretch(from, from + working.length) : session.stretch(0, text.length);
+      decision.stretches.push({ session, stretch });
+    }
+  }
+  forgetTypedOver(decision);
+}
+
+function forgetTypedOver({ stretches }: Decision): void {
+  for (const { session, stretch } of stretches) session.forgetTypedOver(stretch);
+}
+
+/** A place that is told in code points, in the units that pages count in. */
+function toUnits(text: string, codePoints: number): number {
+  let at = 0;
+  for (let left = codePoints; left > 0 && at < text.length; left -= 1)
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}
+
+/** Whether an agent proposes to delete a document, as far as this page knows. */
+function isToBeDeleted(path: string): boolean {
+  const drafts = [client.getQueryData(draftQuery(path).queryKey), ...(client.getQueryData(reviewQuery.queryKey) ?? [])];
+  return drafts.some((draft) => draft?.path === path && draft.kind === "deleted");
 }
 
 /** Decide about a document as it is by now: who decides the next change may stop it from being asked for anew. */
@@ -80,7 +134,11 @@ function postDecision(act: Act, choice: Choice, drafts: readonly Draft[]): Promi
 }
 
 function offerUndo(text: string, turn: number, paths: readonly string[]): void {
-  const run = () => void enqueue(() => undoDecision(turn, paths));
+  const run = () => {
+    const decision = takeDecision(turn);
+    if (decision) reverse("undo", decision);
+    else void enqueue(() => undoDecision(turn, paths));
+  };
   showToast(text, { action: { label: "Undo", run }, turn });
 }
 
@@ -93,6 +151,10 @@ function announce(act: Act, paths: readonly string[]): (decided: Decided) => voi
   };
 }
 
+function announceTrashed(path: string): (decided: Decided) => void {
+  return ({ turn }) => turn && offerUndo(`Moved ${path} to the trash.`, turn.turn, [path]);
+}
+
 /** Decide one hunk of a document, or with it all that is left of its turn. */
 export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean): Promise<boolean> {
   const { path } = draft;
@@ -101,7 +163,14 @@ export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean):
   if (act === "reject" && hunk.conflict && !isWithAgent(hunk)) return resolveConflict(path, hunk.hunk_id, hunk.working);
   const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
   const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
-  return sendDecision([path], ask, announce(act, [path]), "hunks" in choice ? hideHunk(path, hunk.hunk_id) : undefined);
+  const trashed = act === "accept" && hunk.kind === "deleted";
+  const done = trashed ? announceTrashed(path) : announce(act, [path]);
+  const single = "hunks" in choice;
+  const rewords = ({ hunk_id, turn }: Hunk) => (single ? hunk_id === hunk.hunk_id : turn === hunk.turn);
+  return sendDecision([path], ask, done, {
+    ...(single && { answered: hideHunk(path, hunk.hunk_id) }),
+    ...(act === "reject" && { rewords }),
+  });
 }
 
 /**
@@ -128,22 +197,21 @@ export function decideAll(act: Act, shown: readonly Draft[], byTurn: boolean): P
     }
     return drafts.length > 0 ? postDecision(act, { hunks: Object.fromEntries(hunks) }, drafts) : null;
   };
-  return sendDecision(paths, ask, announce(act, paths));
+  return sendDecision(paths, ask, announce(act, paths), act === "reject" ? { rewords: isWithAgent } : {});
 }
 
 /** Decide all that is left of an agent's turn in these documents, as `ask` does it. */
-export function decideTurn(paths: readonly string[], ask: () => Promise<Decided>): Promise<boolean> {
+export function decideTurn(act: Act, paths: readonly string[], ask: () => Promise<Decided>): Promise<boolean> {
   focusText(paths);
-  return sendDecision(paths, ask, () => {});
+  return sendDecision(paths, ask, () => {}, act === "reject" ? { rewords: isWithAgent } : {});
 }
 
 /** Settle a hunk with a text, which is accepted at once. */
 export function resolveConflict(path: string, hunkId: string, text: string): Promise<boolean> {
   const body = { path, hunk_id: hunkId, text };
   const ask = () => unwrap(server.POST("/api/review/hunk/settle", { body }));
-  return sendDecision([path], ask, ({ turn }) => {
-    if (turn) offerUndo("Conflict resolved.", turn.turn, [path]);
-  });
+  const done = ({ turn }: Decided) => turn && offerUndo("Conflict resolved.", turn.turn, [path]);
+  return sendDecision([path], ask, done, { rewords: ({ hunk_id }) => hunk_id === hunkId });
 }
 
 /** Cut a hunk in two, each to be decided by itself; `at` is a place in what it puts in, in code points. */
@@ -155,28 +223,52 @@ export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<
   });
 }
 
-/** Take back the last decision, or the last about a document, if nothing was typed there since; whether there was one. */
-export function undoLastDecision(path?: string): boolean {
-  const decision = takeDecision(path);
-  if (decision === null) return false;
-  void enqueue(async () => {
-    const turn = await decision.turn;
-    if (turn !== null) await undoDecision(turn, decision.paths);
-  });
-  return true;
+/** Take back what was done last about a document, by typing or by deciding. */
+export function stepBack(path: string): void {
+  const decision = takeStep("undo", path);
+  if (decision) reverse("undo", decision);
 }
 
-async function undoDecision(turn: number, paths: readonly string[]): Promise<void> {
+/** Bring back what was taken back last. */
+export function stepForward(path: string): void {
+  const decision = takeStep("redo", path);
+  if (decision) reverse("redo", decision);
+}
+
+/** Take back the last decision of all; whether there was one. */
+export function undoLastDecision(): boolean {
+  const decision = takeDecision();
+  if (decision) reverse("undo", decision);
+  return decision !== null;
+}
+
+/** A decision is taken back by a turn, and brought back by taking back that. */
+function reverse(direction: Direction, decision: Decision): void {
+  const reversed = enqueue(async () => {
+    const turn = await decision.turn;
+    if (turn === null) return null;
+    await waitForDelivery(decision.paths);
+    forgetTypedOver(decision);
+    return undoDecision(turn, decision.paths);
+  });
+  noteReversed(direction, decision, reversed);
+}
+
+/** Take back a turn; gives the turn that did it, null where it could not be. */
+async function undoDecision(turn: number, paths: readonly string[]): Promise<number | null> {
   dismissToastsOf(turn);
+  let undone: number | null = null;
   try {
     await waitForDelivery(paths);
-    const { conflicts } = await unwrap(server.POST("/api/turns/undo", { body: { turn } }));
+    const { conflicts, turn: done } = await unwrap(server.POST("/api/turns/undo", { body: { turn } }));
     const [clash] = conflicts;
     if (clash) showToast(`${clash.path}: ${clash.reason}`, { tone: "bad" });
+    undone = done?.turn ?? null;
   } catch (error) {
     showToast(errorMessage(error), { tone: "bad" });
   }
   // A document that is back where it was before the page heard of the decision does not tell of either.
   await Promise.all(paths.map((path) => refetch({ queryKey: draftQuery(path).queryKey })));
   refresh("review", "turn", "document");
+  return undone;
 }

@@ -7,7 +7,7 @@ import { isWithAgent } from "./sides";
 /** What is to be decided about a document: the document itself, where it is one decision, or its hunks. */
 export function listOpenHunks({ hunks }: Draft): Hunk[] {
   const open = hunks.filter(isOpen);
-  const whole = open.filter(({ kind }) => kind === "created" || kind === "deleted");
+  const whole = open.filter(({ kind }) => kind === "created");
   return whole.length > 0 ? whole : open;
 }
 
@@ -23,7 +23,6 @@ function formatLineCounts(hunks: readonly Hunk[]): string {
 
 export function formatBanner(draft: Draft): string {
   if (draft.kind === "created") return "AI created this document";
-  if (draft.kind === "deleted") return "AI wants to delete this document";
   const changes = listOpenHunks(draft).filter(({ kind }) => kind === "modified");
   const places = changes.filter(isWithAgent).length;
   const others = changes.length - places;

@@ -55,6 +55,12 @@ const WRITERS = { you: "Yours", outside: "Another program's" };
 
 export function listSides(hunk: Hunk, { agent, before, writer }: ConflictAbout): Side[] {
   const { base, working, proposed } = hunk;
+  if (!isWithAgent(hunk) && base === "") {
+    return [
+      { title: "Without your words", text: base, use: "Remove mine" },
+      { title: "With your words", text: working, use: "Keep mine" },
+    ];
+  }
   if (!isWithAgent(hunk)) {
     const mine = isInsertionInto(base, working)
       ? { title: "Yours and the other program's", use: "Keep both" }

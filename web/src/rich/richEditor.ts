@@ -8,8 +8,8 @@ import type { EditorView } from "@tiptap/pm/view";
 import { nonce } from "@/app/nonce";
 import { addDeliveryWait } from "@/live/delivery";
 import type { Session } from "@/live/session";
-import { undoLastDecision } from "@/review/decisions";
-import { forgetDecision, forgetDecisionOnTyping } from "@/review/lastDecision";
+import { noteTyping, trackTyping } from "@/review/decisionStack";
+import { stepBack, stepForward } from "@/review/decisions";
 import { showToast } from "@/state/store";
 import { editsBetween } from "./edits";
 import { imageView } from "./imageView";
@@ -58,7 +58,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
   constructor({ host, path, session, readOnly, text, reading, extensions, onChange }: RichEditorOptions) {
     this.path = path;
     this.session = session;
-    forgetDecisionOnTyping(session, path);
+    trackTyping(session, path);
     this.#host = host;
     this.editor = this.#createEditor(host, reading.doc, readOnly, extensions);
     this.#unwritten = new UnwrittenStore(path);
@@ -127,14 +127,14 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     unwritten.forget();
     this.editor.setOptions({ editorProps: { attributes: editorAttributes(path) } });
     renameEditor(this, from);
+    trackTyping(this.session, path);
   }
 
   /** Take back, or bring back, what the person did last, here or in the source. */
   async step(direction: "undo" | "redo"): Promise<void> {
     // An older step must not be taken back unseen, in place of what was typed last.
-    if (await this.flush()) {
-      if (direction === "redo" || !undoLastDecision(this.path)) this.session.undo[direction]();
-    } else
+    if (await this.flush()) (direction === "undo" ? stepBack : stepForward)(this.path);
+    else
       showToast(
         `The server cannot be reached. Try to ${direction} when it is back; what you typed is kept in this browser.`,
       );
@@ -182,7 +182,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
       onTransaction: ({ transaction, appendedTransactions }) => {
         const typed = [transaction, ...appendedTransactions].some((each) => each.docChanged && !isOthers(each));
         if (!typed) return;
-        forgetDecision(this.path);
+        noteTyping(this.session);
         this.sync.noteTyping();
       },
       onCreate: ({ editor }) => selectFirstText(editor),

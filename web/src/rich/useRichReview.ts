@@ -13,7 +13,7 @@ const NONE: Hunk[] = [];
 
 /** Shows a review in a rich editor; `text` is the shared text that the editor shows by now, null while it does not. */
 export function useRichReview(editing: RichEditor | null, draft: Draft | null, text: string | null): void {
-  const whole = draft?.kind === "created" || draft?.kind === "deleted";
+  const whole = draft?.kind === "created";
   const hunks = draft && !whole ? draft.hunks : NONE;
   useEffect(() => {
     if (!editing || text === null) return;

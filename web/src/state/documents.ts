@@ -79,9 +79,25 @@ export function saveDocument(tabId: string, path: string): Promise<boolean> {
       const next = "What you typed is kept in this browser. Save again when it is back.";
       throw new Failure("The server cannot be reached.", UNREACHABLE, 0, next);
     }
-    await unwrap(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
+    try {
+      await unwrap(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
+    } catch (error) {
+      if (error instanceof Failure && error.code === "conflict" && (await offerConflict(path))) return;
+      throw error;
+    }
     refresh("tabs", "turn");
   });
+}
+
+/** Say that a conflict has to be resolved first, with the way there; whether there is one. */
+async function offerConflict(path: string): Promise<boolean> {
+  const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
+  const hunk = documents.flatMap(({ hunks }) => hunks).find(({ conflict }) => conflict);
+  if (!hunk) return false;
+  const place = { path, line: hunk.working_start_line, column: hunk.working_column };
+  const run = () => show({ active: path, goingTo: place });
+  showToast("Resolve the conflict first, then save.", { tone: "bad", action: { label: "Show conflict", run } });
+  return true;
 }
 
 /** Take a turn back, and say how that went; gives the turn that did it, null where it could not be. */
@@ -117,14 +133,19 @@ export function moveDocument(path: string, to: string): Promise<boolean> {
   });
 }
 
+/** A document is in the trash by now: its tab goes with it. */
+export async function closeTrashed(path: string): Promise<void> {
+  const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
+  if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
+  removeFromWindow(path);
+  refresh("turn", "tabs", "tree");
+}
+
 export function trashDocument(path: string): Promise<boolean> {
   return attempt(async () => {
     await waitForDelivery([path]); // what was typed is in the trash with it, and comes back with it
     const done = await unwrap(server.DELETE("/api/documents", { params: { query: { path } } }));
-    const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
-    if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
-    removeFromWindow(path);
-    refresh("turn", "tabs", "tree");
+    await closeTrashed(path);
     offerUndo(`Moved ${path} to the trash.`, done.turn?.turn);
   });
 }

@@ -187,12 +187,11 @@ def smallest_edits(old: str, new: str) -> list[Edit]:
 
 
 def count_open_decisions(draft: Draft) -> int:
-    """How many decisions are open, about agents' work and about conflicts; a document that is created or deleted is
-    one."""
-    if draft.kind in ("created", "deleted"):
+    """How many decisions are open, about agents' work and about conflicts; a document that is created is one."""
+    if draft.kind == "created":
         return 1
-    hunks = sum(part.is_hunk and (part.unsettled or part.author in ("agent", "mixed")) for part in draft.review.parts)
-    return hunks + (draft.kind == "moved")
+    hunks = sum(part.is_hunk and (part.conflict or part.author in ("agent", "mixed")) for part in draft.review.parts)
+    return hunks + (draft.kind != "modified")
 
 
 def whole_text(updates: Sequence[bytes]) -> str:

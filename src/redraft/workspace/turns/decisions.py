@@ -56,7 +56,7 @@ def accept(
         for (draft, ids), wanted in zip(chosen, choice.values(), strict=True):
             after = draft.accept_hunks(ids, token)
             # All of a document is what the person sees: their typing is saved with it.
-            typing = wanted is None and after.path is not None and not after.review.unsaveable
+            typing = wanted is None and after.key != "" and not after.review.unsaveable
             if typing:
                 after = after.save_typing()
             places = positions_of_decision(draft.review, ids, turn=token, typing=typing)
@@ -85,8 +85,6 @@ def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Au
     """Settle one hunk, often a conflict: for the agent (`text` is None), or with a text of the person's own."""
     with engine.journal.lock():
         ((draft, ids),) = _choose_drafts(engine, {path: [hunk]}, of_agents=False)
-        if draft.path is None:
-            raise Refused(f"An agent proposes to delete {path}; decide that first.", code="conflict", path=path)
         plan = Plan()
         if text is None:
             _replace_draft(plan, draft, replace(draft, review=take_theirs(draft.review, ids)))
@@ -123,10 +121,10 @@ def expand_choice(engine: Engine, choice: Choice, unit: Unit) -> dict[str, list[
 def split(
     engine: Engine, path: str, hunk: str, at: int, base_at: int | None = None, *, author: Author = PERSON
 ) -> DecisionResult:
-    """Cut a hunk in two, each to be decided by itself. A document that is new or to be deleted is decided whole."""
+    """Cut a hunk in two, each to be decided by itself. A document that is new is decided whole."""
     with engine.journal.lock():
         draft, ids = _choose_drafts(engine, {path: [hunk]}, of_agents=False)[0]
-        if draft.kind in ("created", "deleted") or hunk == FILE_HUNK:
+        if draft.kind == "created" or hunk == FILE_HUNK:
             raise Refused(f"{path} can only be accepted or rejected as a whole.", path=path, hunk_id=hunk)
         plan = Plan()
         _replace_draft(plan, draft, replace(draft, review=split_hunk(draft.review, hunk, at, base_at)))
@@ -164,12 +162,11 @@ def undecided_of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
 
 
 def undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
-    """A document that is created or deleted is one decision, which belongs to every turn that has a word in it."""
-    whole = draft.kind in ("created", "deleted")
-    if whole:
+    """A document that is created is one decision, which belongs to every turn that has a word in it."""
+    if draft.kind == "created":
         return [FILE_HUNK] if turn.token in _tokens(draft, {FILE_HUNK}) else []
-    moved = draft.kind == "moved" and draft.turn == turn.token
-    return [FILE_HUNK] * moved + [hunk.id for hunk in draft.review.hunks if turn.token in hunk.turns]
+    about_file = draft.kind != "modified" and draft.turn == turn.token
+    return [FILE_HUNK] * about_file + [hunk.id for hunk in draft.review.hunks if turn.token in hunk.turns]
 
 
 def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
@@ -255,9 +252,9 @@ def _commit(
 
 
 def _tokens(draft: Draft, ids: set[str]) -> set[str]:
-    whole = FILE_HUNK in ids
+    whole = FILE_HUNK in ids and draft.kind != "deleted"
     tokens = {turn for part in draft.review.parts if whole or part.id in ids for turn in part.turns}
-    return (tokens | {draft.turn} if whole else tokens) - {""}
+    return (tokens | {draft.turn} if FILE_HUNK in ids else tokens) - {""}
 
 
 def update_proposals(engine: Engine) -> None:

@@ -128,7 +128,7 @@ def plan_proposal(turn: Turn, documents: Documents, token: str) -> Plan:
     for path, staged in turn.staged.items():
         if staged.now is None:
             if path not in sources:
-                _propose_deletion(plan, documents, path, staged, token)
+                _propose_deletion(plan, documents, path, token)
         elif path in turn.moved:
             _propose_move(plan, turn, documents, path, staged.now, token)
         elif staged.seen is None:
@@ -163,21 +163,20 @@ def _propose_creation(plan: Plan, documents: Documents, path: DocPath, now: Docu
         plan.drafts[path] = Draft(path, None, review, None, now.bom, now.mode, turn=token)
     else:  # its deletion is pending: the new content takes the place of the old
         review = apply_agent_turn(draft.review, draft.review.working, text, token)
-        plan.put_draft(replace(draft, path=path, review=review))
+        plan.put_draft(replace(draft, path=path, review=review, turn=""))
 
 
-def _propose_deletion(plan: Plan, documents: Documents, path: DocPath, staged: StagedDocument, token: str) -> None:
+def _propose_deletion(plan: Plan, documents: Documents, path: DocPath, token: str) -> None:
+    """It is about the file: the words stay as they are, and the person goes on with them until they decide."""
     draft = draft_of(documents, path)
     if draft.base_path is None:
         if draft.review.to_save:
             raise Refused(f"The person has typed into {path}.", code="conflict", path=path)
         plan.drafts[path] = None
         return
-    seen = str(staged.seen.text) if staged.seen else ""
-    review = apply_agent_turn(draft.review, seen, "", token)
     if draft.key != draft.base_path:
         plan.drafts[draft.key] = None
-    plan.put_draft(replace(draft, path=None, review=review, turn=token))
+    plan.put_draft(replace(draft, path=None, turn=token))
 
 
 def _propose_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, now: Document, token: str) -> None:
@@ -235,7 +234,7 @@ def _apply_edit(
         else:
             after, edits = _merge_with_disk(plan, turn, documents, path, disk)
         plan.files.append(FilePlan(path, disk.as_content(), after, disk.mode, edits=edits))
-    elif draft.kind != "modified":
+    elif draft.kind in ("created", "moved"):
         plan.put_draft(replace(draft, review=_by_author(turn, path, draft.review, seen, now, token)))
     else:
         _apply_to_draft(plan, turn, draft, staged, str(seen.text), str(now.text))
@@ -357,7 +356,8 @@ def _apply_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, now
         plan.files.append(FilePlan(path, None, disk.as_content(), disk.mode, home))
         if home != source:
             plan.files.append(FilePlan(home, disk.as_content(), None, disk.mode))
-    plan.put_draft(replace(draft, path=path, base_path=path if disk is not None else None))
+    there = None if draft.kind == "deleted" else path
+    plan.put_draft(replace(draft, path=there, base_path=path if disk is not None else None))
 
 
 def _content_at_target(turn: Turn, documents: Documents, path: DocPath) -> Content | None:

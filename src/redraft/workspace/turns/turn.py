@@ -157,7 +157,7 @@ class Turn:
     def _look(self, path: DocPath) -> Document | None:
         if path in self.staged:
             return self.staged[path].now
-        document = self._documents.document(path, confirmed=self._confirmed)
+        document = self._documents.document(path, confirmed=self._confirmed, for_agent=self.author.is_agent)
         if document is not None:
             self._looked[path] = document
         return document
@@ -321,7 +321,8 @@ class Turn:
 
     def _check_free(self, path: DocPath) -> None:
         taken = self.staged[path].now is not None if path in self.staged else self._documents.is_occupied(path)
-        if taken or (path not in self.staged and self._documents.read_unmasked(path) is not None):
+        standing = None if path in self.staged else self._documents.read_unmasked(path, for_agent=self.author.is_agent)
+        if taken or standing is not None:
             raise Refused(f"{path} already exists.", code="already_exists", path=path)
 
     def _limit_size(self, text: Text) -> Text:

@@ -1,8 +1,12 @@
-"""The trash: deleted documents, kept in the history under the path they had, until it is cleaned up."""
+"""The trash: deleted documents, kept in the history under the path they had, until it is cleaned up.
+
+One that is brought back says what it said: what was typed into it and not saved is unsaved again, and what agents
+proposed in it waits again. Only a proposal to delete or move it is decided.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
@@ -10,6 +14,7 @@ from redraft.files.paths import DocPath
 from redraft.files.secret_detection import is_secret_name, secret_error
 from redraft.history.journal import FilePlan
 from redraft.workspace.authors import PERSON
+from redraft.workspace.turns.decisions import update_proposals
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.inverse import bytes_of, content_from_bytes
 
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from redraft.history.turns import Author, TurnRecord
+    from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
 DELETED = """
@@ -73,5 +79,16 @@ def untrash(
             raise Refused(f"{target} already exists.", code="already_exists", path=target)
         data = bytes_of(engine, snapshot) or b""
         plan = Plan([FilePlan(target, None, content_from_bytes(data), mode, DocPath(path))])
+        if (draft := _draft_in_trash(engine, source, path)) is not None:
+            plan.put_draft(replace(draft, path=target, base_path=target, turn="").with_disk(data))
         title = f"Restore {path} from the trash"
-        return engine.commit(plan, author=author, kind="untrash", title=title, source=source)
+        record = engine.commit(plan, author=author, kind="untrash", title=title, source=source)
+        update_proposals(engine)
+        return record
+
+
+def _draft_in_trash(engine: Engine, turn: int, path: str) -> Draft | None:
+    """What was typed and not saved, or proposed, when a turn deleted the document that lay here."""
+    images = [step.before for step in engine.turns.get(turn).reviews if step.before is not None and step.after is None]
+    drafts = map(engine.documents.from_image, images)
+    return next((draft for draft in drafts if draft.base_path == path), None)
