@@ -402,7 +402,7 @@ def test_who_saves_over_a_conflict_is_led_to_it(room: Room):
     window.bars.get_by_role("button", name="Resolve…").wait_for()
     window.go_to_end()
     window.page.keyboard.press("Control+s")
-    window.page.get_by_text("Resolve the conflict first, then save.", exact=True).first.wait_for()
-    window.button("Show conflict").click()
+    window.page.get_by_text("choose yours or theirs first").first.wait_for()
+    window.button("Go to the conflict").click()
     window.expect(lambda: window.page.get_by_title("Line and column").inner_text().startswith("1:"))
     window.wrong[:] = [each for each in window.wrong if "409" not in each]  # the browser tells of the refusal too

@@ -82,21 +82,21 @@ export function saveDocument(tabId: string, path: string): Promise<boolean> {
     try {
       await unwrap(server.POST("/api/tabs/{tab_id}/save", { params: { path: { tab_id: tabId } } }));
     } catch (error) {
-      if (error instanceof Failure && error.code === "conflict" && (await offerConflict(path))) return;
+      if (error instanceof Failure && error.code === "conflict" && (await offerConflict(path, error))) return;
       throw error;
     }
     refresh("tabs", "turn");
   });
 }
 
-/** Say that a conflict has to be resolved first, with the way there; whether there is one. */
-async function offerConflict(path: string): Promise<boolean> {
+/** Say that a conflict stands in the way, and lead there; whether there is one. */
+async function offerConflict(path: string, error: Failure): Promise<boolean> {
   const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
   const hunk = documents.flatMap(({ hunks }) => hunks).find(({ conflict }) => conflict);
   if (!hunk) return false;
   const place = { path, line: hunk.working_start_line, column: hunk.working_column };
   const run = () => show({ active: path, goingTo: place });
-  showToast("Resolve the conflict first, then save.", { tone: "bad", action: { label: "Show conflict", run } });
+  showToast(errorMessage(error), { tone: "bad", action: { label: "Go to the conflict", run } });
   return true;
 }
 
