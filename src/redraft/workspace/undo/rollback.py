@@ -43,8 +43,8 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn, stands
-from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, tokens_of
+from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
+from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
