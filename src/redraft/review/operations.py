@@ -19,9 +19,19 @@ from redraft.review.blanks import (
     save_blanks,
     set_insertions_apart,
 )
-from redraft.review.retyping import restore_retyped, return_kept_characters
 from redraft.review.review import Part, Review, group_runs, join_parts, lost_words
-from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, join_crowded, number_of, rewrite, turn_of
+from redraft.review.runs import (
+    USER,
+    Run,
+    RunEdit,
+    agent_run_edits,
+    join_crowded,
+    number_of,
+    restore_retyped,
+    return_kept_characters,
+    rewrite,
+    turn_of,
+)
 from redraft.text.diff.word_diff import word_edits
 from redraft.text.diff.word_runs import widen_edits
 from redraft.text.edits import Change, Edit

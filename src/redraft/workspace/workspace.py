@@ -104,7 +104,6 @@ class Workspace:
         except BaseException:
             root.close()
             raise
-        told = [*notices, *identity.notices]
         engine.journal.on_recovery = lambda: decisions.update_proposals(engine)
         engine.outside = OutsideRecorder(engine)
         engine.documents.look = engine.outside.look
@@ -119,7 +118,7 @@ class Workspace:
         except BaseException:
             engine.close()
             raise
-        return Workspace(engine, name, identity.id, told)
+        return Workspace(engine, name, identity.id, [*notices, *identity.notices])
 
     @property
     def settings(self) -> Settings:

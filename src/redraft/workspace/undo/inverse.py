@@ -30,7 +30,7 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of
+from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of, is_text, stands_in, written_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,7 @@ def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
     if turn.kind != "apply" or step.before is None or step.after is None or step.moved_from is not None:
         return False
     before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
-    return engine.turns.taken_back(turn.id) and _is_text(before or b"", after or b"")
+    return engine.turns.taken_back(turn.id) and is_text(before or b"", after or b"")
 
 
 def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
@@ -119,7 +119,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
         return None
     if now == after:
         edits = None
-        if before is not None and after is not None and _is_text(before, after):
+        if before is not None and after is not None and is_text(before, after):
             edits = dump_edits(step_change(engine, step).invert())
         return replace(file_plan(path, now, before, step, moved), edits=edits)
     if now is None:
@@ -141,15 +141,6 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
     return replace(plan, edits=dump_edits(back))
-
-
-def _is_text(*sides: bytes) -> bool:
-    try:
-        for side in sides:
-            decode(side)
-    except RedraftError:
-        return False
-    return True
 
 
 def _review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
@@ -269,29 +260,6 @@ def _standing_decisions(engine: Engine, turn: TurnRecord) -> dict[str, int]:
     return found
 
 
-def stands(engine: Engine, turn: TurnRecord) -> bool:
-    """Whether anything of what a turn wrote into documents that it changed stands in one of them."""
-    if turn.kind == "apply":
-        return any(stands_in(engine, turn, step.path, turn.id) for step in turn.files)
-    decisions = engine.turns.all_acceptances(turn) if turn.kind == "propose" else []
-    places = {step.path: decision.id for decision in reversed(decisions) for step in decision.files}
-    return any(stands_in(engine, turn, path, decision) for path, decision in places.items())
-
-
-def stands_in(engine: Engine, turn: TurnRecord, path: str, since: int) -> bool:
-    """Whether anything stands in a document of what a turn wrote there since some turn."""
-    now = read_or_none(engine.root, DocPath(path))
-    if now is None or not _is_text(now):
-        return False
-    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=_written_by(turn))
-    others = engine.turns.by_tokens(tombstones.turns - {turn.token})
-    return tombstones.has_standing(turn.token, {other.token for other in others if other.state is State.UNDONE})
-
-
-def _written_by(turn: TurnRecord) -> str:
-    return turn.token if turn.kind == "apply" else ""
-
-
 def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict[str, tuple[int, ...]]) -> list[Clash]:
     """What is pending of the turn goes; the drafts of documents whose files the plan changes follow."""
     clashes: list[Clash] = []
@@ -405,7 +373,7 @@ def _without_words(
     found = decode(now)
     draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
     left = None if draft is None else draft.withdraw_turn(turn.token) or draft
-    tombstones = collect_tombstones(engine, path, decision, found.text, written=_written_by(turn))
+    tombstones = collect_tombstones(engine, path, decision, found.text, written=written_by(turn))
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}

@@ -43,8 +43,8 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn, stands
-from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, tokens_of
+from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
+from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -183,7 +183,7 @@ def _let_stand(engine: Engine, taken: TurnRecord) -> None:
     about = original_turn(engine, taken)
     tokens = {about.token}.union(*(tokens_of(engine, about, path) for path in about.paths))
     for turn in engine.turns.by_tokens(tokens):
-        if turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
+        if turn.id != taken.id and turn.state in (State.UNDONE, State.DISCARDED) and stands(engine, turn):
             with engine.database.transaction(durable=False):
                 engine.turns.mark(turn.id, State.APPLIED)
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from redraft.errors import RedraftError
+from redraft.files.paths import DocPath
+from redraft.files.textfile import decode
+from redraft.history.recovery import read_or_none
+from redraft.history.turns import State
 from redraft.review.blanks import unsaved_from
 from redraft.review.review import Review
 from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
-from redraft.workspace.undo.tombstones import FileChange, Tombstones
+from redraft.workspace.undo.history_runs import FileChange
+from redraft.workspace.undo.tombstones import Tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,3 +107,35 @@ def tokens_of(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
     """The turns that have words in what a turn did to a document."""
     images = [image_of(engine, step.before) for step in turn.reviews if step.path == path and turn.kind == "accept"]
     return {turn.token, *(token for image in images if image for token in image.turns)}
+
+
+def stands(engine: Engine, turn: TurnRecord) -> bool:
+    """Whether anything of what a turn wrote into documents that it changed stands in one of them."""
+    if turn.kind == "apply":
+        return any(stands_in(engine, turn, step.path, turn.id) for step in turn.files)
+    decisions = engine.turns.all_acceptances(turn) if turn.kind == "propose" else []
+    places = {step.path: decision.id for decision in reversed(decisions) for step in decision.files}
+    return any(stands_in(engine, turn, path, decision) for path, decision in places.items())
+
+
+def stands_in(engine: Engine, turn: TurnRecord, path: str, since: int) -> bool:
+    """Whether anything stands in a document of what a turn wrote there since some turn."""
+    now = read_or_none(engine.root, DocPath(path))
+    if now is None or not is_text(now):
+        return False
+    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=written_by(turn))
+    others = engine.turns.by_tokens(tombstones.turns - {turn.token})
+    return tombstones.has_standing(turn.token, {other.token for other in others if other.state is State.UNDONE})
+
+
+def written_by(turn: TurnRecord) -> str:
+    return turn.token if turn.kind == "apply" else ""
+
+
+def is_text(*sides: bytes) -> bool:
+    try:
+        for side in sides:
+            decode(side)
+    except RedraftError:
+        return False
+    return True

@@ -7,91 +7,18 @@ beside it since, in whichever order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.runs import USER, Run, turn_of
+from redraft.review.runs import USER, turn_of
 from redraft.text.edits import Change, Edit
+from redraft.workspace.undo.history_runs import FileChange, HistoryRun, gaps_of, merge_gap, zip_gaps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
     from collections.abc import Set as AbstractSet
 
     from redraft.review.review import Review
-
-# Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
-MAX_GAP = 2_000
-
-
-@dataclass(slots=True)
-class HistoryRun:
-    """Characters that share one fate, in the file or not."""
-
-    text: str
-    here: bool  # whether the file has it
-    by: str = ""  # who put it in, as a run says it
-    gone: tuple[str, ...] = ()  # by whom it was taken out in a review, accepted or not
-    pending: bool = False  # whether the review has it and the file has not
-    accepted: bool = False  # whether it is gone because a decision took what a turn did to it
-    removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
-    changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
-    taken: int = 0  # the turn that took it out of the file last
-    added: bool = False  # whether nobody knows where it stands among the tombstones beside it
-    maybe: frozenset[str] = frozenset()  # turns whose words it may be: an undo put it in, and no tombstone says it
-
-    def cut_blank(self) -> tuple[HistoryRun, HistoryRun]:
-        """The piece without the blank that it ends with, and that."""
-        return self.split(len(self.text) - (2 if self.text.endswith("\r\n") else 1))
-
-    def split(self, at: int) -> tuple[HistoryRun, HistoryRun]:
-        return replace(self, text=self.text[:at]), replace(self, text=self.text[at:])
-
-
-class FileChange(NamedTuple):
-    """What a turn did to the file. A decision has the mark of each edit, empty for typing; an undo or a rollback names
-    the turns that it took back by their tokens, and the turn that it is about."""
-
-    turn: int
-    change: Change
-    marks: tuple[str, ...] = ()
-    undone: AbstractSet[str] | None = None
-    source: int | None = None
-    scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
-    withdrawn: str = ""  # the proposal that an undo took back whole
-    blanks: Mapping[int, int] = {}  # of edits that save a blank: how much of what waits there begins with it
-    at_once: bool = False  # whether the edits of the marks went into the file without a decision
-    inverts: int | None = None  # the turn that an undo or a rollback takes back, which may be one itself
-
-    def matcher(self, mark: str, taken: Sequence[HistoryRun] = ()) -> Callable[[HistoryRun], bool]:
-        """Tells which tombstones a text may be that an edit puts in. An undo also puts back what it has `taken` out
-        together with words of the turn, and which is nobody's or another's."""
-        if mark:
-            return lambda piece: piece.by == mark and piece.pending
-        undone, source, inverts = self.undone, self.source, self.inverts
-        if undone is None:
-            return lambda piece: piece.by == USER and piece.pending
-        kept = {id(piece) for piece in taken if turn_of(piece.by) not in undone}
-        return lambda piece: (
-            id(piece) in kept
-            or any(turn_of(each) in undone for each in (piece.by, *piece.gone, *piece.removed))
-            or (piece.changed is not None and piece.changed[0] == source)
-            or piece.taken == inverts
-        )
-
-    def sign(self, taken: Sequence[HistoryRun], index: int) -> None:
-        """Note by whom pieces are gone that one of the edits took out."""
-        for piece in taken:
-            piece.taken = self.turn
-            if self.marks and self.marks[index]:
-                if self.at_once:
-                    piece.gone = (*piece.gone, self.marks[index])
-                piece.accepted, piece.removed = True, piece.gone
-            elif self.undone is None:
-                piece.changed = (self.turn, index)
-            elif not self.undone.isdisjoint(map(turn_of, piece.removed)):
-                piece.accepted, piece.gone = True, piece.removed
 
 
 class InverseChange(NamedTuple):
@@ -126,10 +53,10 @@ class Tombstones:
         if review.saved != self.text:
             return
         gaps = list(self._gaps())
-        runs = list(_gaps_of(review))
+        runs = list(gaps_of(review))
         out: list[HistoryRun] = []
-        for (gap, piece), (between, run) in _side_by_side(gaps, runs):
-            out += _merge(gap, between, accepts=accepts)
+        for (gap, piece), (between, run) in zip_gaps(gaps, runs):
+            out += merge_gap(gap, between, accepts=accepts)
             if piece is not None and run is not None:
                 piece.gone = run.gone
                 out.append(piece)
@@ -557,92 +484,3 @@ class Tombstones:
         if any(side is not None and side.here and side.added for side in sides):
             return False
         return before is None or behind is None or before.changed is None or before.changed != behind.changed
-
-
-def _gaps_of(review: Review) -> Iterator[tuple[list[Run], Run | None]]:
-    gap: list[Run] = []
-    for run in review.runs:
-        if run.by:
-            gap.append(run)
-        else:
-            yield gap, run
-            gap = []
-    yield gap, None
-
-
-def _side_by_side(
-    pieces: list[tuple[list[HistoryRun], HistoryRun | None]], runs: list[tuple[list[Run], Run | None]]
-) -> Iterator[tuple[tuple[list[HistoryRun], HistoryRun | None], tuple[list[Run], Run | None]]]:
-    """Both, cut to the same lengths."""
-    left, right = iter(pieces), iter(runs)
-    (gap, piece), (between, run) = next(left), next(right)
-    while piece is not None and run is not None:
-        length = min(len(piece.text), len(run.text))
-        head, tail = (piece, None) if len(piece.text) == length else piece.split(length)
-        yield (gap, head), (between, run._replace(text=run.text[:length]))
-        gap, between = [], []
-        if tail is not None and tail.text:
-            piece = tail
-        else:
-            gap, piece = next(left)
-        if len(run.text) > length:
-            run = run._replace(text=run.text[length:])
-        else:
-            between, run = next(right)
-    yield (gap, None), (between, None)
-
-
-def _merge(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[HistoryRun]:
-    """The tombstones at one place with what a review has there that is not in the file."""
-    if not gap:
-        return [HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True) for run in runs]
-    known: list[Hashable]
-    now: list[Hashable]
-    if accepts:  # what a decision leaves waits as it did, and all of it has waited before
-        known = [(char, piece.by, piece.gone, piece.pending) for piece in gap for char in piece.text]
-        now = [(char, run.by, run.gone, True) for run in runs for char in run.text]
-    else:
-        # What a decision took comes back to a review only as it was; typing that is new is not the same.
-        final = {(piece.by, piece.gone) for piece in gap if piece.accepted and not piece.pending}
-        known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
-        now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
-    out: list[HistoryRun] = []
-    letters = [run._replace(text=char) for run in runs for char in run.text]
-    for piece, run in _align(_letters(gap), letters, known, now):
-        if run is None and piece is not None:
-            taken = accepts and piece.pending and bool(piece.gone)
-            found = replace(piece, pending=False, accepted=piece.accepted or taken)
-            found.removed = piece.gone if taken else piece.removed
-        elif run is not None:
-            found = HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True)
-        else:
-            continue
-        last = out[-1] if out else None
-        if last is not None and replace(last, text="") == replace(found, text=""):
-            last.text += found.text
-        else:
-            out.append(found)
-    return out
-
-
-def _letters(gap: list[HistoryRun]) -> list[HistoryRun]:
-    return [replace(piece, text=char) for piece in gap for char in piece.text]
-
-
-def _align(
-    pieces: list[HistoryRun], runs: list[Run], known: Sequence[Hashable], now: Sequence[Hashable]
-) -> Iterator[tuple[HistoryRun | None, Run | None]]:
-    """Letter by letter, those that are the same side by side. What is new comes first."""
-    done = seen = 0
-    if len(known) + len(now) > MAX_GAP and known != now:
-        start = 0
-        while start < min(len(known), len(now)) and known[start] == now[start]:
-            start += 1
-        blocks = [(0, 0, start), (len(known), len(now), 0)]
-    else:
-        blocks = SequenceMatcher(None, known, now, autojunk=False).get_matching_blocks()
-    for first, second, size in blocks:
-        yield from ((None, run) for run in runs[seen:second])
-        yield from ((piece, None) for piece in pieces[done:first])
-        yield from zip(pieces[first : first + size], runs[second : second + size], strict=True)
-        done, seen = first + size, second + size
