@@ -189,7 +189,7 @@ def test_of_equal_hunks_in_two_documents_a_rollback_takes_back_the_chosen_one(re
     unclear = redraft.run("rollback", "3", "--mode", "scoped_selected", "--hunk", shared)
     assert (unclear.status, "several hunks" in unclear.err) == (2, True)
     shown = redraft.ok("rollback", "3", "--mode", "scoped_selected", "--hunk", hunks["tale.md"])
-    assert "Take back 1 hunk of turn 3" in shown
+    assert "Undo 1 hunk of turn 3" in shown
     assert redraft.read("tale.md") == old["tale.md"]
     assert redraft.read("cast.md") == old["cast.md"].replace("John", "James")
 

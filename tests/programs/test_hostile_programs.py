@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,7 @@ def check_untouched(
     program: Program, before: tuple[dict[str, tuple[bytes, int]], dict[str, tuple[bytes, int]]]
 ) -> None:
     assert (contents(program.folder), outside(program)) == before
+    assert socket.gethostname() != "owned"
     assert program.json("audit", "verify")["intact"]
     [turn] = program.json("turns")["turns"]
     assert turn["paths"] == ["story.md"]

@@ -69,7 +69,9 @@ class Ledger:
         new = self.dice.choice([f"{author.upper()} {mark}", f"{mark} X{len(self.done)}", f"{mark} ab\r\nab"])
         done, answer = call(self.agents[author], "edit_text", path=name, version=version, old_text=mark, new_text=new)
         self.done.append(f"{author} {mark}->{new!r} in {name}: {answer.get('turn', answer.get('error'))}")
-        assert done or answer["error"] == "conflict", self.told()  # another agent's words wait at that place
+        # Another agent's words wait at that place, or another proposed to delete the document: for agents it is gone.
+        leaving = any(hunk["kind"] == "deleted" for hunk in self.folder.hunks(name))
+        assert done or answer["error"] == ("not_found" if leaving else "conflict"), self.told()
         return author
 
     def agent_changes_files(self) -> str:

@@ -21,7 +21,7 @@ MISSING: list[tuple[str, str, Any, str]] = [
     ("GET", "/api/agent/sessions/none", None, "sessions"),
     ("POST", "/api/agent/run", {"session_id": "none", "instruction": "Please."}, "sessions"),
     ("DELETE", "/api/agent/rules?tool=none&path=none", None, "rules"),
-    ("DELETE", "/api/agent/macros/none", None, "Check"),
+    ("DELETE", "/api/agent/macros/none", None, "macros"),
     ("GET", "/api/nothing", None, "Check"),
     ("GET", "/api/tabs/tab_99", None, "tabs"),
     ("GET", "/api/turns/99", None, "turns"),

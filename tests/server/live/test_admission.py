@@ -86,7 +86,7 @@ def deletion(clock: int, length: int, client: int = 1) -> bytes:
 )
 def test_no_character_is_cut_in_two(data: bytes):
     doc, _ = begun()
-    with pytest.raises(Garbled, match="two"):
+    with pytest.raises(Garbled, match="splits a character"):
         RoomClock(doc.get_update()).judge(data)
 
 
@@ -95,13 +95,13 @@ def test_nor_is_one_that_comes_with_the_same_update():
     doc, _ = begun("")
     text = bytes((1, 2, 0, 4, 1)) + blob(b"text") + blob("x😀y".encode())
     between = bytes((1, 3, 0, 0x84, 2, 1)) + blob(b"!")
-    with pytest.raises(Garbled, match="two"):
+    with pytest.raises(Garbled, match="splits a character"):
         RoomClock(doc.get_update()).judge(b"\2" + between + text + b"\0")
 
 
 def test_a_text_that_begins_within_what_is_known_is_not_cut_in_two():
     doc, _ = begun("ab")
-    with pytest.raises(Garbled, match="two"):
+    with pytest.raises(Garbled, match="splits a character"):
         RoomClock(doc.get_update()).judge(bytes((1, 1, 1, 1, 4, 1)) + blob(b"text") + blob("😀".encode()) + b"\0")
 
 

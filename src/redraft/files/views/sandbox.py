@@ -270,15 +270,17 @@ def _by(fd: int) -> str:
 
 
 def _mount_processes() -> None:
-    """Our own `/proc`. A container may forbid it; then the old one stays, in which others cannot be opened anyway."""
+    """Our own `/proc`. A container may forbid it; then the old one stays, in which others cannot be opened anyway.
+
+    The kernel's switches are read-only for everybody: who is an ordinary user here may be root outside.
+    """
     with suppress(OSError):
         _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-    if os.geteuid() == 0:
-        for name in _KERNEL_SWITCHES:
-            path = f"/proc/{name}"
-            if os.path.exists(path):
-                _mount(path, path, "", _MS_BIND | _MS_REC)
-                _library.set_attributes(path, _ATTR_RDONLY, 0, deep=True)
+    for name in _KERNEL_SWITCHES:
+        path = f"/proc/{name}"
+        if os.path.exists(path):
+            _mount(path, path, "", _MS_BIND | _MS_REC)
+            _library.set_attributes(path, _ATTR_RDONLY, 0, deep=True)
 
 
 # What holds for the program whatever else does
