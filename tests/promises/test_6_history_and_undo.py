@@ -60,7 +60,9 @@ class Ledger:
 
     def agent_edits(self) -> str:
         author = self.dice.choice(list(self.agents))
-        name = self.dice.choice(self.seen() or [""])
+        documents = self.folder.server.get("/api/review")["documents"]
+        leaving = {document["path"] for document in documents if document["kind"] == "deleted"}  # gone for agents
+        name = self.dice.choice([path for path in self.seen() if path not in leaving] or [""])
         text, version = self.folder.text(name) if name else ("", "")
         marks = re.findall(r"k\d+k", text)
         if not marks:
