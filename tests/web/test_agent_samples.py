@@ -100,7 +100,9 @@ def lines(desk: Desk) -> list[str]:
 
 def buttons(desk: Desk) -> list[str]:
     return (
-        desk.card.get_by_role("button").filter(has_not_text=re.compile("→|more$|^(Created|Edited|Proposed)")).all_inner_texts()
+        desk.card.get_by_role("button")
+        .filter(has_not_text=re.compile("→|more$|^(Created|Edited|Proposed)"))
+        .all_inner_texts()
     )
 
 
