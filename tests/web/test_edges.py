@@ -346,7 +346,7 @@ def test_ctrl_z_takes_back_decisions_and_typing_in_the_order_in_which_they_were_
 
     def typed(words: str) -> None:
         window.go_to_end()
-        window.type(words)
+        window.page.keyboard.insert_text(words)  # at once: keys with a pause in between are steps of their own
         window.expect(lambda: words in room.working(name))
 
     def decide(left: int) -> None:
