@@ -125,7 +125,7 @@ def test_windows_are_beginnings_in_whole_lines_within_the_bounds(drawn: list[tup
         assert text.startswith(window)
         assert len(window) <= WINDOW
         whole = window == text.rstrip("\r\n")
-        assert (f"{name} goes on" in prompt) == (not whole and len(text.rstrip("\r\n")) > len(window))
+        assert (f"{name} is longer" in prompt) == (not whole and len(text.rstrip("\r\n")) > len(window))
         if not whole and "\n" in text[: len(window)]:
             assert text[len(window)] in "\r\n", "the window ends with a line"
         told = next(match["last"] for match in BLOCK.finditer(prompt) if match["path"] == name)
