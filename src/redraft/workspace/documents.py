@@ -69,6 +69,7 @@ class Documents:
         self._reviews = reviews
         self._seen = seen
         self.look: Callable[[DocPath], LookResult | None] = lambda _: None
+        self.draft_before_run: Callable[[Draft, DocPath], Draft | None] = lambda draft, _: draft
         self._texts: OrderedDict[str, DiskFile] = OrderedDict()
         self._drafts: dict[str, tuple[str, int, Draft]] = {}
         self.unreadable: dict[str, str] = {}  # what to tell about reviews that are damaged
@@ -192,11 +193,14 @@ class Documents:
         where = DocPath(stored.base_path or stored.path or path)
         image = self.read_file(where, stored.saved)
         data = None if image is None else image.data
-        if data != stored.saved and (looked := self.look(where)) is not None:
-            stored = self.stored_draft(path)  # which has followed by now
+        if data != stored.saved:
+            looked = self.look(where)
+            if looked is not None:
+                data = None if looked.image is None else looked.image.data
+            # It has followed by now, or follows when that is recorded: from the same draft, so that both read the same.
+            stored = self.draft_before_run(stored, where) if looked is None else self.stored_draft(path)
             if stored is None:
                 return None
-            data = None if looked.image is None else looked.image.data
         draft = stored.with_disk(data)
         return draft if draft.key else None  # to be deleted, and somebody else did it: nothing is left of it
 

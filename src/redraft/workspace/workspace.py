@@ -107,6 +107,7 @@ class Workspace:
         engine.journal.on_recovery = lambda: decisions.update_proposals(engine)
         engine.outside = OutsideRecorder(engine)
         engine.documents.look = engine.outside.look
+        engine.documents.draft_before_run = engine.outside.draft_before_run
         try:
             with engine.journal.lock():
                 remember(identity, name)

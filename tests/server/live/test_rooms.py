@@ -149,6 +149,23 @@ def test_what_others_do_comes_into_the_room(standing: Server, page: str):
     story(told())
 
 
+def test_a_file_that_is_emptied_and_written_again_never_shows_a_mixture_of_its_states(standing: Server, page: str):
+    async def told() -> None:
+        anna = await Person(standing, page).join()
+        anna.type(STORY.index("eleven"), "TYPED ")
+        before = await expect_same(anna)
+        for number in range(5):
+            place(standing, page).write_text("", encoding="utf-8")
+            await asyncio.to_thread(standing.get, "/api/documents", path=page)  # it is noticed in between
+            place(standing, page).write_text(STORY.replace("Lamp", f"{number}amp"), encoding="utf-8")
+            after = before.replace("Lamp", f"{number}amp")
+            assert standing.get("/api/documents", path=page)["content"] == after
+            await expect_same(anna, on=after)
+        await anna.leave()
+
+    story(told())
+
+
 def test_another_process_is_seen_too(standing: Server, page: str):
     async def told() -> str:
         anna = await Person(standing, page).join()

@@ -452,11 +452,7 @@ class OutsideRecorder:
                 return stored
             origin = stored
         else:
-            try:
-                origin = self._draft_before_run(change)
-            except RedraftError as error:
-                LOG.warning("the earlier review of %s is no longer known: %s", change.place, error.message)
-                origin = stored
+            origin = self.draft_before_run(stored, change.path)
         if origin is None:
             return None
         try:
@@ -487,25 +483,32 @@ class OutsideRecorder:
         free = key in leaving or self._engine.reviews.get(key) is None
         return is_secret_name(there) or (free and (standing is None or standing.key in leaving))
 
-    def _draft_before_run(self, change: OutsideChange) -> Draft | None:
+    def draft_before_run(self, stored: Draft | None, path: DocPath) -> Draft | None:
         """The draft as it was before other programs began to write the file, with what was typed since: what they wrote
         before this may be half of a document, or none for a moment. The draft as it is, where anything else was done
         with it since, or where it took in what they wrote a while ago and has no conflict of it."""
-        stored, documents = change.stored, self._engine.documents
+        try:
+            return self._find_draft_before_run(stored, path)
+        except RedraftError as error:
+            LOG.warning("the earlier review of %s is no longer known: %s", path, error.message)
+            return stored
+
+    def _find_draft_before_run(self, stored: Draft | None, path: DocPath) -> Draft | None:
+        documents, place = self._engine.documents, path if stored is None else stored.key
         hurt = stored is not None and (stored.base_path is None or any(hunk.conflict for hunk in stored.review.hunks))
         origin = found = stored  # the oldest there is, and what the turn at hand left
         later = self._engine.clock()
         typed: list[tuple[str, str]] = []
-        for turn in self._turns_backwards(change.place):
+        for turn in self._turns_backwards(place):
             recent = 0 <= later - turn.created < SAME_SECONDS
-            if not _is_plain_write(turn, change.path) or not (hurt or recent):
+            if not _is_plain_write(turn, path) or not (hurt or recent):
                 break
             later = turn.created
-            step = next((step for step in turn.reviews if step.path == change.place), None)
+            step = next((step for step in turn.reviews if step.path == place), None)
             if step is None:
                 continue  # what it wrote was no text: the draft did not follow
             old = None if step.before is None else documents.from_image(step.before)
-            if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != change.path):
+            if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != path):
                 break
             if step.after is not None and found is not None:
                 left = documents.from_image(step.after).review.working
