@@ -87,7 +87,7 @@ def questions(tools: Lines) -> Generator[list[str]]:
 def test_a_tool_says_whether_it_only_reads(tools: Lines):
     hints = {tool["name"]: tool["annotations"] for tool in tools.ask("tools/list")["result"]["tools"]}
     assert all(hints[name]["readOnlyHint"] for name in (*RISK_READ, "list_tabs", "search_document", "get_outline"))
-    assert not any(hints[name]["readOnlyHint"] for name in ("create_document", "create_folder", "edit_document"))
+    assert not any(hints[name].get("readOnlyHint") for name in ("create_document", "create_folder", "edit_document"))
     assert [name for name, hint in hints.items() if hint.get("destructiveHint")] == ["delete_document"]
 
 

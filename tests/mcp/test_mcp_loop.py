@@ -221,15 +221,39 @@ def test_a_client_that_is_known_is_sent_the_text_once(client: Lines, name: str) 
     result = client.call("read_document", path="story.md")
     assert json.dumps(result).count("The hero John walked in") == 1
     assert answer_of(result)["content"] == STORY
-    listed = client.ask("tools/list")["result"]["tools"]
-    assert all(("outputSchema" in tool) == (READS[name] == "structured") for tool in listed)
 
 
 def test_a_client_that_is_not_known_is_sent_both_forms(client: Lines) -> None:
     client.start("somebody")
     result = client.call("read_document", path="story.md")
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
-    assert all("outputSchema" in tool for tool in client.ask("tools/list")["result"]["tools"])
+
+
+@pytest.mark.parametrize(
+    ("options", "promised"), [((), False), (("--answers", "text"), False), (("--answers", "both"), True)]
+)
+def test_output_schemas_are_listed_for_whoever_asks_for_structured_answers(
+    folder: Path, options: tuple[str, ...], promised: bool
+) -> None:
+    client = Lines.to(folder, *options)
+    client.start("somebody")
+    assert all(("outputSchema" in tool) == promised for tool in client.ask("tools/list")["result"]["tools"])
+    client.close()
+
+
+@pytest.mark.covers("RD-tools-list-size")
+def test_the_list_of_tools_is_short_enough_to_be_sent_with_every_request(client: Lines) -> None:
+    """At most 4,000 tokens of o200k_base; the tokenizer is a download, and makes one token of 4.5 characters here."""
+    client.start("somebody")
+    listed = client.ask("tools/list")["result"]["tools"]
+    assert len(listed) == 20
+    assert len(json.dumps(listed, separators=(",", ":"))) <= 4_000 * 4.5
+
+
+def test_a_client_that_puts_tools_off_is_asked_to_load_them(client: Lines) -> None:
+    client.start("claude-code")
+    listed = client.ask("tools/list")["result"]["tools"]
+    assert all(tool["_meta"] == {"anthropic/alwaysLoad": True} for tool in listed)
 
 
 def test_a_client_from_before_structured_answers_is_sent_none(client: Lines) -> None:

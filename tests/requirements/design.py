@@ -287,4 +287,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-run-killed", "Other programs", 16,
             "When `redraft run` itself is killed, the program ends, and its work can be taken from the view."),
     done("RD-run-kept", "Other programs", 16, "Views are kept when asked or needed, listed, and removed by age."),
+
+    done("RD-tools-list-size", "Tools", 16, "The list of tools of the default profile has at most 4,000 tokens."),
+    done("RD-batch-size", "Tools", 16,
+            "A batch takes 500 calls; its edits of one document are one action, and its limit is in its schema."),
+    done("RD-batch-answer", "Tools", 16,
+            "A batch answers `ok` for an edit that landed where it was meant, and in full for anything else."),
+    done("RD-answer-no-echo", "Tools", 16,
+            "No answer to an edit repeats a text that the caller has just sent, but for the specified preview of "
+            "`find_and_replace`."),
 )

@@ -158,10 +158,25 @@ def test_a_batch_over_more_than_ten_documents_asks_first(agent: Caller):
     assert agent.call("batch", calls=calls[:10])["state"] == "applied"
 
 
-def test_a_batch_of_more_than_twenty_edits_is_refused_whole(agent: Caller):
-    edit = {"tool": "edit_text", "arguments": {"path": "story.md", "old_text": "Lamp", "new_text": "Lamp"}}
-    told = agent.refused("batch", calls=[edit] * 21)
+def test_a_batch_over_more_documents_than_a_turn_has_actions_is_refused_whole(agent: Caller):
+    calls = [{"tool": "create_document", "arguments": {"path": f"n{number}.md"}} for number in range(21)]
+    told = agent.refused("batch", calls=calls)
     assert (told["error"], told["details"]["call"]) == ("limit_exceeded", 20)
+    assert "Make several smaller batches." in told["message"]
+    assert not agent.workspace.turns()
+
+
+def test_a_batch_takes_hundreds_of_edits_of_one_document_and_says_its_limit(agent: Caller):
+    agent.call("create_document", path="words.md", content="".join(f"word{number}\n" for number in range(501)))
+    edit = [
+        {"tool": "edit_text", "arguments": {"path": "words.md", "old_text": f"word{n}\n", "new_text": f"W{n}\n"}}
+        for n in range(501)
+    ]
+    told = agent.refused("batch", calls=edit)
+    assert (told["error"], told["details"]["limit"]) == ("limit_exceeded", 500)
+    assert load_registry().get("batch").input_schema["properties"]["calls"]["maxItems"] == 500
+    assert agent.call("batch", calls=edit[:500])["results"] == ["ok"] * 500
+    assert agent.text("words.md") == "".join(f"W{number}\n" for number in range(500)) + "word500\n"
 
 
 # What arrives with a folder

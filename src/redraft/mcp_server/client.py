@@ -73,6 +73,11 @@ class McpClient:
         return self.protocol in ENVELOPE_VERSIONS
 
     @property
+    def defers_tools(self) -> bool:
+        """Whether it keeps tools from the model until the model has searched for them, unless it is told not to."""
+        return self.name.startswith("claude")
+
+    @property
     def author(self) -> Author:
         name = self.name or "agent"
         return Author("agent", f"{name} for {self.user}" if self.user else name)

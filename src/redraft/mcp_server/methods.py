@@ -167,7 +167,9 @@ def ping(_: McpCall) -> Message:
 
 def list_tools(call: McpCall) -> Message:
     endpoint = call.connection.endpoint
-    return {"tools": [describe_tool(tool, endpoint.form_for(call.client)) for tool in endpoint.tools.tools]}
+    output = endpoint.form in ("structured", "both")
+    always = call.client.defers_tools
+    return {"tools": [describe_tool(tool, output=output, always=always) for tool in endpoint.tools.tools]}
 
 
 def call_tool(call: McpCall) -> Message:

@@ -165,23 +165,21 @@ def as_text(value: Any) -> str:
 ELSEWHERE = "The answer is the structured content."
 
 
-def describe_tool(tool: Tool, form: Form) -> Message:
-    """A tool as it is listed. A client that gets no structured answers is not promised any."""
-    listed: Message = {
+def describe_tool(tool: Tool, *, output: bool = False, always: bool = False) -> Message:
+    """A tool as it is listed. Models read this with every request, so it says nothing that they do not need: hints only
+    where they differ from the protocol's defaults, `output` schemas for whoever asked for them, and `always`, which
+    keeps a client from putting the tool off until the model has searched for it, for the client that knows the word."""
+    hints: Message = {"readOnlyHint": True} if tool.risk == "read" else {"destructiveHint": tool.risk == "destroy"}
+    if tool.idempotent and tool.risk != "read":
+        hints["idempotentHint"] = True
+    return {
         "name": tool.name,
-        "title": tool.name.replace("_", " ").capitalize(),
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        "annotations": {
-            "readOnlyHint": tool.risk == "read",
-            "destructiveHint": tool.risk == "destroy",
-            "idempotentHint": tool.idempotent,
-            "openWorldHint": False,
-        },
-        # Some clients put tools off until the model has searched for them; these are what it is here for.
-        "_meta": {"anthropic/alwaysLoad": True},
+        "annotations": {**hints, "openWorldHint": False},
+        **({"_meta": {"anthropic/alwaysLoad": True}} if always else {}),
+        **({"outputSchema": tool.output_schema} if output else {}),
     }
-    return listed if form == "text" else {**listed, "outputSchema": tool.output_schema}
 
 
 def tool_result(answer: dict[str, Any], form: Form) -> Message:

@@ -55,14 +55,11 @@ class VersionedEdit(Target):
 
     version: Annotated[
         str,
-        Field(
-            "The version that read_document or the last edit returned. Line numbers refer to it; if the "
-            "document changed elsewhere since, the edit is moved, and the answer says where it landed."
-        ),
+        Field("From read_document or the last edit; line numbers refer to it."),
     ]
 
 
-DRY_RUN = Field("If true, check the call and report what would happen, but change nothing.")
+DRY_RUN = Field("Only check the call; change nothing.")
 
 
 class CallOutcome(NamedTuple):

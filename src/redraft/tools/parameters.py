@@ -49,7 +49,8 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a field is for, and how else it may be called. Bounds are inclusive.
+    """What a field is for, and how else it may be called. Bounds are inclusive; those of a list are of its length, and
+    checked by the tool.
 
     `name` is what callers call it where Python keeps the word for itself. `checked` is False where the tool judges its
     bounds itself, because its specification has an answer of its own for them.
@@ -125,10 +126,11 @@ def _property(entry: Parameter) -> dict[str, Any]:
     schema = schema_of(without_none(entry.kind))
     if entry.field.text:
         schema["description"] = entry.field.text
+    low, high = ("minItems", "maxItems") if schema.get("type") == "array" else ("minimum", "maximum")
     if entry.field.minimum is not None:
-        schema["minimum"] = entry.field.minimum
+        schema[low] = entry.field.minimum
     if entry.field.maximum is not None:
-        schema["maximum"] = entry.field.maximum
+        schema[high] = entry.field.maximum
     if entry.default is not None and entry.default != ():
         schema["default"] = entry.default
     return schema

@@ -15,12 +15,10 @@ OF_THE_MACHINE = frozenset({"Users", "etc", "home", "media", "mnt", "opt", "priv
 class Target:
     """The two ways to name a document; with neither, the active tab is meant."""
 
-    tab_id: Annotated[
-        str | None, Field("The open tab to work on, from list_tabs. Default: the active tab.", ("tab",))
-    ] = None
+    tab_id: Annotated[str | None, Field("From list_tabs. Default: the active tab.", ("tab",))] = None
     path: Annotated[
         str | None,
-        Field("The document's path relative to the folder, instead of a tab.", ("file_path", "file", "document")),
+        Field("The path in the folder, instead of a tab.", ("file_path", "file", "document")),
     ] = None
 
 

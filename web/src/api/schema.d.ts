@@ -2562,9 +2562,9 @@ export interface components {
             /** Name */
             name: string;
             /** Results */
-            results: {
+            results: (string | {
                 [key: string]: unknown;
-            }[];
+            })[];
             /** State */
             state: string;
             /** Turn */

@@ -114,7 +114,7 @@ class RunMacroResponse(TypedDict):
     name: str
     state: str
     turn: int | None
-    results: list[dict[str, Any]]
+    results: list[str | dict[str, Any]]
 
 
 @router.post("/macros/{name}/run", **gives(RunMacroResponse, 404, body=True))

@@ -10,7 +10,11 @@ from redraft.tools.parameters import Field
 from redraft.tools.registry import Registry, tool
 from redraft.workspace.turns.turn import Turn
 
-MAX_CALLS = 50
+MAX_CALLS = 500
+# What an edit answers that the batch's own answer says for all of them, or that follows from the call.
+SAID_FOR_ALL = frozenset(
+    {"state", "status", "turn", "tab_id", "version", "lines", "lines_affected", "inserted_at", "preview"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +29,22 @@ class BatchCall:
 class Batch:
     """What `batch` takes."""
 
-    calls: Annotated[tuple[BatchCall, ...], Field("The calls, in order.", ("edits", "operations", "actions"))]
+    calls: Annotated[
+        tuple[BatchCall, ...],
+        Field("The calls, in order.", ("edits", "operations", "actions"), minimum=1, maximum=MAX_CALLS),
+    ]
     title: Annotated[str | None, Field("What the calls are for, in a few words.", ("description", "summary"))] = None
-    dry_run: Annotated[bool, Field("If true, check that every call would succeed, but change nothing.")] = False
+    dry_run: Annotated[bool, Field("Only check the calls; change nothing.")] = False
 
 
 class BatchResult(ChangeResult):
     """The answer of `batch`."""
 
     status: Literal["success"]
-    results: Annotated[list[dict[str, Any]], Field("The answer of each call, in order.")]
+    results: Annotated[
+        list[str | dict[str, Any]],
+        Field('For each call, in order: "ok" for an edit that was made where it was meant, else what it answered.'),
+    ]
     versions: Annotated[dict[str, str], Field("The new version of each changed document, for the next edit.")]
 
 
@@ -42,13 +52,16 @@ class BatchResult(ChangeResult):
 def batch(given: Batch, context: ToolContext) -> BatchResult:
     """Run several tool calls as one change: all succeed, or nothing is written. Lines, sections and passages are those
     of the version that a call names, or that you last read before the batch, whatever the calls before it did; calls
-    that overlap are refused. At most 20 of the calls may edit."""
+    that overlap are refused. All edits of one document count as one action."""
     registry = context.registry
     if registry is None or context.together:
         raise Refused("A batch cannot contain another batch.", field="calls")
     if not given.calls or len(given.calls) > MAX_CALLS:
         raise Refused(
-            f"A batch must have 1 to {MAX_CALLS} calls.", code="limit_exceeded", field="calls", limit=MAX_CALLS
+            f"A batch must have 1 to {MAX_CALLS} calls, not {len(given.calls)}. Make several batches.",
+            code="limit_exceeded",
+            field="calls",
+            limit=MAX_CALLS,
         )
     if context.turn is not None:
         return _stage_batch(given, registry, context, context.turn)
@@ -87,20 +100,31 @@ def _stage_batch(given: Batch, registry: Registry, context: ToolContext, turn: T
 
 def _run_calls(
     calls: tuple[BatchCall, ...], registry: Registry, context: ToolContext, turn: Turn
-) -> list[dict[str, Any]]:
-    outer, context.turn, context.together = context.turn, turn, True
+) -> list[str | dict[str, Any]]:
+    outer, context.turn, context.together, turn.edited_together = context.turn, turn, True, set()
     try:
         return [_run_call(number, call, registry, context) for number, call in enumerate(calls)]
     finally:
-        context.turn, context.together = outer, False
+        context.turn, context.together, turn.edited_together = outer, False, None
 
 
-def _run_call(number: int, call: BatchCall, registry: Registry, context: ToolContext) -> dict[str, Any]:
+def _run_call(number: int, call: BatchCall, registry: Registry, context: ToolContext) -> str | dict[str, Any]:
     try:
         if registry.get(call.tool).alone:
             raise Refused(f"`{call.tool}` takes effect immediately and cannot be in a batch.", field="tool")
-        return registry.call(call.tool, call.arguments or {}, context)
+        return _shorten(call, registry.call(call.tool, call.arguments or {}, context))
     except RedraftError as error:
         message = f"Call {number} ({call.tool[:100]}) failed: {error.message} No call of the batch was done."
+        if error.code == "limit_exceeded":
+            message += " Make several smaller batches."
         details = {**error.details, "call": number, "tool": call.tool[:100]}
         raise type(error)(message, code=error.code, **details) from error
+
+
+def _shorten(call: BatchCall, answer: dict[str, Any]) -> str | dict[str, Any]:
+    """The answer of an edit without what the caller has just sent or finds in the batch's own answer; others whole."""
+    if answer.get("state") != "staged":
+        return answer
+    known = SAID_FOR_ALL | ({"landed"} if call.tool == "edit_text" else set())  # a quoted passage is where it is
+    news = {name: value for name, value in answer.items() if value and name not in known}
+    return {name: value for name, value in news.items() if value != (call.arguments or {}).get(name)} or "ok"

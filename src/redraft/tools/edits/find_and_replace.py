@@ -86,8 +86,7 @@ class FindAndReplaceResult(EditResult):
 @tool("modify", "tabs", "default", serves="TK-far", slow=True)
 def find_and_replace(given: FindAndReplace, context: ToolContext) -> FindAndReplaceResult:
     """Replace every occurrence of a text or pattern in a document, or in a range of its lines. Use preview=true first
-    to see the matches without changing anything; the same version works for the replacement. Needs the version from
-    read_document; returns the next one."""
+    to see the matches without changing anything; the same version works for the replacement."""
     place, basis = target_basis(given, given.version, context)
     document = basis.then
     _check_no_group_reference(given)

@@ -25,8 +25,7 @@ from redraft.tools.versions import carry
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))
 MATCH = Field(
-    "An exact passage that occurs once in the document and begins within the range, to confirm the range. If "
-    "it is missing or occurs twice, the edit is refused.",
+    "To confirm the range: an exact passage that begins in it and occurs once in the document.",
     ("anchor", "anchor_text"),
 )
 CONTENT_ALIASES = ("text", "new_text", "new_content")
@@ -71,7 +70,7 @@ class InsertLinesResult(EditResult):
 @tool("modify", "tabs", "default", serves="TK-insert")
 def insert_lines(given: InsertLines, context: ToolContext) -> InsertLinesResult:
     """Insert new lines after a line without removing anything. Use after_line=-1 for the start of the document and
-    lines.total - 1 for its end. Needs the version from read_document; returns the next one."""
+    lines.total - 1 for its end."""
     place, basis = target_basis(given, given.version, context)
     document = basis.then
     if not given.content:
@@ -129,8 +128,8 @@ class ReplaceLinesResult(EditResult):
 
 @tool("modify", "tabs", "default", serves="TK-replace")
 def replace_lines(given: ReplaceLines, context: ToolContext) -> ReplaceLinesResult:
-    """Replace a range of lines with new content. Both start_line and end_line are replaced. Needs the version from
-    read_document; returns the next one. To add lines without removing any, use insert_lines."""
+    """Replace a range of lines with new content. Both start_line and end_line are replaced. To add lines without
+    removing any, use insert_lines."""
     place, basis = target_basis(given, given.version, context)
     document, start, end = basis.then, given.start_line, given.end_line
     check_range(document, start, end)
@@ -161,8 +160,7 @@ class DeleteLinesResult(EditResult):
 
 @tool("modify", "tabs", "default", serves="TK-delete")
 def delete_lines(given: DeleteLines, context: ToolContext) -> DeleteLinesResult:
-    """Delete a range of lines. Both start_line and end_line are deleted. Needs the version from read_document; returns
-    the next one."""
+    """Delete a range of lines. Both start_line and end_line are deleted."""
     place, basis = target_basis(given, given.version, context)
     check_range(basis.then, given.start_line, given.end_line)
     carried = carry(basis, [replacement(basis.then, given.start_line, given.end_line + 1, "")], context)

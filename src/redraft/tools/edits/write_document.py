@@ -62,8 +62,7 @@ class WriteDocumentResult(EditResult):
 @tool("modify", "tabs", "default", serves="TK-write", idempotent=True)
 def write_document(given: WriteDocument, context: ToolContext) -> WriteDocumentResult:
     """Replace the ENTIRE text of a document. Use it sparingly: for a part, insert_lines, replace_lines or edit_text are
-    safer. Send the complete text, never a shortened one, or name the earlier version to restore. Needs the version
-    from read_document; returns the next one."""
+    safer. Send the complete text, never a shortened one, or name the earlier version to restore."""
     place, basis = target_basis(given, given.version, context)
     document = require_current(basis)
     content = _new_content(given, document, context)

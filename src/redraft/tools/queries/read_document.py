@@ -79,8 +79,8 @@ class ReadDocument(Target):
     check: Annotated[
         bool,
         Field(
-            "If true, also check the whole document for common mistakes (unclosed marks, broken links and "
-            "tables, skipped heading levels; syntax errors in JSON and YAML), returned as slips."
+            "Also report common mistakes (unclosed marks, broken links and tables, skipped heading levels; "
+            "syntax errors in JSON and YAML) as slips."
         ),
     ] = False
 

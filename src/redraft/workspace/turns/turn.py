@@ -102,6 +102,7 @@ class Turn:
         self.folders: list[DocPath] = []
         self.confirm = confirm
         self.actions = 0
+        self.edited_together: set[DocPath] | None = None  # in a batch: all edits of a document are one action
         self.open = True
         self._looked: dict[DocPath, Document] = {}
         self._documents = documents
@@ -282,7 +283,11 @@ class Turn:
 
     def _act(self, action: Action, path: DocPath) -> None:
         self._check_open()
-        self.actions += 1
+        together = self.edited_together if action == "modify" else None
+        if together is None or path not in together:
+            self.actions += 1
+        if together is not None:
+            together.add(path)
         if self.author.is_agent and self.actions > self._limits.actions:
             raise Refused(
                 f"A turn may take at most {self._limits.actions} actions.",
