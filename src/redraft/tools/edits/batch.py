@@ -125,6 +125,6 @@ def _shorten(call: BatchCall, answer: dict[str, Any]) -> str | dict[str, Any]:
     """The answer of an edit without what the caller has just sent or finds in the batch's own answer; others whole."""
     if answer.get("state") != "staged":
         return answer
-    known = SAID_FOR_ALL | ({"landed"} if call.tool == "edit_text" else set())  # a quoted passage is where it is
-    news = {name: value for name, value in answer.items() if value and name not in known}
+    landed = "landed" if call.tool == "edit_text" else ""  # a quoted passage is where it is
+    news = {name: value for name, value in answer.items() if value and name not in (*SAID_FOR_ALL, landed)}
     return {name: value for name, value in news.items() if value != (call.arguments or {}).get(name)} or "ok"

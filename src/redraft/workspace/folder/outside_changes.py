@@ -87,9 +87,7 @@ class OutsideRecorder:
         self._conflicts: set[str] = set()
         self._without_file: set[str] = set()
         self.waiting: set[DocPath] = set()  # noticed, and not recorded yet
-        self.hear_renames: Callable[[], list[RenamedPath]] = (
-            list  # what was renamed since the last call, where it is heard
-        )
+        self.hear_renames: Callable[[], list[RenamedPath]] = list  # those since the last call, where there is inotify
 
     # Telling
 
