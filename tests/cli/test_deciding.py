@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,24 @@ def test_diff_shows_each_hunk_with_its_id_and_author(proposed: Program):
     assert "  - The lighthouse had been dark for eleven years.\n" in shown
     assert "  + The lighthouse had been dark for twelve long years.\n" in shown
     assert "cast.md" not in shown
+
+
+@pytest.mark.covers("RD-labels")
+def test_diff_shows_and_filters_what_to_look_at_first(redraft: Program):
+    text = "".join(f"Line {number} says what it says.\n\n" for number in range(60)) + "It costs 5.00 a day.\n"
+    redraft.write("price.md", text)
+    new = text.replace("5.00", "7.00").replace("Line 3 says", "Line 3 tells").replace("Line 9 says what", "What")
+    version = redraft.json("tool", "read_document", '{"path": "price.md"}')["version"]
+    call = {"path": "price.md", "version": version, "content": new}
+    answer = redraft.json("tool", "write_document", json.dumps(call), "--mode", "propose")
+    assert "to change 3 places; edit_text" in answer["advice"]
+    assert "Check that these were meant: number changed (1)." in answer["advice"]
+    assert "turn 1  number changed\n" in redraft.ok("diff")
+    [document] = redraft.json("diff", "--label", "number_changed")["documents"]
+    assert [(hunk["base"], hunk["labels"]) for hunk in document["hunks"]] == [("5.00", ["number_changed"])]
+    shown = redraft.ok("diff", "--label", "any")
+    assert ("7.00" in shown, "tells" in shown, "and 2 other changes" in shown) == (True, False, True)
+    assert redraft.ok("diff", "--label", "link_changed") == "No pending change has this label.\n"
 
 
 def test_diff_of_a_document_in_which_nothing_waits_is_empty(proposed: Program):

@@ -293,6 +293,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "A batch takes 500 calls; its edits of one document are one action, and its limit is in its schema."),
     done("RD-batch-answer", "Tools", 16,
             "A batch answers `ok` for an edit that landed where it was meant, and in full for anything else."),
+    done("RD-labels", "Review", 16,
+            "A hunk says which kind of thing an agent changed in it: numbers, dates, links, code, quotations, names, "
+            "conditions, a paragraph that is gone; the review is filtered by it."),
+    law("RD-labels-figures", "Review", 16,
+            "Two thirds of planted accidents are labelled, and at most a tenth of right edits."),
     done("RD-answer-no-echo", "Tools", 16,
             "No answer to an edit repeats a text that the caller has just sent, but for the specified preview of "
             "`find_and_replace`."),

@@ -53,7 +53,7 @@ def test_a_macro_is_saved_listed_run_and_forgotten(server: Server):
     assert names(server) == [*quick, "age it"]
     values = {"values": {"old": "eleven", "new": "twelve"}}
     ran = server.post("/api/agent/macros/age%20it/run", values, mode="apply")
-    assert (ran["state"], ran["results"]) == ("applied", ["ok"])
+    assert (ran["state"], ran["results"], ran["paths"]) == ("applied", ["ok"], ["story.md"])
     assert "twelve 20" in (server.folder / "story.md").read_text(encoding="utf-8")
     assert server.refused("POST", "/api/agent/macros/age%20it/run", values, 409)["error"] == "anchor_not_found"
     assert [each["name"] for each in server.post("/api/agent/macros/age%20it", method="DELETE")["macros"]] == quick

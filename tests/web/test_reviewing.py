@@ -406,3 +406,16 @@ def test_who_saves_over_a_conflict_is_led_to_it(room: Room):
     window.button("Go to the conflict").click()
     window.expect(lambda: window.page.get_by_title("Line and column").inner_text().startswith("1:"))
     window.wrong[:] = [each for each in window.wrong if "409" not in each]  # the browser tells of the refusal too
+
+
+@pytest.mark.covers("RD-labels")
+def test_what_to_look_at_first_is_labelled_and_found(room: Room):
+    room.write("first.md", STORY.replace("eleven", "11"))
+    room.propose("first.md", "The lighthouse", "This lighthouse")
+    room.propose("first.md", "11 years", "12 years")
+    window = room.window("first.md")
+    window.expect(lambda: window.bars.count() == 2)
+    assert window.bars.nth(0).get_by_text("number changed").count() == 0
+    assert window.bars.nth(1).get_by_text("number changed").count() == 1
+    window.button("Check 1 first").click()
+    window.expect(lambda: window.page.evaluate("getSelection().anchorNode.textContent") in ("12", "11"))

@@ -18,6 +18,7 @@ from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redraft.errors import Refused
+from redraft.review.labels import HunkLabel, hunk_labels
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, number_of, rewrite, suggestion_of, turn_of
 from redraft.text.diff.hunk_limits import is_oversized
 from redraft.text.diff.word_diff import MAX_WORD, word_around, word_edits
@@ -279,6 +280,12 @@ class Review:
     @cached_property
     def hunks(self) -> tuple[ReviewHunk, ...]:
         return tuple(self._hunks())
+
+    @cached_property
+    def labels(self) -> dict[str, tuple[HunkLabel, ...]]:
+        """What to look at first: the labels of the hunks that have any, by id."""
+        found = zip(self.hunks, hunk_labels(self.base, self.working, self.hunks), strict=True)
+        return {hunk.id: labels for hunk, labels in found if labels}
 
     def _hunks(self) -> Iterator[ReviewHunk]:
         at = line = working_at = working_line = line_at = 0

@@ -32,6 +32,8 @@ class TurnShape(TypedDict):
 
 class HunkShape(TypedDict):
     """One decision. Lines count from 1; `turn` is the proposal that it belongs to, `warning` what to mind about it.
+    `labels` say what an agent changed in it that should be looked at first: `paragraph_removed`, `number_changed`,
+    `date_changed`, `link_changed`, `code_changed`, `quotation_changed`, `name_changed`, `condition_changed`.
 
     Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
     the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
@@ -43,6 +45,7 @@ class HunkShape(TypedDict):
     author: str
     conflict: bool
     oversized_hunk: bool
+    labels: list[str]
     turn: int | None
     base: str
     proposed: str

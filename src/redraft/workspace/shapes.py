@@ -91,6 +91,7 @@ def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
             "author": hunk["author"],
             "conflict": draft.kind != "deleted" and any(each.conflict for each in review.hunks),
             "oversized_hunk": (whole or deleted) and is_oversized(review.base, review.working if whole else ""),
+            "labels": [],
             "turn": max((turns[token] for token in tokens if token in turns), default=None),
             "base": review.base if whole or deleted else "",
             "proposed": review.proposed if whole else "",
@@ -105,5 +106,14 @@ def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
 
 def _hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
     hunks = () if is_decided_whole(draft) else draft.review.hunks
-    shapes: list[Any] = [{**hunk.as_json(), "kind": "modified", "turn": turns.get(hunk.turn)} for hunk in hunks]
+    labels = draft.review.labels if hunks else {}
+    shapes: list[Any] = [
+        {
+            **hunk.as_json(),
+            "kind": "modified",
+            "labels": list(labels.get(hunk.id, ())),
+            "turn": turns.get(hunk.turn),
+        }
+        for hunk in hunks
+    ]
     return shapes

@@ -42,12 +42,12 @@ export async function runMacro(
   return wanted;
 }
 
-function announceRun({ name, state, turn, results }: Ran): void {
+function announceRun({ name, state, turn, paths }: Ran): void {
   refresh("turn", "document", "review", "tree", "tabs");
   const back = turn === null ? {} : { action: { label: "Undo", run: () => void undoTurn(turn) }, turn };
   if (state === "applied") showToast(`Ran ${name}.`, back);
   else showToast(state === "proposed" ? `Ran ${name}. It made changes to review.` : `${name} changed nothing.`);
-  const path = results.map((result) => result.path).find((found) => typeof found === "string");
+  const [path] = paths;
   if (path && state !== "unchanged") void openDocument(path);
 }
 

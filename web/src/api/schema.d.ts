@@ -2083,6 +2083,8 @@ export interface components {
         /**
          * HunkShape
          * @description One decision. Lines count from 1; `turn` is the proposal that it belongs to, `warning` what to mind about it.
+         *     `labels` say what an agent changed in it that should be looked at first: `paragraph_removed`, `number_changed`,
+         *     `date_changed`, `link_changed`, `code_changed`, `quotation_changed`, `name_changed`, `condition_changed`.
          *
          *     Where it lies in the working text is told twice, in code points from 0: `working_at` counts from the beginning of
          *     the text, its newlines as they are in the file; `working_column` from that of the line, for an editor that counts
@@ -2099,6 +2101,8 @@ export interface components {
             hunk_id: string;
             /** Kind */
             kind: string;
+            /** Labels */
+            labels: string[];
             /** Oversized Hunk */
             oversized_hunk: boolean;
             /** Proposed */
@@ -2556,11 +2560,14 @@ export interface components {
         };
         /**
          * RunMacroResponse
-         * @description The turn it made; null if nothing changed. `state` is applied, proposed or unchanged.
+         * @description The turn it made; null if nothing changed. `state` is applied, proposed or unchanged; `paths` are the documents
+         *     that it changed and that are still there.
          */
         RunMacroResponse: {
             /** Name */
             name: string;
+            /** Paths */
+            paths: string[];
             /** Results */
             results: (string | {
                 [key: string]: unknown;

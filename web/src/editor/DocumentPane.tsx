@@ -65,11 +65,14 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const byTurn = workspace?.review === "turn";
   const held = lock?.locked ? lock.message : "";
   const readOnly = live.status === "gone" || workspace?.caller.role === "viewer" || held !== "";
-  const toNext = useCallback(() => {
-    if (shown === "compare") void switchView(path, "source");
-    else if (shown === "rich") rich.current?.step(1);
-    else if (view) stepToHunk(view, 1);
-  }, [path, shown, view]);
+  const toNext = useCallback(
+    (wanted?: (hunk: Hunk) => boolean) => {
+      if (shown === "compare") void switchView(path, "source");
+      else if (shown === "rich") rich.current?.step(1, wanted);
+      else if (view) stepToHunk(view, 1, wanted);
+    },
+    [path, shown, view],
+  );
   const toText = useCallback(() => (shown === "rich" ? rich.current?.focus() : view?.focus()), [shown, view]);
   useEffect(() => registerFocus(path, toText), [path, toText]);
   const { session } = document;

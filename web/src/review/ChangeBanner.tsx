@@ -4,7 +4,8 @@ import { show, useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
 import css from "./ChangeBanner.module.css";
 import { decideAll, decideHunk } from "./decisions";
-import type { Draft } from "./hunkPlaces";
+import type { Draft, Hunk } from "./hunkPlaces";
+import { countLabelled, isLabelled } from "./labels";
 import { formatBanner, listOpenHunks } from "./reviewText";
 import { isWithAgent } from "./sides";
 
@@ -12,7 +13,8 @@ interface ChangeBannerProps {
   draft: Draft;
   /** Whether only whole turns are decided. */
   byTurn: boolean;
-  onView: () => void;
+  /** Go to the next change, or the next of those that are wanted. */
+  onView: (wanted?: (hunk: Hunk) => boolean) => void;
 }
 
 /** What agents did to the document in front, and what to do with all of it; whether it shall go is asked by itself. */
@@ -47,6 +49,7 @@ function ChangesBar({ draft, byTurn, onView }: ChangeBannerProps): ReactNode {
   const conflicts = hunks.filter((hunk) => hunk.conflict && isWithAgent(hunk)).length;
   const proposed = hunks.some(isWithAgent);
   const warning = hunks.find((hunk) => hunk.warning)?.warning;
+  const labelled = countLabelled(draft);
   if (hunks.length === 0) return null;
 
   return (
@@ -64,7 +67,12 @@ function ChangesBar({ draft, byTurn, onView }: ChangeBannerProps): ReactNode {
         >
           <Columns2 size={15} />
         </IconButton>
-        <Button small title="Go to the next change (Alt+J)" onClick={onView}>
+        {labelled > 0 ? (
+          <Button small title="Go to the next change that has a label" onClick={() => onView(isLabelled)}>
+            {`Check ${labelled} first`}
+          </Button>
+        ) : null}
+        <Button small title="Go to the next change (Alt+J)" onClick={() => onView()}>
           View
         </Button>
         {proposed ? (

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { reviewQuery, workspaceQuery } from "@/api/queries";
 import { HunkLines } from "@/history/HunkLines";
 import { type DiffLine, linesBetween } from "@/history/patch";
@@ -11,6 +11,7 @@ import { pluralize } from "@/ui/format";
 import { Badge, type Tone } from "@/ui/Small";
 import { decideAll } from "./decisions";
 import { type Draft, type Hunk, normalizeNewlines } from "./hunkPlaces";
+import { countLabelled } from "./labels";
 import css from "./ReviewSummary.module.css";
 import { formatSummary, kindName, listOpenHunks } from "./reviewText";
 
@@ -21,9 +22,14 @@ const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
 export function ReviewSummary({ front }: { front: string | undefined }): ReactNode {
   const { data } = useQuery(reviewQuery);
   const byTurn = useQuery(workspaceQuery).data?.review === "turn";
+  const [onlyLabelled, setOnlyLabelled] = useState(false);
   const drafts = (data ?? []).filter(({ pending }) => pending);
   if (drafts.every(({ path }) => path === front)) return null;
-  const sorted = ORDER.flatMap((kind) => drafts.filter((draft) => draft.kind === kind));
+  const labelled = drafts.reduce((sum, draft) => sum + countLabelled(draft), 0);
+  const wanted = onlyLabelled && labelled > 0 ? drafts.filter((draft) => countLabelled(draft) > 0) : drafts;
+  const sorted = ORDER.flatMap((kind) => wanted.filter((draft) => draft.kind === kind)).sort(
+    (one, other) => countLabelled(other) - countLabelled(one),
+  );
   return (
     <Collapsible.Root asChild>
       <section className={css.summary} aria-label="Changes to review">
@@ -42,6 +48,16 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
           </span>
         </div>
         <Collapsible.Content>
+          {labelled > 0 ? (
+            <label className={css.filter}>
+              <input
+                type="checkbox"
+                checked={onlyLabelled}
+                onChange={(event) => setOnlyLabelled(event.target.checked)}
+              />
+              {`Only documents with changes to check first (${labelled})`}
+            </label>
+          ) : null}
           <ul className={css.files}>
             {sorted.map((draft) => (
               <SummaryRow key={draft.path} draft={draft} byTurn={byTurn} />
@@ -55,6 +71,7 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
 
 function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): ReactNode {
   const hunks = listOpenHunks(draft);
+  const labelled = countLabelled(draft);
   const moved = draft.kind === "moved" && draft.base_path ? ` (was ${draft.base_path})` : "";
   const label = `${draft.path}${moved}`;
   return (
@@ -65,6 +82,7 @@ function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): React
           <button type="button" className={css.path} onClick={() => void openDocument(draft.path)}>
             {label}
           </button>
+          {labelled > 0 ? <Badge tone="warn">{`${labelled} to check`}</Badge> : null}
           <Collapsible.Trigger className={css.unfold} aria-label={`Show changes in ${draft.path}`}>
             <ChevronRight size={13} className={css.arrow} aria-hidden />
             {pluralize(hunks.length, "change")}

@@ -3,6 +3,7 @@
 import { describeChange, describeChoice } from "./changeText";
 import type { Hunk } from "./hunkPlaces";
 import { canBeSplit } from "./hunkSplit";
+import { formatLabel } from "./labels";
 import css from "./marks.module.css";
 import type { ReviewActions } from "./reviewState";
 import { isTyped, isWithAgent } from "./sides";
@@ -29,6 +30,7 @@ export function createHunkBar(
   const row = root.appendChild(createElement("div", css.row));
   row.append(createBadge(hunk));
   if (hunk.warning) row.append(createWarning(hunk.warning));
+  row.append(...hunk.labels.map(createLabel));
   const { turn } = hunk;
   if (turn !== null) row.append(createButton(`turn ${turn}`, css.turn, () => actions.showTurn(turn)));
   const whole = actions.byTurn ? " turn" : "";
@@ -65,6 +67,14 @@ function createBadge({ author, conflict }: Hunk): HTMLElement {
   const found = createElement("span", css.badge);
   found.dataset.tone = conflict ? "warn" : "agent";
   found.textContent = conflict ? "Conflict" : (AUTHORS[author] ?? author);
+  return found;
+}
+
+/** What to look at in a hunk: a number or a name that changed, a paragraph that is gone. */
+function createLabel(label: string): HTMLElement {
+  const found = createElement("span", css.badge);
+  found.dataset.tone = "warn";
+  found.textContent = formatLabel(label);
   return found;
 }
 

@@ -24,7 +24,8 @@ export class HunkBarWidget extends WidgetType {
   override eq({ hunk, number, count, crowded }: HunkBarWidget): boolean {
     const { hunk: own } = this;
     const texts = hunk.base === own.base && hunk.working === own.working && hunk.proposed === own.proposed;
-    const same = hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
+    const labels = hunk.labels.join() === own.labels.join();
+    const same = labels && hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
     return texts && same && number === this.number && count === this.count;
   }
 

@@ -2,7 +2,7 @@
 
 import { searchPanelOpen } from "@codemirror/search";
 import { EditorView, type KeyBinding } from "@codemirror/view";
-import { isOpen, type PlacedHunk } from "./hunkPlaces";
+import { type Hunk, isOpen, type PlacedHunk } from "./hunkPlaces";
 import { currentHunk, hunksField, reviewActions } from "./reviewState";
 
 function openHunksIn(view: EditorView): PlacedHunk[] {
@@ -36,9 +36,9 @@ export function stepFromBar(view: EditorView, id: string, step: number): void {
   if (next && next.hunk.hunk_id !== id) goToHunk(view, next, true);
 }
 
-/** From wherever the cursor is to the nearest hunk in a direction. */
-export function stepToHunk(view: EditorView, step: number): boolean {
-  const all = openHunksIn(view);
+/** From wherever the cursor is to the nearest hunk in a direction; of those that are `wanted`. */
+export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) => boolean = () => true): boolean {
+  const all = openHunksIn(view).filter(({ hunk }) => wanted(hunk));
   const { head } = view.state.selection.main;
   const next =
     step > 0

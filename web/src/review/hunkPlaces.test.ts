@@ -11,6 +11,7 @@ function hunk(line: number, base: string, working: string, more: Partial<Hunk> =
     author: "agent",
     conflict: false,
     oversized_hunk: false,
+    labels: [],
     turn: 1,
     base,
     proposed: working,

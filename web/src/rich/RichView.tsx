@@ -39,7 +39,7 @@ export interface RichViewProps {
 
 /** Going from hunk to hunk. */
 export interface RichViewHandle {
-  step(direction: number): void;
+  step(direction: number, wanted?: (hunk: Hunk) => boolean): void;
   focus(): void;
 }
 
@@ -95,7 +95,7 @@ function RichPage(props: RichPageProps): ReactNode {
     session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
   }, [session, name]);
   useImperativeHandle(stepping, () => ({
-    step: (by) => void (editing && stepToHunk(editing.editor.view, by)),
+    step: (by, wanted) => void (editing && stepToHunk(editing.editor.view, by, wanted)),
     focus: () => editing?.editor.view.focus(),
   }));
   return (

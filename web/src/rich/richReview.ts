@@ -37,9 +37,9 @@ export function dropHunk(view: EditorView, id: string): void {
   view.dispatch(view.state.tr.setMeta(key, { drop: id } satisfies ReviewMeta));
 }
 
-/** From wherever the cursor is to the nearest hunk in a direction. */
-export function stepToHunk(view: EditorView, step: number): boolean {
-  const stops = key.getState(view.state)?.stops ?? [];
+/** From wherever the cursor is to the nearest hunk in a direction; of those that are `wanted`. */
+export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) => boolean = () => true): boolean {
+  const stops = (key.getState(view.state)?.stops ?? []).filter(({ hunk }) => wanted(hunk));
   const { head } = view.state.selection;
   const after = (stop: Stop) => stop.from > head;
   const before = (stop: Stop) => stop.to < head;
@@ -157,8 +157,8 @@ function buildReview(doc: Node, changes: readonly Change[], actions: BarActions)
       stops.push({ hunk, from: change.at, to });
       const crowded = here.length > 1;
       const bar = () => createHunkBar(hunk, number, open.length, actions, crowded);
-      const { hunk_id, author, conflict, base, working, proposed } = hunk;
-      const told = [hunk_id, author, conflict, base, working, proposed];
+      const { hunk_id, author, conflict, labels, base, working, proposed } = hunk;
+      const told = [hunk_id, author, conflict, labels, base, working, proposed];
       const shown = JSON.stringify([...told, number, open.length, crowded, actions.byTurn]);
       all.push(
         Decoration.widget(change.at, bar, { side: -2, key: shown, hunks: [hunk.hunk_id], ...IGNORED_BY_EDITOR }),

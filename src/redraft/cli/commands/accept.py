@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from redraft.cli.command import Command, Invocation, add_paths, pluralize, turn_number
 from redraft.cli.display import AUTHOR_STYLES, author_words, draft_name, show_change, show_text
 from redraft.cli.hunk_selection import HunkSelection, select_hunks
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, YELLOW, StyledText
 from redraft.errors import Refused
+from redraft.review.labels import HunkLabel
 from redraft.workspace.shapes import draft_shape, is_decided_whole, turn_shape, warning_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def diff(call: Invocation) -> int:
     with call.workspace() as workspace:
         drafts = _select_drafts(workspace, [*call.arguments.paths, *call.arguments.path])
         turns = workspace.proposals()
+        label = call.arguments.label
+        if label is not None:
+            drafts = [draft for draft in drafts if any(_has_label(draft, hunk, label) for hunk in draft.review.hunks)]
         if call.arguments.patch:
             patch = "".join(patch_of(draft) for draft in drafts)
             if call.screen.json:
@@ -38,10 +42,22 @@ def diff(call: Invocation) -> int:
             else:
                 call.screen.content(patch)
         elif call.screen.json:
-            call.emit({"documents": [draft_shape(draft, turns) for draft in drafts]})
+            shapes = [draft_shape(draft, turns) for draft in drafts]
+            if label is not None:
+                for shape in shapes:
+                    shape["hunks"] = [hunk for hunk in shape["hunks"] if _matches(hunk["labels"], label)]
+            call.emit({"documents": shapes})
         else:
             _print_drafts(call, drafts, turns)
     return 0
+
+
+def _has_label(draft: Draft, hunk: ReviewHunk, label: str | None) -> bool:
+    return label is None or _matches(draft.review.labels.get(hunk.id, ()), label)
+
+
+def _matches(labels: Sequence[str], label: str) -> bool:
+    return bool(labels) if label == "any" else label in labels
 
 
 def _select_drafts(workspace: Workspace, paths: Sequence[str]) -> list[Draft]:
@@ -75,14 +91,17 @@ def _print_drafts(call: Invocation, drafts: Sequence[Draft], turns: Mapping[str,
             screen.line("  ", StyledText(warning, YELLOW))
         if draft.kind != "modified":
             screen.line("  ", StyledText("file", CYAN), f"  {FILE_WORDS[draft.kind]}")
-        for hunk in draft.review.hunks:
+        hunks = [hunk for hunk in draft.review.hunks if _has_label(draft, hunk, call.arguments.label)]
+        for hunk in hunks:
             _print_hunk(call, draft, hunk, turns)
+        if left := len(draft.review.hunks) - len(hunks):
+            screen.line("  ", StyledText(f"and {pluralize(left, 'other change')}", DIM))
         for typed in draft.unsaved:
             screen.line("  ", StyledText(f"unsaved typing  line {typed.new.start + 1}", DIM))
             show_change(screen, draft.saved_text, typed.at, typed.old_text, typed.new_text)
         screen.line()
     if not drafts:
-        screen.line("Nothing is pending.")
+        screen.line("Nothing is pending." if call.arguments.label is None else "No pending change has this label.")
     elif can_be_accepted(drafts):
         screen.line(
             "Decide with ",
@@ -105,6 +124,7 @@ def _print_hunk(call: Invocation, draft: Draft, hunk: ReviewHunk, turns: Mapping
         StyledText(author_words(hunk), AUTHOR_STYLES[hunk.author]),
         StyledText(f"  line {hunk.working_line + 1}{turn}", DIM),
         StyledText("  conflict" if hunk.conflict else "", RED),
+        StyledText("".join(f"  {name.replace('_', ' ')}" for name in _labels(draft, hunk)), YELLOW),
     )
     show_change(screen, draft.review.base, hunk.at, hunk.base, hunk.working)
     if hunk.author == "user" and hunk.unsettled:
@@ -113,6 +133,10 @@ def _print_hunk(call: Invocation, draft: Draft, hunk: ReviewHunk, turns: Mapping
     if hunk.author == "mixed" and hunk.proposed != hunk.working:
         screen.line("    ", StyledText("the agent wrote:", DIM))
         show_text(screen, "?", hunk.proposed, YELLOW)
+
+
+def _labels(draft: Draft, hunk: ReviewHunk) -> Sequence[str]:
+    return () if is_decided_whole(draft) else draft.review.labels.get(hunk.id, ())
 
 
 def _has_repeated_ids(drafts: Iterable[Draft]) -> bool:
@@ -212,6 +236,13 @@ def configure_diff(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--patch", action="store_true", help="print a unified diff from the disk to the working text, for `git apply`"
     )
+    parser.add_argument(
+        "--label",
+        choices=("any", *get_args(HunkLabel)),
+        metavar="LABEL",
+        help="show only changes with this label, such as number_changed or paragraph_removed; `any` shows all that "
+        "should be looked at first",
+    )
 
 
 def configure_choice(parser: ArgumentParser) -> None:
@@ -235,7 +266,7 @@ COMMANDS = {
         "Show what is pending, hunk by hunk",
         diff,
         configure_diff,
-        ("diff", "diff chapter-1.md", "diff --patch | git apply --check"),
+        ("diff", "diff chapter-1.md", "diff --label any", "diff --patch | git apply --check"),
     ),
     "accept": Command(
         "accept",

@@ -109,12 +109,14 @@ class RunMacroRequest(BaseModel):
 
 
 class RunMacroResponse(TypedDict):
-    """The turn it made; null if nothing changed. `state` is applied, proposed or unchanged."""
+    """The turn it made; null if nothing changed. `state` is applied, proposed or unchanged; `paths` are the documents
+    that it changed and that are still there."""
 
     name: str
     state: str
     turn: int | None
     results: list[str | dict[str, Any]]
+    paths: list[str]
 
 
 @router.post("/macros/{name}/run", **gives(RunMacroResponse, 404, body=True))
@@ -127,7 +129,11 @@ async def run_macro(
         values = {} if given is None else given.values
         allowed = desk.served.mode(mode)
         done = _macros(desk).run(name, workspace, desk.served.tools, values, consent(agree), mode=allowed)
-        return {"name": name, **{field: done[field] for field in ("state", "turn", "results")}}
+        return {
+            "name": name,
+            **{field: done[field] for field in ("state", "turn", "results")},
+            "paths": [*done["versions"]],
+        }
 
     return answer(await desk.work(act))
 

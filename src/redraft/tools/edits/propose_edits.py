@@ -8,9 +8,11 @@ are the lines that are meant.
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import Refused, Stale
+from redraft.review.labels import HunkLabel, count_labels
+from redraft.review.review import Review
 from redraft.text.edits import Change, Edit, Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
@@ -23,6 +25,8 @@ from redraft.workspace.document import Document, content_hash
 from redraft.workspace.turns.turn import Turn
 
 MAX_QUESTION = 10_000
+# In how long a file, in characters, changes are labelled.
+MAX_LABELLED = 200_000
 BOM = "\ufeff"
 NOTHING = content_hash(b"")
 
@@ -77,6 +81,9 @@ class EditedFile(TypedDict):
     file_path: str
     version: str
     base_file_hash: str
+    labels: NotRequired[
+        Annotated[dict[str, int], Field("How many changes the reviewer is told to look at first, by kind.")]
+    ]
 
 
 class ProposeEditsResult(ChangeResult):
@@ -121,16 +128,23 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResu
     if context.turn is not None:
         for edit, new in zip(taken, written, strict=True):
             context.proposals.append(_proposal(edit, new, before[edit["file_path"]], given.edits))
-    files: list[EditedFile] = [
+    files = [
         {
             "file_path": path,
             "version": read_after_commit(context, staged[path]).version,
             "base_file_hash": content_hash((BOM * document.bom + str(document.text)).encode()),
+            **_labels(document, staged[path]),
         }
         for path, document in before.items()
     ]
     answer: Any = {"status": "success", "edits": taken, "files": files, **done.changed}
     return answer
+
+
+def _labels(before: Document, after: Document) -> dict[str, dict[HunkLabel, int]]:
+    old, new = str(before.text), str(after.text)
+    found = count_labels(Review.between(old, new, new)) if len(old) <= MAX_LABELLED else None
+    return {"labels": found} if found else {}
 
 
 def _proposal(taken: ProposedEditInfo, new: str, document: Document, edits: tuple[ProposedEdit, ...]) -> Proposal:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from redraft.errors import Refused
+from redraft.review.labels import count_labels
+from redraft.review.review import Review
 from redraft.text.edits import Edit
 from redraft.tools.anchors import find_section
 from redraft.tools.context import ToolContext
@@ -27,6 +29,9 @@ from redraft.tools.versions import CarriedEdits, EditBasis, carry, check_lines_k
 from redraft.workspace.document import Document
 
 CONTENT = ("text", "new_content")
+# Of what length, in characters, a document is that should not be written anew for a few changes; in a longer one they
+# are not looked for.
+MIN_REWRITE, MAX_REWRITE = 1000, 200_000
 ALLOW_SHRINK = Field("Set true to remove more than half of the text. Otherwise such a write is refused.")
 
 
@@ -57,6 +62,7 @@ class WriteDocumentResult(EditResult):
     """The answer of `write_document`."""
 
     lines_affected: WrittenLines
+    advice: NotRequired[Annotated[str, Field("How to change as much with less risk.")]]
 
 
 @tool("modify", "tabs", "default", serves="TK-write", idempotent=True)
@@ -69,7 +75,22 @@ def write_document(given: WriteDocument, context: ToolContext) -> WriteDocumentR
     done = _write(context, place, document, content, allow_shrink=given.allow_shrink)
     current = 0 if done.document is None else done.document.text.line_count
     affected: WrittenLines = {"previous": document.text.line_count, "current": current}
-    return edit_result(place, done, lines_affected=affected)
+    advice = None if given.content is None else _advise(str(document.text), content)
+    more: dict[str, Any] = {} if advice is None else {"advice": advice}
+    return edit_result(place, done, lines_affected=affected, **more)
+
+
+def _advise(old: str, new: str) -> str | None:
+    """What to say of a rewrite that changes a few places of a document."""
+    if not MIN_REWRITE <= len(old) <= MAX_REWRITE:
+        return None
+    review = Review.between(old, new, new)
+    if not review.hunks or sum(len(hunk.base) for hunk in review.hunks) > len(old) // 2:
+        return None
+    places = "one place" if len(review.hunks) == 1 else f"{len(review.hunks)} places"
+    advice = f"This rewrote the whole document to change {places}; edit_text, or batch for several, changes them alone."
+    found = ", ".join(f"{label.replace('_', ' ')} ({number})" for label, number in count_labels(review).items())
+    return f"{advice} Check that these were meant: {found}." if found else advice
 
 
 def _new_content(given: WriteDocument, document: Document, context: ToolContext) -> str:
