@@ -1,0 +1,101 @@
+"""Words that an undo brings back, over HTTP: they stand at their own place among typing that is not saved, and apart from
+the words beside them, on the screen and on the disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.promises.doors import Folder, Json, served
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Folder]:
+    with served(tmp_path_factory.mktemp("undo"), mode="propose") as shared:
+        yield shared
+
+
+class Page:
+    """A document, what agents and the person do to it, and what is seen and saved of it then."""
+
+    def __init__(self, folder: Folder, name: str, text: str) -> None:
+        self.folder = folder
+        self.name = name
+        folder.put(name, text)
+
+    @property
+    def seen(self) -> str:
+        return self.folder.text(self.name)[0]
+
+    @property
+    def saved(self) -> str:
+        return self.folder.bytes_of(self.name).decode()
+
+    @property
+    def hunks(self) -> list[Json]:
+        """All that waits, the person's own edits included."""
+        shown = self.folder.server.get("/api/review", path=self.name)["documents"]
+        return [hunk for draft in shown for hunk in draft["hunks"]]
+
+    def propose(self, content: str) -> int:
+        call = {"path": self.name, "content": content, "version": self.folder.text(self.name)[1], "allow_shrink": True}
+        done, answer = self.folder.tool("write_document", "propose", **call)
+        assert done, answer
+        assert self.seen == content
+        return answer["turn"]
+
+    def type(self, words: str, before: str) -> None:
+        text, version = self.folder.text(self.name)
+        assert self.folder.type(self.name, text.index(before), "", words, version)
+
+    def accept(self, *hunks: int) -> int:
+        """Accept these of the agents' hunks, from the top; without any, all there is."""
+        waiting = self.folder.hunks(self.name)
+        chosen = [waiting[index]["hunk_id"] for index in hunks] if hunks else None
+        done, answer = self.folder.decide("accept", self.name, chosen)
+        assert done, answer
+        return answer["turn"]["turn"]
+
+    def undo(self, *turns: int) -> None:
+        for turn in turns:
+            done, answer = self.folder.undo(turn)
+            assert done, answer
+
+
+@pytest.mark.covers("P5", "P6")
+@pytest.mark.parametrize(
+    ("texts", "typed", "left"),
+    [
+        (("one two three four\nfive\n", "one two three five\n", "one two\n"), True, "one two four\n"),
+        (
+            ("one two three\nfour five\n", "one two five\n", "one two NEW five\n", "one two\n"),
+            False,
+            "one two three\nfour\n",
+        ),
+    ],
+)
+def test_words_of_a_pending_turn_come_back_apart_from_the_word_before(
+    folder: Folder, texts: tuple[str, ...], typed: bool, left: str
+):
+    page = Page(folder, f"pending-{typed}.md", texts[0])
+    first = page.propose(texts[1])
+    if typed:
+        page.type("TYPED ", before="three")
+    later = [page.propose(text) for text in texts[2:]]
+    page.undo(first)
+    assert (page.seen, page.saved) == (left, texts[0])
+    page.undo(*reversed(later))
+    assert page.seen.replace("TYPED ", "") == page.saved == texts[0]
+
+
+@pytest.mark.covers("P5", "P6")
+def test_typing_that_a_turn_took_out_is_no_conflict_when_that_is_undone(folder: Folder):
+    page = Page(folder, "doubt.md", "one two\nthree\nfour\n")
+    page.type("TYPED ", before="four")
+    page.undo(page.propose("one NEW MORE four\n"))
+    assert page.seen == "one two\nthree\nTYPED four\n"
+    assert [hunk["conflict"] for hunk in page.hunks] == [False] * len(page.hunks)
