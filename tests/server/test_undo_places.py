@@ -66,6 +66,31 @@ class Page:
             assert done, answer
 
 
+@pytest.mark.covers("P6")
+def test_words_come_back_apart_from_the_one_before_where_a_later_turn_took_out_the_blank_and_all_behind(folder: Folder):
+    page = Page(folder, "amid.md", "one two three\nfour five\n")
+    first = page.propose("one two four five\n")
+    second = page.propose("one two NEW MORE five\n")
+    third = page.propose("one two\n")
+    page.accept()
+    page.undo(first)
+    assert page.seen == page.saved == "one two three\n"
+    page.undo(third, second)
+    assert page.seen == page.saved == "one two three\nfour five\n"
+
+
+@pytest.mark.covers("P5", "P6")
+def test_typing_comes_back_apart_from_the_word_before_where_words_around_it_were_undone(folder: Folder):
+    page = Page(folder, "around.md", "one two\n")
+    added = page.propose("one two NEW MORE\n")
+    page.accept()
+    page.type("TYPED ", before="NEW")
+    taken = page.propose("one two NEW MORE\n")
+    page.accept(0)
+    page.undo(added, taken)
+    assert page.seen == page.saved == "one two TYPED\n"
+
+
 @pytest.mark.covers("P5", "P6")
 @pytest.mark.parametrize(
     ("texts", "typed", "left"),
@@ -99,3 +124,69 @@ def test_typing_that_a_turn_took_out_is_no_conflict_when_that_is_undone(folder: 
     page.undo(page.propose("one NEW MORE four\n"))
     assert page.seen == "one two\nthree\nTYPED four\n"
     assert [hunk["conflict"] for hunk in page.hunks] == [False] * len(page.hunks)
+
+
+@pytest.mark.covers("P5", "P6")
+def test_undo_of_a_turn_whose_acceptance_left_the_file_as_it_was_brings_back_what_was_typed(folder: Folder):
+    page = Page(folder, "same.md", "one two three\n")
+    page.type("TYPED ", before="three")
+    first = page.propose("one two TYPED\n")
+    second = page.propose("one two\n")
+    page.accept(0)
+    assert page.saved == "one two three\n"
+    page.accept(0)
+    page.undo(second)
+    assert page.seen == page.saved == "one two TYPED\n"
+    page.undo(first)
+    assert page.seen == page.saved == "one two TYPED three\n"
+
+
+@pytest.mark.covers("P5", "P6")
+def test_words_come_back_before_what_was_typed_behind_them_when_their_acceptance_is_undone(folder: Folder):
+    page = Page(folder, "order.md", "one two three four\n")
+    page.type("TYPED ", before="three")
+    turn = page.propose("one TYPED three four\n")
+    decision = page.accept(0)
+    page.type("LATER ", before="four")
+    page.undo(decision)
+    assert (page.seen, page.saved) == ("one TYPED three LATER four\n", "one two three four\n")
+    page.undo(turn)
+    assert page.seen == "one two TYPED three LATER four\n"
+
+
+@pytest.mark.covers("P5", "P6")
+def test_a_proposal_comes_back_between_what_was_typed_on_both_sides_of_it(folder: Folder):
+    page = Page(folder, "between.md", "one two\n")
+    page.propose("NEW one two\n")
+    decision = page.accept()
+    page.type("BEHIND ", before="one")
+    page.type("BEFORE ", before="NEW")
+    page.undo(decision)
+    assert (page.seen, page.saved) == ("BEFORE NEW BEHIND one two\n", "one two\n")
+
+
+@pytest.mark.covers("P6")
+def test_undo_of_a_turn_accepted_in_part_finds_its_letters_in_the_hunk_that_was_accepted(folder: Folder):
+    page = Page(folder, "letters.md", "da1a da2a\n")
+    page.type("Ka4t ", before="da1a")
+    page.propose("Aa5t Aa6a da2a\n")
+    turn = page.propose("Aa7a At8t da2a\n")
+    page.accept(1)
+    assert page.saved == "At8t da2a\n"
+    page.undo(turn)
+    assert (page.seen, page.saved) == ("Aa5t Aa6a da2a\n", "Aa6a da2a\n")
+
+
+@pytest.mark.covers("P6")
+def test_undo_of_a_turn_brings_nothing_back_twice_that_a_rollback_brought_back(folder: Folder):
+    page = Page(folder, "twice.md", "one dt4a da5a\n")
+    page.propose("one Aa6t Aa7a\n")
+    second = page.propose("one Aa9a At10t\n")
+    decision = page.accept()
+    checkpoint = f"/api/agent/checkpoints/{decision}"
+    files = folder.server.get(checkpoint)["affected_files"]
+    chosen = {"mode": "scoped_selected", "hunk_ids": [hunk["hunk_id"] for file in files for hunk in file["hunks"]]}
+    assert folder.server.post(f"{checkpoint}/rollback", chosen)["conflicts"] == []
+    assert page.seen == page.saved == "one dt4a da5a\n"
+    folder.undo(second)
+    assert page.seen == page.saved == "one dt4a da5a\n"

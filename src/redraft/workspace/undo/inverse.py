@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import RedraftError, Stale
@@ -30,7 +31,14 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of, is_text, stands_in, written_by
+from redraft.workspace.undo.tombstone_history import (
+    collect_tombstones,
+    image_of,
+    is_text,
+    locate,
+    stands_in,
+    written_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -419,7 +427,7 @@ def _merge_review(
         back = left.rebase(since)
         review = None if back is None else edit_saved_text(now, back)
     else:
-        review = revert_step(now, old, new, change, since)
+        review = revert_step(now, old, new, change, since, partial(locate, engine, turn, home))
     if review is None:
         raise NotClean("the same words have been changed or decided since")
     like = before or current
