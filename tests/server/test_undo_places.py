@@ -190,3 +190,20 @@ def test_undo_of_a_turn_brings_nothing_back_twice_that_a_rollback_brought_back(f
     assert page.seen == page.saved == "one dt4a da5a\n"
     folder.undo(second)
     assert page.seen == page.saved == "one dt4a da5a\n"
+
+
+@pytest.mark.covers("P6")
+def test_a_turn_is_undone_beside_typing_after_two_restores_were(folder: Folder):
+    page = Page(folder, "restored.md", "one\r\ntwo\r\n")
+    first = page.propose("one\r\ntwo ab\r\nab\r\n")
+    decision = page.accept()
+    restored = folder.server.post(f"/api/turns/{decision}/restore")["turn"]["turn"]
+    second = page.propose("one NEW\r\ntwo ab\r\nab\r\n")
+    both = page.accept()
+    again = folder.server.post(f"/api/turns/{first}/restore")["turn"]["turn"]
+    assert page.seen == page.saved == "one\r\ntwo\r\n"
+    page.type("TYPED ", before="one")
+    page.undo(again, both, second, restored)
+    assert page.saved == "one\r\ntwo ab\r\nab\r\n"
+    page.undo(decision, first)
+    assert (page.seen, page.saved) == ("TYPED one\r\ntwo\r\n", "one\r\ntwo\r\n")

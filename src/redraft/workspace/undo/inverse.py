@@ -466,7 +466,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now, before = read_or_none(engine.root, path), bytes_of(engine, step.before)
         disk_after[step.path] = before
         if now != before:
-            plan.files.append(file_plan(path, now, before, step, moved))
+            edits = _edits_back(engine, turn.id, path, now, before, step)
+            plan.files.append(replace(file_plan(path, now, before, step, moved), edits=edits))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
     for path, (before, mode) in _files_under_proposal(engine, turn).items():
@@ -474,7 +475,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now = read_or_none(engine.root, DocPath(path))
         if now != before:
             old, new = (None if data is None else content_from_bytes(data) for data in (now, before))
-            plan.files.append(FilePlan(DocPath(path), old, new, mode))
+            edits = _edits_back(engine, turn.id, path, now, before)
+            plan.files.append(FilePlan(DocPath(path), old, new, mode, edits=edits))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
     for step in turn.reviews:
@@ -484,6 +486,18 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
             plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
     plan.drafts.update(dict.fromkeys(_rivals(engine, plan)))
     return plan
+
+
+def _edits_back(
+    engine: Engine, turn: int, path: str, now: bytes | None, before: bytes | None, step: FileStep | None = None
+) -> str | None:
+    """What leads a file back to where it was before a turn, to the character: what its steps since did to it, taken
+    back. None where it is no text on one of the sides."""
+    if now is None or before is None or not is_text(now, before) or (step is not None and step.after is None):
+        return None
+    done = Change() if step is None else step_change(engine, step)
+    then = decode(before).text if step is None else text_of(engine, step.after)
+    return dump_edits(done.then(change_since(engine, turn, path, then, decode(now).text)).invert())
 
 
 def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[bytes | None, int | None]]:
