@@ -1,5 +1,5 @@
-"""Words that an undo brings back, over HTTP: they stand at their own place among typing that is not saved, and apart from
-the words beside them, on the screen and on the disk."""
+"""Words that an undo brings back, over HTTP: they stand at their own place among typing that is not saved, and apart
+from the words beside them, on the screen and on the disk."""
 
 from __future__ import annotations
 
