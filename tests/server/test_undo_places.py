@@ -155,6 +155,40 @@ def test_words_come_back_before_what_was_typed_behind_them_when_their_acceptance
 
 
 @pytest.mark.covers("P5", "P6")
+def test_two_hunks_side_by_side_come_back_in_their_order_when_their_acceptance_is_undone(folder: Folder):
+    page = Page(folder, "beside.md", "one two three\n")
+    page.propose("one two NEW three\n")
+    page.type("TYPED ", before="NEW")
+    turn = page.propose("one NEW three\n")
+    decision = page.accept()
+    page.type("LATER ", before="one")
+    page.undo(decision, turn)
+    assert (page.seen, page.saved) == ("LATER one two TYPED NEW three\n", "one two three\n")
+
+
+@pytest.mark.covers("P5", "P6")
+def test_words_come_back_apart_from_a_proposal_whose_blank_a_later_turn_takes_out(folder: Folder):
+    page = Page(folder, "proposed.md", "one two three\n")
+    first = page.propose("one three\n")
+    page.accept()
+    page.propose("one NEW three\n")
+    page.propose("one NEW\n")
+    page.undo(first)
+    assert (page.seen, page.saved) == ("one NEW two\n", "one two three\n")
+
+
+@pytest.mark.covers("P6")
+def test_a_pending_turn_that_cannot_be_undone_names_the_one_to_undo_first(folder: Folder):
+    page = Page(folder, "first.md", "one two three\n")
+    first = page.propose("one NEW three\n")
+    second = page.propose("one NEWER three\n")
+    done, answer = folder.undo(first)
+    assert (done, f"undo turn {second} first" in str(answer)) == (False, True)
+    page.undo(second, first)
+    assert page.seen == "one two three\n"
+
+
+@pytest.mark.covers("P5", "P6")
 def test_a_proposal_comes_back_between_what_was_typed_on_both_sides_of_it(folder: Folder):
     page = Page(folder, "between.md", "one two\n")
     page.propose("NEW one two\n")

@@ -58,11 +58,9 @@ def revert_step(
     if back.edits:
         located, passed = locate(review, back)
         review = edit_saved_text(review, located, around_typing=True, passed=passed)
-    later = since.rebase(step.invert())  # what came since, as a change of the text before the step
     for at, part, beside in reversed(gone):
-        start, end = _place_of(part, at, step, since)
-        place = back.map(start, after=False)
-        place = place if later is None or start < end else later.map(at, after=False)
+        # What came since has moved it as it moved what the step made of it.
+        place = at + _place_of(part, at, step, since)[0] - step.map(at, after=False)
         if review is None or _is_overwritten(review, place, part):
             continue
         passed = _count_unsaved_before(now, since, step, at, part)

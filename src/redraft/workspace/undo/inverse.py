@@ -278,7 +278,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
             continue
         withdrawn = draft.withdraw_turn(turn.token)
         if withdrawn is None:
-            clashes.append(Clash(draft.key, "", "another pending turn has changed the same words since"))
+            clashes.append(Clash(draft.key, "", _name_later_turn(engine, draft, turn)))
             continue
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
@@ -287,6 +287,14 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         else:
             plan.put_draft(left)
     return clashes
+
+
+def _name_later_turn(engine: Engine, draft: Draft, turn: TurnRecord) -> str:
+    """Which pending turn stands in the way of one that cannot be withdrawn: the newest that shares a hunk with it."""
+    shared = {token for part in draft.review.parts if turn.token in part.turns for token in part.turns}
+    newest = max((other.id for other in engine.turns.by_tokens(shared) if other.id > turn.id), default=None)
+    reason = "another pending turn has changed the same words since"
+    return reason if newest is None else f"{reason}: undo turn {newest} first"
 
 
 def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
