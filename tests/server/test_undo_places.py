@@ -60,6 +60,14 @@ class Page:
         assert done, answer
         return answer["turn"]["turn"]
 
+    def roll_back(self, decision: int) -> None:
+        """Take back every hunk that a decision took."""
+        checkpoint = f"/api/agent/checkpoints/{decision}"
+        files = self.folder.server.get(checkpoint)["affected_files"]
+        chosen = [hunk["hunk_id"] for file in files for hunk in file["hunks"]]
+        answer = self.folder.server.post(f"{checkpoint}/rollback", {"mode": "scoped_selected", "hunk_ids": chosen})
+        assert answer["conflicts"] == []
+
     def undo(self, *turns: int) -> None:
         for turn in turns:
             done, answer = self.folder.undo(turn)
@@ -217,13 +225,22 @@ def test_undo_of_a_turn_brings_nothing_back_twice_that_a_rollback_brought_back(f
     page.propose("one Aa6t Aa7a\n")
     second = page.propose("one Aa9a At10t\n")
     decision = page.accept()
-    checkpoint = f"/api/agent/checkpoints/{decision}"
-    files = folder.server.get(checkpoint)["affected_files"]
-    chosen = {"mode": "scoped_selected", "hunk_ids": [hunk["hunk_id"] for file in files for hunk in file["hunks"]]}
-    assert folder.server.post(f"{checkpoint}/rollback", chosen)["conflicts"] == []
+    page.roll_back(decision)
     assert page.seen == page.saved == "one dt4a da5a\n"
     folder.undo(second)
     assert page.seen == page.saved == "one dt4a da5a\n"
+
+
+@pytest.mark.covers("P6")
+def test_of_two_turns_on_the_same_words_that_were_rolled_back_neither_sends_to_the_other(folder: Folder):
+    page = Page(folder, "neither.md", "one two\n")
+    turns = [page.propose("one NEW two\n"), page.propose("one OTHER two\n")]
+    page.roll_back(page.accept())
+    for turn in turns:
+        done, answer = folder.undo(turn)
+        assert not done
+        assert [conflict["reason"] for conflict in answer["conflicts"]] == ["nothing of the turn is left here"]
+    assert page.seen == page.saved == "one two\n"
 
 
 @pytest.mark.covers("P6")

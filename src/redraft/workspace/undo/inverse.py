@@ -369,7 +369,11 @@ def _check_standing_alone(
         raise NotClean(f"the accepted part cannot be told from the rest: undo turn {decision.id} instead")
     others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
-    _refuse_later_turns(others, acceptance.later_turns(turn.token) - undone)
+    later = acceptance.later_turns(turn.token) - undone
+    # Of a turn that a rollback took back nothing stands in the way.
+    in_the_way = [other for other in others if other.token in later]
+    standing = [other for other in in_the_way if stands_in(engine, other, review.path, decision.id)]
+    _refuse_later_turns(standing, later)
 
 
 def _refuse_later_turns(others: Sequence[TurnRecord], later: set[str]) -> None:
