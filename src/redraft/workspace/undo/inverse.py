@@ -24,6 +24,7 @@ from redraft.workspace.turns.edit_positions import (
     change_since,
     compare,
     dump_edits,
+    edits_back,
     load_positions,
     remaining_inverse,
     step_change,
@@ -292,9 +293,8 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
 def _name_later_turn(engine: Engine, draft: Draft, turn: TurnRecord) -> str:
     """Which pending turn stands in the way of one that cannot be withdrawn: the newest that shares a hunk with it."""
     shared = {token for part in draft.review.parts if turn.token in part.turns for token in part.turns}
-    newest = max((other.id for other in engine.turns.by_tokens(shared) if other.id > turn.id), default=None)
-    reason = "another pending turn has changed the same words since"
-    return reason if newest is None else f"{reason}: undo turn {newest} first"
+    newest = max((other.id for other in engine.turns.by_tokens(shared) if other.id > turn.id), default=0)
+    return "another pending turn has changed the same words since" + (f": undo turn {newest} first" if newest else "")
 
 
 def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
@@ -370,10 +370,8 @@ def _check_standing_alone(
     others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
     later = acceptance.later_turns(turn.token) - undone
-    # Of a turn that a rollback took back nothing stands in the way.
-    in_the_way = [other for other in others if other.token in later]
-    standing = [other for other in in_the_way if stands_in(engine, other, review.path, decision.id)]
-    _refuse_later_turns(standing, later)
+    others = [each for each in others if each.token in later and stands_in(engine, each, review.path, decision.id)]
+    _refuse_later_turns(others, later)
 
 
 def _refuse_later_turns(others: Sequence[TurnRecord], later: set[str]) -> None:
@@ -478,8 +476,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now, before = read_or_none(engine.root, path), bytes_of(engine, step.before)
         disk_after[step.path] = before
         if now != before:
-            edits = _edits_back(engine, turn.id, path, now, before, step)
-            plan.files.append(replace(file_plan(path, now, before, step, moved), edits=edits))
+            file = file_plan(path, now, before, step, moved)
+            plan.files.append(replace(file, edits=edits_back(engine, turn.id, path, now, before, step)))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
     for path, (before, mode) in _files_under_proposal(engine, turn).items():
@@ -487,7 +485,7 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now = read_or_none(engine.root, DocPath(path))
         if now != before:
             old, new = (None if data is None else content_from_bytes(data) for data in (now, before))
-            edits = _edits_back(engine, turn.id, path, now, before)
+            edits = edits_back(engine, turn.id, path, now, before)
             plan.files.append(FilePlan(DocPath(path), old, new, mode, edits=edits))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
@@ -498,18 +496,6 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
             plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
     plan.drafts.update(dict.fromkeys(_rivals(engine, plan)))
     return plan
-
-
-def _edits_back(
-    engine: Engine, turn: int, path: str, now: bytes | None, before: bytes | None, step: FileStep | None = None
-) -> str | None:
-    """What leads a file back to where it was before a turn, to the character: what its steps since did to it, taken
-    back. None where it is no text on one of the sides."""
-    if now is None or before is None or not is_text(now, before) or (step is not None and step.after is None):
-        return None
-    done = Change() if step is None else step_change(engine, step)
-    then = decode(before).text if step is None else text_of(engine, step.after)
-    return dump_edits(done.then(change_since(engine, turn, path, then, decode(now).text)).invert())
 
 
 def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[bytes | None, int | None]]:
