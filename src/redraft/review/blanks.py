@@ -257,8 +257,24 @@ def _blank_at_start(text: str) -> str:
     return text[: _length_at(text, 0)] if text[:1].isspace() else ""
 
 
-def blanks_between_letters(runs: Sequence[Run]) -> list[int]:
-    """Which runs end with a blank that nobody sees, where the person sees the words on both sides of it as one."""
+def keep_seen_words_apart(before: Review, after: Review) -> Review | None:
+    """The review, in which words have come back, perhaps amid what an edit that waits takes out: then of the blanks
+    before and behind them the edit takes out the one behind. None where the person would see them run into another word
+    all the same."""
+    joined = len(_blanks_between_letters(before.runs))
+    found = _blanks_between_letters(after.runs)
+    if len(found) <= joined:
+        return after
+    runs = list(after.runs)
+    for index in reversed(found):
+        runs = _show_blank(runs, index)
+    after = Review(join_parts(group_runs(runs), after.parts))
+    return after if len(_blanks_between_letters(after.runs)) <= joined else None
+
+
+def _blanks_between_letters(runs: Sequence[Run]) -> list[int]:
+    """Which runs end with a blank that nobody sees, where the person sees the words on both sides of it as one. Better
+    one that no agent put in: it stays when that is taken back."""
     found: list[int] = []
     last, hidden = "", -1
     for index, run in enumerate(runs):
@@ -266,18 +282,17 @@ def blanks_between_letters(runs: Sequence[Run]) -> list[int]:
             if hidden >= 0 and last.isalnum() and run.text[0].isalnum():
                 found.append(hidden)
             last, hidden = run.text[-1], -1
-        elif run.gone and not run.is_agents and not run.clash and _blank_at_end(run.text):
+        elif run.gone and not run.clash and _blank_at_end(run.text) and (hidden < 0 or not run.is_agents):
             hidden = index
     return found
 
 
-def show_blank(runs: list[Run], index: int) -> list[Run]:
+def _show_blank(runs: list[Run], index: int) -> list[Run]:
     """The runs, if what the person sees behind this one ends with a blank, and what took this one out goes on behind
     it: the blank with which this one ends as seen, and the other taken out instead."""
     first = runs[index]
-    last = index + 1
-    while last < len(runs) and (runs[last].in_working or runs[last].gone != first.gone):
-        last += 1
+    seen = next((place for place in range(index + 1, len(runs)) if runs[place].in_working), len(runs))
+    last = next((place for place in range(seen + 1, len(runs)) if runs[place].gone == first.gone), len(runs))
     inner = last - 1
     while inner > index and not runs[inner].in_working:
         inner -= 1

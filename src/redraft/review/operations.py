@@ -15,6 +15,7 @@ from redraft.errors import Refused
 from redraft.review.blanks import (
     SurroundingCharacters,
     blanks_to_save,
+    keep_seen_words_apart,
     keep_words_apart,
     save_blanks,
     set_insertions_apart,
@@ -119,12 +120,16 @@ def reject_all(review: Review) -> Review:
 
 def withdraw(review: Review, turn: str) -> Review | None:
     """Take back whatever is pending of one turn, its own words alone, also where others wrote between them; None where
-    a later turn changed the same words, which then would stand without what they were made of."""
+    a later turn changed the same words, which then would stand without what they were made of, or took out what parts
+    them from others."""
     if turn not in review.turns:
         return review
     if any(part.entangled_turns(turn).later for part in review.parts if not part.same):
         return None
-    return _regroup(review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn))
+    after = _regroup(review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn))
+    newest = max(number_of(mark) for part in review.parts for mark in part.marks if turn_of(mark) == turn)
+    is_last = all(number_of(mark) <= newest for part in after.parts for mark in part.marks)
+    return keep_seen_words_apart(review, after) or (after if is_last else None)
 
 
 def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -> Review:
@@ -276,11 +281,17 @@ def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
 
 
 def _is_inside(part: Part) -> bool:
-    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it."""
+    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it.
+    Typing that an edit took out was there before what that edit put in."""
     return any(
-        (behind.by == USER and before.is_agents) or (before.by == USER and behind.is_agents and USER in behind.gone)
+        (behind.by == USER and before.is_agents and not _is_older(behind, before))
+        or (before.by == USER and behind.is_agents and USER in behind.gone)
         for before, behind in pairwise(run for run in part.runs if run.by)
     )
+
+
+def _is_older(typed: Run, of_agent: Run) -> bool:
+    return any(mark != USER and number_of(mark) <= number_of(of_agent.by) for mark in typed.gone)
 
 
 def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Review:

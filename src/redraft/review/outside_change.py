@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from redraft.review.blanks import blanks_between_letters, show_blank
+from redraft.review.blanks import keep_seen_words_apart
 from redraft.review.operations import save, type_into
 from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, RunEdit, rewrite
@@ -122,22 +122,7 @@ def edit_saved_text(
         return None
     after = Review(join_parts(group_runs(runs), review.parts))
     keeps = pending == _pending_texts(after) and not _takes_out_around(review, change, typing=around_typing)
-    return _keep_seen_words_apart(seen, after) if keeps else None
-
-
-def _keep_seen_words_apart(before: Review, after: Review) -> Review | None:
-    """The review, in which words have come back to the saved text, perhaps amid what an edit that waits takes out: then
-    of the blanks before and behind them the edit takes out the one behind. None where the person would see them run
-    into another word all the same."""
-    joined = len(blanks_between_letters(before.runs))
-    found = blanks_between_letters(after.runs)
-    if len(found) <= joined:
-        return after
-    runs = list(after.runs)
-    for index in reversed(found):
-        runs = show_blank(runs, index)
-    after = Review(join_parts(group_runs(runs), after.parts))
-    return after if len(blanks_between_letters(after.runs)) <= joined else None
+    return keep_seen_words_apart(seen, after) if keeps else None
 
 
 def _edit_runs(review: Review, change: Change) -> list[Run] | None:

@@ -15,7 +15,7 @@ from redraft.review.review import Part, Review, group_runs, join_parts, join_run
 from redraft.review.runs import USER, Run, RunEdit, rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from redraft.text.edits import Change
 
@@ -24,10 +24,18 @@ if TYPE_CHECKING:
     Typed = tuple[int, str, list[RunEdit]]  # a place in the saved text, the words that belong there, typing in them
 
 
-def revert_step(now: Review, before: Review, after: Review, step: Change, since: Change) -> Review | None:
+def revert_step(
+    now: Review,
+    before: Review,
+    after: Review,
+    step: Change,
+    since: Change,
+    locate: Callable[[Review, Change], tuple[Change, Sequence[int]]],
+) -> Review | None:
     """The present without the step from `before` to `after`; None where later changes meet it.
 
-    `step` is what it did to the saved text, `since` what has changed that text afterwards.
+    `step` is what it did to the saved text, `since` what has changed that text afterwards. `locate` gives a change that
+    brings words back, with their places among what is not saved (see `edit_saved_text`).
     """
     if now == after:
         return before
@@ -47,12 +55,12 @@ def revert_step(now: Review, before: Review, after: Review, step: Change, since:
     back = step.invert().rebase(since)
     if review is None or back is None:
         return None
-    review = edit_saved_text(review, back, around_typing=True) if back.edits else review
-    later = since.rebase(step.invert())  # what came since, as a change of the text before the step
+    if back.edits:
+        located, passed = locate(review, back)
+        review = edit_saved_text(review, located, around_typing=True, passed=passed)
     for at, part, beside in reversed(gone):
-        start, end = _place_of(part, at, step, since)
-        place = back.map(start, after=False)
-        place = place if later is None or start < end else later.map(at, after=False)
+        # What came since has moved it as it moved what the step made of it.
+        place = at + _place_of(part, at, step, since)[0] - step.map(at, after=False)
         if review is None or _is_overwritten(review, place, part):
             continue
         passed = _count_unsaved_before(now, since, step, at, part)
@@ -250,9 +258,9 @@ def _insert_part(review: Review, at: int, part: Part, beside: Neighbours, passed
     kept = [each for _, each in placed]
     end = at + len(part.saved)
     before, behind = beside
-    index = None if passed is None or part.saved else _find_among_unsaved(placed, at, passed)
-    if index is not None:
-        return Review(join_parts([*kept[:index], part, *kept[index:]]))
+    among = None if passed is None or part.saved else _insert_among_unsaved(review, at, passed, part)
+    if among is not None:
+        return among
     for index, (place, other) in enumerate(placed):
         if part.saved:
             break
@@ -271,13 +279,21 @@ def _insert_part(review: Review, at: int, part: Part, beside: Neighbours, passed
     return None
 
 
-def _find_among_unsaved(placed: list[tuple[int, Part]], at: int, passed: int) -> int | None:
-    """Which part follows so many characters that are not saved at a place of the saved text."""
-    unsaved = end = 0
-    for index, (place, part) in enumerate(placed):
-        if place == at and unsaved == passed:
-            return index
-        end = place + len(part.saved)
-        tail = len("".join(run.text if run.by else "\0" for run in part.runs).rpartition("\0")[2])
-        unsaved = (tail if part.saved else unsaved + tail) if end == at else 0
-    return len(placed) if end == at and unsaved == passed else None
+def _insert_among_unsaved(review: Review, at: int, passed: int, part: Part) -> Review | None:
+    """The review with a part behind so many characters that are not saved at a place of the saved text."""
+    runs: list[Run] = []
+    place = unsaved = 0
+    left = list(reversed(review.runs))
+    while left and (place, unsaved) != (at, passed):
+        run = left.pop()
+        wanted = passed - unsaved if run.by and place == at else at - place if not run.by else len(run.text)
+        cut = min(wanted, len(run.text))
+        if cut <= 0:
+            return None
+        runs.append(run._replace(text=run.text[:cut]))
+        if cut < len(run.text):
+            left.append(run._replace(text=run.text[cut:]))
+        place, unsaved = (place, unsaved + cut) if run.by else (place + cut, 0)
+    if (place, unsaved) != (at, passed):
+        return None
+    return Review(join_parts(group_runs([*runs, *part.runs, *reversed(left)]), [*review.parts, part]))

@@ -203,7 +203,7 @@ def _plan_files(plan: Plan, before: Draft, after: Draft, places: list[EditPositi
     here = None if before.base_path is None else DocPath(before.base_path)
     there = None if after.base_path is None or new is None else DocPath(after.base_path)
     if here is not None and here == there:
-        if data != before.saved:
+        if data != before.saved or places:  # a blank may take the place of another
             plan.files.append(FilePlan(here, old, new, before.mode, edits=edits))
         return data
     if there is not None:

@@ -197,6 +197,22 @@ def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, u
     return found if text == now else found.then(compare(text, now))
 
 
+def edits_back(
+    engine: Engine, turn: int, path: str, now: bytes | None, before: bytes | None, step: FileStep | None = None
+) -> str | None:
+    """What leads a file back to where it was before a turn, to the character: what its steps since did to it, taken
+    back. None where it is no text on one of the sides."""
+    if now is None or before is None or (step is not None and step.after is None):
+        return None
+    try:
+        old, current = decode(before).text, decode(now).text
+    except RedraftError:
+        return None
+    done = Change() if step is None else step_change(engine, step)
+    then = old if step is None else text_of(engine, step.after)
+    return dump_edits(done.then(change_since(engine, turn, path, then, current)).invert())
+
+
 def compare(old: str, new: str) -> Change:
     """The change from one text to another, to the character, found by comparing their words."""
     return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))

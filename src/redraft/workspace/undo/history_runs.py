@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.review.runs import USER, Run, turn_of
+from redraft.review.runs import USER, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from redraft.review.review import Review
+    from redraft.review.runs import Run
     from redraft.text.edits import Change
 
 # Beyond so many characters of tombstones and pending words at one place, only equal beginnings and ends are matched.
@@ -32,6 +33,7 @@ class HistoryRun:
     by: str = ""  # who put it in, as a run says it
     gone: tuple[str, ...] = ()  # by whom it was taken out in a review, accepted or not
     pending: bool = False  # whether the review has it and the file has not
+    part: str = ""  # the part of the review in which it waits
     accepted: bool = False  # whether it is gone because a decision took what a turn did to it
     removed: tuple[str, ...] = ()  # by whom it was taken out when that was accepted last
     changed: tuple[int, int] | None = None  # the turn, and its edit, that took it out other than by a decision
@@ -48,12 +50,14 @@ class HistoryRun:
 
 
 class FileChange(NamedTuple):
-    """What a turn did to the file. A decision has the mark of each edit, empty for typing; an undo or a rollback names
-    the turns that it took back by their tokens, and the turn that it is about."""
+    """What a turn did to the file. A decision has the mark of each edit, empty for typing, and the part of the review
+    that it took; an undo or a rollback names the turns that it took back by their tokens, and the turn that it is
+    about."""
 
     turn: int
     change: Change
     marks: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     undone: AbstractSet[str] | None = None
     source: int | None = None
     scoped: bool = False  # a rollback takes back whole hunks, also what nobody saw in them
@@ -78,6 +82,17 @@ class FileChange(NamedTuple):
             or piece.taken == inverts
         )
 
+    def matchers(self, index: int, taken: Sequence[HistoryRun]) -> tuple[Callable[[HistoryRun], bool], ...]:
+        """The same of one of the edits, the narrowest first: what it takes of its own part of the review, and what a
+        rollback brings back that the turns which it takes back did not put in themselves."""
+        widest = self.matcher(self.marks[index] if self.marks else "", taken)
+        part, undone = self.parts[index] if self.parts else "", self.undone
+        if part:
+            return (lambda piece: piece.part == part and widest(piece)), widest
+        if self.scoped and undone is not None:
+            return (lambda piece: turn_of(piece.by) not in undone and widest(piece)), widest
+        return (widest,)
+
     def sign(self, taken: Sequence[HistoryRun], index: int) -> None:
         """Note by whom pieces are gone that one of the edits took out."""
         for piece in taken:
@@ -92,21 +107,22 @@ class FileChange(NamedTuple):
                 piece.accepted, piece.gone = True, piece.removed
 
 
-def gaps_of(review: Review) -> Iterator[tuple[list[Run], Run | None]]:
+def gaps_of(review: Review) -> Iterator[tuple[list[HistoryRun], Run | None]]:
     """Each character stretch of the file with what the review has in the gap before it; None behind the last gap."""
-    gap: list[Run] = []
-    for run in review.runs:
-        if run.by:
-            gap.append(run)
-        else:
-            yield gap, run
-            gap = []
+    gap: list[HistoryRun] = []
+    for part in review.parts:
+        for run in part.runs:
+            if run.by:
+                gap.append(HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True, part=part.id))
+            else:
+                yield gap, run
+                gap = []
     yield gap, None
 
 
 def zip_gaps(
-    pieces: list[tuple[list[HistoryRun], HistoryRun | None]], runs: list[tuple[list[Run], Run | None]]
-) -> Iterator[tuple[tuple[list[HistoryRun], HistoryRun | None], tuple[list[Run], Run | None]]]:
+    pieces: list[tuple[list[HistoryRun], HistoryRun | None]], runs: list[tuple[list[HistoryRun], Run | None]]
+) -> Iterator[tuple[tuple[list[HistoryRun], HistoryRun | None], tuple[list[HistoryRun], Run | None]]]:
     """Both, cut to the same lengths."""
     left, right = iter(pieces), iter(runs)
     (gap, piece), (between, run) = next(left), next(right)
@@ -126,10 +142,10 @@ def zip_gaps(
     yield (gap, None), (between, None)
 
 
-def merge_gap(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[HistoryRun]:
+def merge_gap(gap: list[HistoryRun], runs: list[HistoryRun], *, accepts: bool) -> list[HistoryRun]:
     """The tombstones at one place with what a review has there that is not in the file."""
     if not gap:
-        return [HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True) for run in runs]
+        return runs
     known: list[Hashable]
     now: list[Hashable]
     if accepts:  # what a decision leaves waits as it did, and all of it has waited before
@@ -141,14 +157,13 @@ def merge_gap(gap: list[HistoryRun], runs: list[Run], *, accepts: bool) -> list[
         known = [(char, piece.by, piece.accepted and not piece.pending) for piece in gap for char in piece.text]
         now = [(char, run.by, bool(run.gone) and (run.by, run.gone) in final) for run in runs for char in run.text]
     out: list[HistoryRun] = []
-    letters = [run._replace(text=char) for run in runs for char in run.text]
-    for piece, run in _align(_letters(gap), letters, known, now):
-        if run is None and piece is not None:
+    for piece, run in _align(_letters(gap), _letters(runs), known, now):
+        if run is not None:
+            found = run
+        elif piece is not None:
             taken = accepts and piece.pending and bool(piece.gone)
             found = replace(piece, pending=False, accepted=piece.accepted or taken)
             found.removed = piece.gone if taken else piece.removed
-        elif run is not None:
-            found = HistoryRun(run.text, here=False, by=run.by, gone=run.gone, pending=True)
         else:
             continue
         last = out[-1] if out else None
@@ -164,8 +179,8 @@ def _letters(gap: list[HistoryRun]) -> list[HistoryRun]:
 
 
 def _align(
-    pieces: list[HistoryRun], runs: list[Run], known: Sequence[Hashable], now: Sequence[Hashable]
-) -> Iterator[tuple[HistoryRun | None, Run | None]]:
+    pieces: list[HistoryRun], runs: list[HistoryRun], known: Sequence[Hashable], now: Sequence[Hashable]
+) -> Iterator[tuple[HistoryRun | None, HistoryRun | None]]:
     """Letter by letter, those that are the same side by side. What is new comes first."""
     done = seen = 0
     if len(known) + len(now) > MAX_GAP and known != now:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from redraft.errors import RedraftError, Stale
@@ -23,6 +24,7 @@ from redraft.workspace.turns.edit_positions import (
     change_since,
     compare,
     dump_edits,
+    edits_back,
     load_positions,
     remaining_inverse,
     step_change,
@@ -30,7 +32,14 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
-from redraft.workspace.undo.tombstone_history import collect_tombstones, image_of, is_text, stands_in, written_by
+from redraft.workspace.undo.tombstone_history import (
+    collect_tombstones,
+    image_of,
+    is_text,
+    locate,
+    stands_in,
+    written_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -270,7 +279,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
             continue
         withdrawn = draft.withdraw_turn(turn.token)
         if withdrawn is None:
-            clashes.append(Clash(draft.key, "", "another pending turn has changed the same words since"))
+            clashes.append(Clash(draft.key, "", _name_later_turn(engine, draft, turn)))
             continue
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
@@ -279,6 +288,13 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         else:
             plan.put_draft(left)
     return clashes
+
+
+def _name_later_turn(engine: Engine, draft: Draft, turn: TurnRecord) -> str:
+    """Which pending turn stands in the way of one that cannot be withdrawn: the newest that shares a hunk with it."""
+    shared = {token for part in draft.review.parts if turn.token in part.turns for token in part.turns}
+    newest = max((other.id for other in engine.turns.by_tokens(shared) if other.id > turn.id), default=0)
+    return "another pending turn has changed the same words since" + (f": undo turn {newest} first" if newest else "")
 
 
 def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
@@ -353,7 +369,9 @@ def _check_standing_alone(
         raise NotClean(f"the accepted part cannot be told from the rest: undo turn {decision.id} instead")
     others = engine.turns.by_tokens(acceptance.review.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}
-    _refuse_later_turns(others, acceptance.later_turns(turn.token) - undone)
+    later = acceptance.later_turns(turn.token) - undone
+    others = [each for each in others if each.token in later and stands_in(engine, each, review.path, decision.id)]
+    _refuse_later_turns(others, later)
 
 
 def _refuse_later_turns(others: Sequence[TurnRecord], later: set[str]) -> None:
@@ -419,7 +437,7 @@ def _merge_review(
         back = left.rebase(since)
         review = None if back is None else edit_saved_text(now, back)
     else:
-        review = revert_step(now, old, new, change, since)
+        review = revert_step(now, old, new, change, since, partial(locate, engine, turn, home))
     if review is None:
         raise NotClean("the same words have been changed or decided since")
     like = before or current
@@ -458,7 +476,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now, before = read_or_none(engine.root, path), bytes_of(engine, step.before)
         disk_after[step.path] = before
         if now != before:
-            plan.files.append(file_plan(path, now, before, step, moved))
+            file = file_plan(path, now, before, step, moved)
+            plan.files.append(replace(file, edits=edits_back(engine, turn.id, path, now, before, step)))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
     for path, (before, mode) in _files_under_proposal(engine, turn).items():
@@ -466,7 +485,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         now = read_or_none(engine.root, DocPath(path))
         if now != before:
             old, new = (None if data is None else content_from_bytes(data) for data in (now, before))
-            plan.files.append(FilePlan(DocPath(path), old, new, mode))
+            edits = edits_back(engine, turn.id, path, now, before)
+            plan.files.append(FilePlan(DocPath(path), old, new, mode, edits=edits))
         if engine.documents.draft(path) is not None:
             plan.drafts[path] = None
     for step in turn.reviews:

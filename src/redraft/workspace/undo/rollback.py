@@ -44,7 +44,7 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.inverse import MET, Clash, content_from, invert_turn, reset_turn
-from redraft.workspace.undo.tombstone_history import collect_tombstones, original_turn, stands, tokens_of
+from redraft.workspace.undo.tombstone_history import locate, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from redraft.history.journal import AuditLine
     from redraft.history.turns import FileStep, TurnRecord
     from redraft.review.runs import Run
-    from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
 # Empty folders as a part of turns: made when a turn is carried out, taken away with it while nothing lies in them.
@@ -404,7 +403,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
         # A document that the turn made, and of which nothing is left, goes as a whole.
         made = any(step.path == path and step.before is None for step in turn.files)
         content = None if made and not result else content_from(result, bom=disk.bom)
-        change, passed = _locate(engine, turn, path, draft, change, text)
+        change, passed = (change, ()) if draft is None else locate(engine, turn, path, draft.review, change)
         edits = None if content is None else dump_edits(change)
         plan.files.append(FilePlan(DocPath(path), disk.as_content(), content, disk.mode, edits=edits))
         if draft is not None:
@@ -422,18 +421,6 @@ def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
     tokens = {place.turn for place in places}
     standing = tokens - {each.token for each in engine.turns.by_tokens(tokens) if each.state is State.UNDONE}
     return {place.hunk for place in places} - {place.hunk for place in places if place.turn in standing}
-
-
-def _locate(
-    engine: Engine, turn: TurnRecord, path: str, draft: Draft | None, change: Change, text: str
-) -> tuple[Change, Sequence[int]]:
-    """The change with what it brings back at its place among typing that is not saved: how much of that stands in front
-    of each edit."""
-    if draft is None:
-        return change, ()
-    tombstones = collect_tombstones(engine, path, turn.id, text)
-    tombstones.see(draft.review)
-    return tombstones.locate(change, tokens_of(engine, turn, path), turn.id) or (change, ())
 
 
 def _find_typing_taken(

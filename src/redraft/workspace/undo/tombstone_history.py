@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redraft.history.turns import FileStep, TurnRecord
+    from redraft.text.edits import Change
     from redraft.workspace.engine import Engine
 
 
@@ -79,13 +80,14 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
         review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
         found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
         blanks = {index: count for index, count in found.items() if count}
-        tombstones.follow(FileChange(turn.id, change, marks, blanks=blanks))
+        parts = tuple("" if index in blanks else place.hunk for index, place in enumerate(places)) if exact else ()
+        tombstones.follow(FileChange(turn.id, change, marks, parts, blanks=blanks))
         return
     source = original_turn(engine, turn)
     tokens = tokens_of(engine, source, step.path)
     withdrawn = source.token if _takes_proposal_back(engine, turn) else ""
     scoped = turn.kind == "rollback"
-    tombstones.follow(FileChange(turn.id, change, (), tokens, source.id, scoped, withdrawn, inverts=turn.source))
+    tombstones.follow(FileChange(turn.id, change, (), (), tokens, source.id, scoped, withdrawn, inverts=turn.source))
 
 
 def _takes_proposal_back(engine: Engine, turn: TurnRecord) -> bool:
@@ -94,6 +96,14 @@ def _takes_proposal_back(engine: Engine, turn: TurnRecord) -> bool:
     while turn.kind == "undo" and turn.source is not None:
         turn, back = engine.turns.get(turn.source), not back
     return back and turn.kind == "propose"
+
+
+def locate(engine: Engine, turn: TurnRecord, path: str, review: Review, change: Change) -> tuple[Change, Sequence[int]]:
+    """A change of a file that takes something of a turn back, with what it brings back at its place among what a review
+    has there that is not saved: how much of that stands in front of each edit."""
+    tombstones = collect_tombstones(engine, path, turn.id, review.saved)
+    tombstones.see(review)
+    return tombstones.locate(change, tokens_of(engine, turn, path), turn.id) or (change, ())
 
 
 def original_turn(engine: Engine, turn: TurnRecord) -> TurnRecord:

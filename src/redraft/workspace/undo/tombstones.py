@@ -7,6 +7,7 @@ beside it since, in whichever order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,10 +98,10 @@ class Tombstones:
             if index in step.blanks:
                 at = self._find_waiting(end, step.blanks[index])
                 end, _ = self._take_out(at, 0)
-            matches = step.matcher(mark, taken)
-            if not edit.new or self._revive(at, end, edit.new, matches):
+            matchers = step.matchers(index, taken)
+            if not edit.new or any(self._revive(at, end, edit.new, matches) for matches in matchers):
                 continue
-            if step.undone is None or not edit.new.strip() or not self._move_back(at, end, edit.new, matches):
+            if step.undone is None or not edit.new.strip() or not self._move_back(at, end, edit.new, matchers[-1]):
                 self._put_in(at, end, HistoryRun(edit.new, here=True, by=mark), step)
 
     def _put_in(self, start: int, end: int, piece: HistoryRun, step: FileChange) -> None:
@@ -248,36 +249,43 @@ class Tombstones:
     # What an undo does
 
     def exchange_blanks(self, turn: str, undone: AbstractSet[str]) -> None:
-        """Where one edit that stands took out what stood on both sides of words that come back with a turn: of the
-        blanks before and behind them let it have taken the one behind, if they would run into the word before, in the
-        file or as the person sees it, and then into none."""
+        """Where one edit took out, or had put in, what stood on both sides of words that come back with a turn: of the
+        blanks before and behind them let it have the one behind, if they would run into the word before, in the file
+        or as the person sees it, and then into none."""
         returns = [self._returns(piece, turn, undone) for piece in self._pieces]
         groups = [list(group) for back, group in groupby(range(len(returns)), returns.__getitem__) if back]
         for first, last in ((group[0], group[-1]) for group in reversed(groups)):
             if self._can_exchange(first, last, turn, undone):
                 rest, before = self._pieces[first - 1].cut_blank()
                 words, behind = self._pieces[last].cut_blank()
-                before.gone, behind.gone = behind.gone, before.gone
-                before.removed, behind.removed = behind.removed, before.removed
-                self._pieces[last : last + 1] = [words, behind]
-                self._pieces[first - 1 : first] = [rest, before]
+                self._pieces[last : last + 1] = [words, replace(before, text=behind.text)]
+                self._pieces[first - 1 : first] = [rest, replace(behind, text=before.text)]
         self._pieces = [piece for piece in self._pieces if piece.text]
 
     def _can_exchange(self, first: int, last: int, turn: str, undone: AbstractSet[str]) -> bool:
         """See above; of the pieces from the first to the last, which come back."""
         if first == 0 or last + 1 == len(self._pieces):
             return False
-        before, behind = self._pieces[first - 1], self._pieces[last + 1]
-        marks = [{mark for mark in piece.gone if piece.accepted and mark != USER} for piece in (before, behind)]
-        standing = {mark for mark in marks[0] & marks[1] if turn_of(mark) not in undone | {turn}}
+        before = self._pieces[first - 1]
         blanks = before.text[-1].isspace() and self._pieces[last].text[-1].isspace()
-        if before.here or not standing or not blanks or not self._pieces[first].text[0].isalnum():
+        if before.here or not blanks or not self._pieces[first].text[0].isalnum():
+            return False
+        edits = self._edits_of(before, turn, undone)
+        if not any(edits & self._edits_of(piece, turn, undone) for piece in self._pieces[last + 1 :]):
             return False
         joined, then = (
             any(self._edge(at, step, turn, undone, seen=seen).isalnum() for seen in (False, True))
             for at, step in ((first, -1), (last, 1))
         )
         return joined and not then
+
+    def _edits_of(self, piece: HistoryRun, turn: str, undone: AbstractSet[str]) -> set[str]:
+        """The edits of others for which the file lacks a piece: they took it out, or put it in and are undone."""
+        if piece.here or piece.pending:
+            return set()
+        standing = {mark for mark in piece.gone if piece.accepted and mark != USER and turn_of(mark) not in undone}
+        put_in = {piece.by} if turn_of(piece.by) in undone else set[str]()
+        return {mark for mark in standing | put_in if turn_of(mark) != turn}
 
     def _edge(self, index: int, step: int, turn: str, undone: AbstractSet[str], *, seen: bool) -> str:
         """The character on one side of a piece once a turn is taken back: in the file, or as the person sees it."""
@@ -293,7 +301,7 @@ class Tombstones:
     def locate(self, change: Change, undone: AbstractSet[str], source: int) -> InverseChange | None:
         """A change that takes back something of a turn, with all that it puts in among what waits there; None where
         that is not what was taken out."""
-        matches = FileChange(0, change, (), undone, source).matcher("")
+        matches = FileChange(0, change, undone=undone, source=source).matcher("")
         chosen: list[HistoryRun] = []
         known = (0, 0)
         for edit in change.edits:
