@@ -1,7 +1,7 @@
-"""Jobs on their way: one thread each, from where a job stands to its end.
+"""Running jobs: one thread each, from a job's current state to its end.
 
-Whatever happens, a job ends in a state that tells the truth: done, failed with its reason, or cancelled; or, where this
-process stops first, in one from which it is resumed. The lock of a job is held for as long as it is driven.
+Whatever happens, a job ends in a state that is true: completed, failed with a reason, or cancelled; or, if this process
+stops first, in one from which it can be resumed. A job's lock is held for as long as it runs.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from redraft.providers.router import ModelChoice
     from redraft.workspace.turns.modes import Mode
 
-# How a job ends: its turn committed as the mode says, or discarded without a trace.
+# How a job ends: its turn is committed as the mode says, or discarded without a trace.
 #
-# Committing is one act of the workspace, whole or not at all, and known by the job's token; so whoever finds a
-# stopped job can tell whether it was done. What a job that ran out of its budget has made waits for the person,
-# whatever the mode. A turn that no longer fits, because the documents were changed at the same place, is not written:
-# the job fails and is run again, so often and no more.
+# A commit is one atomic act of the workspace, identified by the job's token; so whoever finds a stopped job can tell
+# whether it happened. If the budget ran out, the changes await review, whatever the mode. A turn that no longer fits,
+# because the documents were changed at the same place, is not written: the job fails and runs again, a limited number
+# of times.
 
 
-# What makes a turn not fit any more; another run would read the documents as they are now.
+# Errors that say a turn no longer fits; another run would read the documents as they are now.
 BUSY_TRIES, BUSY_SECONDS = 5, 0.5
 OVERTAKEN = ("version_mismatch", "conflict")
 
@@ -54,7 +54,7 @@ class TurnConflict(Stale):
 
 
 async def conclude(run: JobRun, said: RunResult) -> Job:
-    """Commit what a job has staged, and say what became of it."""
+    """Commit what a job has staged, and report the outcome."""
     turn = run.turn
     if said.spent and turn.writes_at_once:
         turn.mode = turn.mode.narrow(MODES["propose"])
@@ -78,7 +78,7 @@ async def conclude(run: JobRun, said: RunResult) -> Job:
 
 
 async def _commit(run: JobRun) -> TurnRecord | None:
-    """The turn in the history; None where it changes nothing after all. The person is asked where they must be."""
+    """The turn in the history; None if it changes nothing after all. Asks the person if that is required."""
     patience = BUSY_TRIES
     while True:
         run.cancel.check()
@@ -106,7 +106,7 @@ async def _commit(run: JobRun) -> TurnRecord | None:
 
 
 def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
-    """The job after its turn is in the history. Called again for a job that was stopped right after."""
+    """Update the job once its turn is in the history. Called again for a job that was stopped right after."""
     store = room.store
     with room.guard:
         left = pending_hunks(room.workspace, record.id)
@@ -136,13 +136,13 @@ def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: st
 
 
 def complete_job(room: AgentEnvironment, job: Job, text: str) -> Job:
-    """The job is over, and well."""
+    """End the job successfully."""
     _say(room, job, text)
     return room.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
 
 
 def end_job(room: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
-    """The job is over, and not well; nothing of it is on disk."""
+    """End the job without success; nothing of it is on disk."""
     _say(room, job, text)
     event = "job.cancelled" if status is Status.CANCELLED else "job.failed"
     told = {"error": error["error"], "reason": error["message"]}
@@ -162,13 +162,13 @@ class ProviderFactory(Protocol):
     """Where a job's model comes from: `model_selection.Models`, or anything with this one method."""
 
     def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
-        """The model of that name, or the one that the routing chooses where the name is empty."""
+        """The model of that name, or the one that routing selects if the name is empty."""
         ...
 
 
 @dataclass(slots=True)
 class RunningJob:
-    """A job that this process runs. `left` says that the process wants to go, not that the job shall be over."""
+    """A job that this process runs. `left` means that the process is stopping, not that the job should end."""
 
     job_id: str
     cancel: CancelToken = field(default_factory=CancelToken)
@@ -178,7 +178,7 @@ class RunningJob:
 
 
 class JobRunner:
-    """Runs the jobs of one folder. `again` starts a job anew whose documents were changed under it."""
+    """Runs the jobs of one folder. `again` restarts a job whose documents changed while it ran."""
 
     def __init__(
         self,
@@ -203,12 +203,12 @@ class JobRunner:
         driven.thread = threading.Thread(target=self._run_thread, args=(driven,), name=f"redraft-{job.id}", daemon=True)
         with self._lock:
             if self._closed:
-                return  # it stays queued, for whoever comes next
+                return  # it stays queued, for the next process
             self._running[job.id] = driven
         driven.thread.start()
 
     def resume(self) -> list[Job]:
-        """Take up every job that nobody runs. Gives those that go on."""
+        """Pick up every job that no process runs. Returns the jobs that continue."""
         store = self._environment.store
         taken = [
             job for job in store.jobs.with_status(BUSY) if job.id not in self._running and not store.is_running(job.id)
@@ -223,7 +223,7 @@ class JobRunner:
             driven.thread.join(timeout)
 
     def close(self) -> None:
-        """Leave the jobs as they are, to be resumed by whoever comes next."""
+        """Leave the jobs as they are; another process can resume them."""
         with self._lock:
             self._closed = True
             left = list(self._running.values())
@@ -262,7 +262,7 @@ class JobRunner:
         finally:
             if driven.run is not None:
                 await _release(driven.run)
-            self._environment.store.release(job.id)  # where the job is only left, to be resumed
+            self._environment.store.release(job.id)  # if the job was only left, to be resumed
 
     def _mark_start(self, job: Job) -> Job:
         store = self._environment.store
@@ -274,7 +274,7 @@ class JobRunner:
         return job
 
     def _finish_earlier_commit(self, job: Job) -> bool:
-        """Whether the job's turn was committed right before the program was stopped; then only that is left to say."""
+        """Whether the job's turn was committed right before the program stopped; then only the report is missing."""
         with self._environment.guard:
             record = self._environment.workspace.find_turn(job.token)
         if record is not None:
@@ -304,7 +304,7 @@ class JobRunner:
 
     @contextlib.asynccontextmanager
     async def _watch_for_cancel(self, driven: RunningJob) -> AsyncGenerator[None]:
-        """Heed a wish to stop that another process has stored."""
+        """Watch for a cancellation that another process has stored."""
 
         async def watch() -> None:
             while True:
@@ -320,7 +320,7 @@ class JobRunner:
 
 
 async def _release(run: JobRun) -> None:
-    """Discard what was not committed, and close what the model's connections hold: they belong to this thread."""
+    """Discard what was not committed, and close the model's connections: they belong to this thread."""
     if run.turn.open:
         run.turn.discard()
     close = getattr(run.provider, "aclose", None)

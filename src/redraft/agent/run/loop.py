@@ -1,9 +1,9 @@
-"""One run of the agent, from the person's request to the turn that comes of it.
+"""One run of the agent, from the person's request to the turn that results from it.
 
-Ask the model, run what it calls, tell it the results, until it calls nothing more or a budget is spent. All calls stage
-in one turn; the loop itself commits nothing (`ending` does). Whatever is not in the job's recorded steps has not
-happened: each step is recorded before it is acted upon, so the same code runs a job and replays one that was stopped.
-The loop never asks which provider it talks to.
+Ask the model, run its calls, send it the results, until it makes no more calls or a budget is spent. All calls stage
+in one turn; the loop itself commits nothing (`job_runner.conclude` does). What is not in the job's recorded steps has
+not happened: each step is recorded before it is acted upon, so the same code runs a job and replays a stopped one. The
+loop never asks which provider it talks to.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SUM_UP = (
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended: the model's last words, and which limit stopped it, if one did."""
+    """How a run ended: the model's last message, and the limit that stopped it, if any."""
 
     text: str
     spent: str = ""
 
 
 class JobRun:
-    """One job while it runs. Made and driven by `Agent`."""
+    """One job while it runs. Created and run by `JobRunner`."""
 
     def __init__(self, room: AgentEnvironment, job: Job, provider: Provider, mode: Mode, cancel: CancelToken) -> None:
         self.environment = room
@@ -94,14 +94,14 @@ class JobRun:
         self._over = ""
 
     def tell(self, event: str, /, **data: Any) -> None:
-        """Report something, unless it was reported before the job was stopped."""
+        """Report an event, unless it was reported before the job was stopped."""
         if not self.job_steps.replaying:
             self.environment.store.events.append(self.job.id, event, **data)
 
     # The conversation
 
     async def converse(self) -> RunResult:
-        """Talk with the model until it is done, or has to be."""
+        """Talk to the model until it is done, or a limit is reached."""
         messages = self._begin()
         await self.approvals.ask_to_begin(messages)
         while not (spent := self._check_budget()):
@@ -122,7 +122,7 @@ class JobRun:
         return RunResult(await self._sum_up(messages, spent), spent)
 
     def _begin(self) -> list[Message]:
-        """The first messages. They are recorded: the chat and the notes that they are made of may change."""
+        """The first messages. They are recorded, because the chat and the notes that they include may change."""
         recorded = self.job_steps.play("note", "opening")
         context = self.tool_runner.context
         messages = build_prompt(self.environment, self.job, self.mode, context)
@@ -136,7 +136,7 @@ class JobRun:
         return [message_from_dict(entry) for entry in recorded.value["messages"]]
 
     def _check_budget(self) -> str:
-        """Which limit is reached. Time makes this a fact of its own, which is recorded."""
+        """Which limit is reached. It is recorded, since it depends on time."""
         if self._over == "tool_calls" and self._hand_over():
             self.budget.used_calls, self._over = 0, ""
         if self.job_steps.replaying:
@@ -148,7 +148,7 @@ class JobRun:
         return spent
 
     def _hand_over(self) -> bool:
-        """Whether another model goes on with a budget of its own, where nothing usable came of the first."""
+        """Whether another model continues with a budget of its own, because the first achieved nothing usable."""
         replaying = self.job_steps.replaying
         recorded = self.job_steps.take("note", "handed over")
         if (replaying and recorded is None) or self.turn.staged or not self._report_to_router("tool_budget_spent"):
@@ -158,12 +158,12 @@ class JobRun:
         return True
 
     def _report_to_router(self, trigger: str) -> bool:
-        """Tell the routing what went wrong; whether another model answers from now on."""
+        """Report a failure to the router; returns whether another model answers from now on."""
         report = getattr(self.provider, "report", None)
         return report is not None and bool(report(trigger))
 
     def _tell_changes(self, messages: list[Message]) -> None:
-        """Say what the person changed in documents that the model has read."""
+        """Tell the model what the person changed in documents that it has read."""
         recorded = self.job_steps.take("note", "changes")
         if recorded is None and self.job_steps.replaying:
             return
@@ -182,7 +182,7 @@ class JobRun:
     # A step of the model
 
     async def _step(self, messages: list[Message], tools: tuple[ToolDefinition, ...]) -> ProviderStepResult | None:
-        """What the model says next; None where it was nothing usable, which it is told."""
+        """The model's next step; None if it was unusable, which the model is told."""
         spoken = await self.model_runner.step(messages, tools)
         if spoken.result is None:
             self._tell_fault(messages, spoken)
@@ -193,7 +193,7 @@ class JobRun:
         messages += [AssistantMessage(spoken.output or "(nothing)"), UserMessage(f"(From the program.) {spoken.fault}")]
 
     def _try_again(self, fault: str, code: ErrorCode, **details: Any) -> None:
-        """Let the model try again, so often in a row and no more."""
+        """Let the model try again, a limited number of times in a row."""
         self._malformed += 1
         if self._malformed > self.environment.limits.schema_retries:
             message = f"The model's output was malformed {self._malformed} times in a row. {fault}"
@@ -221,7 +221,7 @@ class JobRun:
             self._try_again("Its calls were malformed.", "model_output_invalid", last=wrong[-1].result.error)
 
     def _judge(self, done: list[ToolOutcome]) -> None:
-        """A model whose calls are well formed but all refused, step after step, does not understand the documents."""
+        """If all calls are well formed but refused, step after step, the model does not understand the documents."""
         refused = all(not each.result.ok and not each.malformed for each in done)
         self._refused = self._refused + 1 if refused else 0
         if self._refused == REFUSED_STEPS:
@@ -246,7 +246,7 @@ class JobRun:
         return done
 
     def _refuse_beyond_limits(self, call: ToolCall, refusal: str) -> ToolOutcome | None:
-        """The refusal of a call that is one too many, or of a step that would go too far."""
+        """The refusal of a call over the limit, or of a step that would go too far."""
         tool = self.tool_runner.tool(call.name)
         if self.budget.used_calls >= self.budget.tool_calls:
             self._over = "tool_calls"
@@ -271,7 +271,7 @@ class JobRun:
     # The end of the budget
 
     async def _sum_up(self, messages: list[Message], spent: str) -> str:
-        """The model's own summary where it may still be asked, else ours."""
+        """The model's own summary if it can still be asked, else ours."""
         own = budget_summary(self.turn, spent)
         if self.budget.spent or spent == "seconds":
             return own

@@ -1,6 +1,6 @@
-"""A step of the model, bought once: recorded before anything is done with it, and never asked for again.
+"""One step of the model: paid for once, recorded before anything is done with it, and never requested again.
 
-The step and what it cost are one durable transaction. A step whose output cannot be used was paid for too, so it is
+The step and its cost are stored in one durable transaction. A step with unusable output was paid for too, so it is
 recorded like any other.
 """
 
@@ -26,12 +26,12 @@ CUT_OFF = "Your output was cut off by its length limit, and none of it was execu
 
 
 class OutOfTime(Exception):
-    """The time of the job ended in the middle of a step, of which nothing stays."""
+    """The job's time ran out in the middle of a step; the step is discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOutput:
-    """A result that can be used, or else why not, under which error code, and what the model wrote."""
+    """A usable result; or else why it is not usable, the error code, and what the model wrote."""
 
     result: ProviderStepResult | None
     fault: str = ""

@@ -1,8 +1,8 @@
-"""`LongDocuments`: what the tools for whole documents ask for, done with a model.
+"""`LongDocuments`: does the work of the whole-document tools with a model.
 
-One is made for a job, or for a call from elsewhere. It holds no lock while a model is waited for: the `guard` of the
-workspace, which the tool's caller holds, is let go for that time and taken again. What comes out depends on the text,
-the task and the answers alone, so a job that is replayed after a crash finds its answers and makes the same of them.
+One is created per job, or per call from elsewhere. It holds no lock while it waits for a model: the workspace's
+`guard`, which the tool's caller holds, is released for that time and taken again. The result depends only on the text,
+the task and the answers, so a job that is replayed after a crash finds its answers and gets the same result.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEAST_CHUNK = 256
 
 
 class LongDocuments:
-    """A `DocumentWorker`. One call at a time; `guard` must be held by whoever calls, where there is one."""
+    """A `DocumentWorker`. One call at a time; the caller must hold `guard`, if there is one."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class LongDocuments:
         return Transformation(edits, flags, WorkerUsage(len(chunks), crew.asked, crew.known))
 
     def chunks(self, source: Source) -> list[DocumentChunk]:
-        """The document as the subagents see it: whole where it is short, else in chunks that the model can hold."""
+        """The document as the subagents see it: whole if it is short, else in chunks that fit the model."""
         holds = self._setup.provider.context_tokens
         most = None if holds is None else max(LEAST_CHUNK, (holds - self._room) // 2)
         if source.text and not source.is_long and (most is None or count_tokens(source.text) <= most):
@@ -83,13 +83,13 @@ class LongDocuments:
         return SubagentPool(self._setup, self._concurrency)
 
 
-# Long documents as part of a job: what subagents spend counts as the job's, and what they do is among its events.
+# Long documents as part of a job: subagents' costs and events are the job's.
 #
-# `make_for_job` makes what a job's context needs, `make_for_call` the same for a single call of a tool. With the
-# rule-based assistant there is no model to ask, so there is nothing to make: the tools then do what can be computed.
+# `make_for_job` creates the worker for a job's context, `make_for_call` for a single tool call. The rule-based
+# assistant has no model to ask, so there is no worker: the tools then do only what can be computed.
 
 
-# A round of many chunks tells so often how far it is, so that it does not fill the job's log.
+# How often a round of many chunks reports progress, so that it does not fill the job's log.
 TELLINGS = 50
 
 
@@ -101,7 +101,7 @@ def make_for_job(
     cancel: CancelToken,
     tell: Callable[..., None],
 ) -> LongDocuments | None:
-    """The worker of a job's context. `tell` reports an event, as `Run.tell` does."""
+    """The worker of a job's context. `tell` reports an event, like `JobRun.tell`."""
     if provider.provider_name == OFFLINE:
         return None
 
@@ -117,7 +117,7 @@ def make_for_job(
             tell("subagents.progress", **data)
 
     def check_allowed() -> None:
-        if room.store.jobs.get(job.id).cancel_wanted:  # by another process: the job's own watch waits for us
+        if room.store.jobs.get(job.id).cancel_wanted:  # by another process: the job's own watch is waiting for us
             cancel.set()
         cancel.check()
         if reached := _exhausted_limit(budget):
@@ -137,7 +137,7 @@ def make_for_call(
     guard: AbstractContextManager[Any] | None = None,
     budget: JobBudget | None = None,
 ) -> LongDocuments | None:
-    """The worker of a context outside of any job; what it spends is still written down, and bounded by a `budget`."""
+    """The worker of a context outside of any job; its usage is still recorded, and limited by a `budget`."""
     if provider.provider_name == OFFLINE:
         return None
     return make_for_model(store, limits, provider, document, guard, budget)
@@ -155,8 +155,8 @@ def make_for_model(
     check: Callable[[], None] = lambda: None,
     cancel: CancelToken | None = None,
 ) -> LongDocuments:
-    """The same of a provider that is a model. `check` raises where whoever called does not want the answer any more,
-    and `cancel` ends what is under way."""
+    """The same for a provider that is a model. `check` raises if the caller no longer wants the answer, and `cancel`
+    ends running requests."""
 
     def count_usage(result: ProviderStepResult) -> None:
         store.usage.add("", document, result)
@@ -184,7 +184,8 @@ def _make(means: PoolOptions, limits: Limits, guard: AbstractContextManager[Any]
 
 
 def _exhausted_limit(budget: JobBudget) -> str:
-    """Which limit is reached of those that subagents use up; the steps of the job's own conversation are not theirs."""
+    """Which of the limits that subagents use up is reached; the steps of the job's own conversation do not count
+    here."""
     reached = {
         "tokens": budget.used_tokens >= budget.tokens,
         "cents": budget.used_usd * 100 >= budget.cents,

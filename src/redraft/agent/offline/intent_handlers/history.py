@@ -1,4 +1,4 @@
-"""What was done, taking it back, and what there is: the history and the listing."""
+"""Show what was done, undo it, and list what there is: the history and the listing."""
 
 from __future__ import annotations
 

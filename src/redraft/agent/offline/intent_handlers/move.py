@@ -1,4 +1,4 @@
-"""Move, rename or delete documents. The tools ask the person where that is due, and overwrite nothing."""
+"""Move, rename or delete documents. The tools ask the person where required, and overwrite nothing."""
 
 from __future__ import annotations
 

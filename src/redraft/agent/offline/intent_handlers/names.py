@@ -1,7 +1,7 @@
-"""Names in a text, found by how they are written, and a guess at what each one names: pure, and only a guess.
+"""Find names in a text by how they are written, and guess what each one names. Pure, and only a guess.
 
-A name is a run of capitalised words that is not merely the beginning of a sentence. Whether it is a person or a place
-is told by the words around it (titles, verbs of speech and motion, prepositions of place) and by words in the name.
+A name is a run of capitalised words that is not merely the start of a sentence. Whether it is a person or a place
+is guessed from the words around it (titles, verbs of speech and motion, prepositions of place) and in it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _VERB_AFTER = re.compile(
 
 @dataclass(slots=True)
 class Name:
-    """A name, how often it stands, where first (document and line from 0), and the signs of what it names."""
+    """A name, how often it occurs, where first (document and line from 0), and the evidence of what it names."""
 
     text: str
     count: int = 0
@@ -85,7 +85,7 @@ class Name:
 
 
 def find_names(documents: list[tuple[str, str, str]]) -> list[Name]:
-    """The names of some documents, each given as path, text and format; most mentions first."""
+    """The names in some documents, each given as path, text and format; most mentions first."""
     found: dict[str, Name] = {}
     inner: set[str] = set()
     for _, text, kind in documents:
@@ -104,7 +104,7 @@ def find_names(documents: list[tuple[str, str, str]]) -> list[Name]:
 
 
 def _count(name: Name, documents: list[tuple[str, str, str]]) -> None:
-    """Every place where the name stands as whole words, headings and tables included."""
+    """Count every occurrence of the name as whole words, headings and tables included."""
     for path, text, _ in documents:
         [found] = mentions_of(text, [(name.text,)])
         if not name.count and found.first_line is not None:
@@ -113,7 +113,7 @@ def _count(name: Name, documents: list[tuple[str, str, str]]) -> None:
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
-    """The names in a run of capitalised words: words that name nothing are taken off its beginning and end."""
+    """The names in a run of capitalised words, without leading and trailing words that name nothing."""
     words = [(word.group(), match.start() + word.start()) for word in re.finditer(r"\S+", match.group())]
     while words and _bare(words[0][0]).casefold() in _NO_NAMES:
         words = words[1:]
@@ -145,7 +145,8 @@ def _count_signs(name: Name, sentence: str, start: int) -> None:
 
 
 def _merge_names(names: list[Name]) -> list[Name]:
-    """Short names with the long ones that hold them: "Ines Havel" counts for "Ines" where only one name has it."""
+    """Merge short names into the long ones that contain them: "Ines" into "Ines Havel", if only one name contains
+    it."""
     by_text = {name.text: name for name in names}
     for name in list(by_text.values()):
         words = name.text.split()

@@ -17,7 +17,7 @@ MAX_NOTES = 100
 _NOTE = re.compile(r"[^/]+\.(?:md|markdown|txt)", re.IGNORECASE)
 _STAYS = re.compile(r"(?i)(?:readme|index|contributing|license|changelog|to-?do)\b.*")
 BEGINNING = 400
-# Nearly every line of prose has one of them, so two searches show the first lines of every note.
+# Nearly every line of prose contains one of them, so two searches return the first lines of every note.
 COMMON_LETTERS = ("e", "a")
 
 _SORT = (
@@ -77,8 +77,8 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def _beginnings(paths: list[str], desk: ScriptContext) -> Steps[dict[str, str]]:
-    """The names and first lines of notes: read, where the calls suffice to move them too, else from searches over all
-    of them."""
+    """The names and first lines of notes: read one by one if enough calls remain to move them too, else from a search
+    over all of them."""
     lines: dict[str, list[str]] = {path: [_title(path)] for path in paths}
     if len(paths) * 2 <= desk.left:
         outcomes = yield [call("read_document", path=path, max_tokens=BEGINNING) for path in paths]
@@ -96,7 +96,7 @@ def _title(path: str) -> str:
 
 
 def _moves(found: list[TopicGroup], listed: Listing) -> list[tuple[str, str]]:
-    """Each note with its folder: one that is there and named after a shared word, else a new one."""
+    """Each note with its folder: an existing one named after a shared word, else a new one."""
     tops = {folder.casefold(): folder for folder in listed.folders if "/" not in folder}
     taken = set(listed.files)
     moves: list[tuple[str, str]] = []

@@ -1,9 +1,9 @@
-"""What a rename changes in a text, and what it leaves alone: pure, and the whole truth about both.
+"""What a rename changes in a text and what it leaves alone. Pure; both are counted exactly.
 
-A name is found as a whole word, with its possessive ("Anna's"), its plural ("Annas") and in capitals ("ANNA"); a term
-in small letters also with a capital at its beginning. Each form is replaced by the same form of the new name. Code,
-link targets and the keys of frontmatter, YAML and JSON are not prose and stay as they are; how often the name stands
-there is counted, so that it can be said.
+A name matches as a whole word, with its possessive ("Anna's"), its plural ("Annas") and in capitals ("ANNA"); a
+lower-case term also with an initial capital. Each form is replaced with the same form of the new name. Code,
+link targets and the keys of frontmatter, YAML and JSON are not prose and stay as they are; occurrences there are
+counted, so that the answer can mention them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _JSON_KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"\s*:")
 
 @dataclass(frozen=True, slots=True)
 class RenameResult:
-    """The new text, how many places it differs in, how many were left alone, and whether every place is written just
-    as the person wrote the name."""
+    """The new text, the number of places changed, the number left alone, and whether every place is written exactly as
+    the person wrote the name."""
 
     text: str
     count: int
@@ -59,7 +59,7 @@ class RenameResult:
 
 
 def forms(old: str, new: str) -> dict[str, str]:
-    """Every form of the old name with the form of the new one that takes its place; the first is the name itself."""
+    """Every form of the old name, mapped to the same form of the new one; the first is the name itself."""
     pairs = {old: new}
     singular = list(pairs.items())
     plural_old, plural_new = plural(old), plural(new)
@@ -79,7 +79,7 @@ def _capital(text: str) -> str:
 
 
 def plural(name: str) -> str:
-    """The regular English plural; empty where the name does not end in a letter, or looks like a plural."""
+    """The regular English plural; empty if the name does not end in a letter, or looks like a plural already."""
     if not name or not name[-1].isalpha() or name.casefold().endswith("s"):
         return ""
     if re.search(r"(?i)(?:x|z|ch|sh)$", name):
@@ -121,7 +121,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
     return found
 
 
-# Rename a name or a term, in one document or in all that have it.
+# Rename a name or a term in one document, or in all that contain it.
 
 
 MAX_DOCUMENTS = 200
@@ -192,15 +192,15 @@ def _head(old: str, new: str) -> str:
 
 
 def _remaining_paths(earlier: str, old: str, new: str) -> set[str]:
-    """The documents that our last answer said were still to be done, where it was about the same request. Those that
-    are done may have the name in their code for ever, and would else be read again and again."""
+    """The documents that our last answer listed as remaining, if it was about the same request. Finished documents may
+    still contain the name in code, and would otherwise be read again every time."""
     _, found, rest = earlier.partition(NOT_DONE)
     return set(rest.partition(GO_ON)[0].split(", ")) if found and earlier.startswith(_head(old, new)) else set()
 
 
 def _read_documents(paths: list[str], desk: ScriptContext) -> Steps[list[ReadLines]]:
-    """As many documents as can be read whole and edited in one job; of a document that is too long for any job, the
-    beginning. The others wait for the next job."""
+    """As many documents as can be read whole and edited in one job; of a document that is too long for any job, only
+    the beginning. The others wait for the next job."""
     first = [ReadLines(path) for path in paths[: max(1, min(desk.left // 2, desk.actions))]]
     yield from read_on(first, desk, keep=1)
     room = desk.left
@@ -217,7 +217,7 @@ def _read_documents(paths: list[str], desk: ScriptContext) -> Steps[list[ReadLin
 
 
 def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tuple[list[str], bool]]:
-    """The documents that may have the name, and whether there may be more."""
+    """The documents that may contain the name, and whether there may be more."""
     folder, group = "", list[str]()
     if where and not is_everything(where):
         listed = None if is_this(where) else (yield from list_files())
@@ -235,7 +235,7 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
 
 
 def _can_contain(shown: list[str], old: str, new: str) -> bool:
-    """Whether a document of which the search shows these lines may have the name as a whole word."""
+    """Whether a document may contain the name as a whole word, judging by the lines that the search returned."""
     all_shown = len(shown) < SNIPPETS and all(len(each) < SNIPPET for each in shown)
     return bool(shown) and (not all_shown or any(rename_edits(each, _tidy_forms(old, new)) for each in shown))
 
@@ -246,7 +246,7 @@ def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult],
 
 
 def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptCall:
-    """One call for one document: the plain replacement where that does the same, else the text as it shall be."""
+    """One call per document: a plain replacement where that is enough, else the whole new text."""
     if not reading.whole or plan.plain:
         return call(
             "find_and_replace",

@@ -1,4 +1,4 @@
-"""Search and quote: where something is mentioned, word for word, or by meaning within a document."""
+"""Search and quote: where something is mentioned, literally, or by meaning within a document."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptCall, ScriptContext, ScriptOutcome, SlotValues
 
 MAX_DOCUMENTS = 20
-# Documents whose exact lines are looked up, beyond what the search over all of them shows.
+# How many documents are searched for exact lines, beyond the snippets of the folder search.
 LOOKED_INTO = 5
 MAX_QUOTES = 5
 QUOTE = 160
-# Passages of different documents that are shown where none has the words, and how close they have to be.
+# Passages of different documents that are shown if none contains the words, and how similar they have to be.
 NEAREST, FAR = 3, 0.2
 
 PATTERNS = parse_patterns("""
@@ -93,8 +93,8 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = "", instead: str = "") -> Script:
-    """Over all documents: paths with quoted lines; the exact lines of the first few. Where no document has the words,
-    a question about their meaning is answered by meaning."""
+    """Search all documents: paths with quoted lines, and the exact lines of the first few. If no document contains the
+    words, a question is answered by meaning."""
     outcome = yield from perform(
         call("search_documents", query=quote_query(query), limit=MAX_DOCUMENTS, folder=folder or None)
     )
@@ -144,7 +144,7 @@ def _lines(matches: list[dict[str, Any]]) -> list[str]:
 
 
 def _search_by_meaning(query: str, folder: str) -> Script:
-    """No document has the words as they stand: the passages of all that come nearest."""
+    """No document contains the exact words: show the nearest passages of all documents."""
     outcome = yield from perform(call("search_documents", query=query, limit=MAX_DOCUMENTS, folder=folder or None))
     found = [entry for entry in outcome.rows("results") if entry["matches"]]
     close = closeness(query, [" ".join(entry["matches"]) for entry in found]) if found else []
@@ -158,7 +158,7 @@ def _search_by_meaning(query: str, folder: str) -> Script:
 
 
 def _search_document(path: str, query: str, how: str, desk: ScriptContext) -> Script:
-    """In one document: word for word, else by meaning."""
+    """Search one document: literally, else by meaning."""
     outcome = yield from perform(_exact_call(path, query))
     if not outcome.ok:
         raise ScriptEnd(f"I could not search {path}: {outcome.message}")

@@ -1,4 +1,4 @@
-"""Style figures: counted, never judged. What is only a guess (passive voice, adverbs) is called one."""
+"""Style figures: counted, never judged. Guesses (passive voice, adverbs) are labelled as guesses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An extractive summary: the sentences that say most, quoted as they stand, in their order, with their lines.
+"""An extractive summary: the most informative sentences, quoted verbatim, in order, with their lines.
 
-Nothing is rephrased. A sentence counts for the words that it shares with the rest of the text, and a little for
-standing early; a sentence that repeats what is chosen already counts for less.
+Nothing is rephrased. A sentence scores by the words that it shares with the rest of the text, plus a little for coming
+early; it scores less if it repeats sentences that are already chosen.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ tl;dr [(of|for)] [<doc>]
 
 
 def summarise(sentences: list[Sentence], count: int) -> list[Sentence]:
-    """The sentences that say most, in the order of the text."""
+    """The most informative sentences, in the order of the text."""
     stems = [set(terms(each.text)) for each in sentences]
     weights = Counter(stem for each in stems for stem in each)
     chosen: list[int] = []
@@ -88,7 +88,7 @@ def summarise(sentences: list[Sentence], count: int) -> list[Sentence]:
 
 
 def _worth(sentence: Sentence, new: set[str], weights: Counter[str], at: int) -> float:
-    """What a sentence adds: the weight of its new words for its length; the first ones of a text count for more."""
+    """What a sentence adds: the weight of its new words relative to its length; early sentences get a bonus."""
     length = len(sentence.words)
     if length < SHORTEST:
         return 0.0

@@ -1,4 +1,4 @@
-"""Todo items: add one, check one off, open it again, or list those that are open."""
+"""Todo items: add one, check one off, reopen one, or list the open ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ what (do|must|should) (i|we) still do [(in|on) <doc>] => act=list
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A todo item: its line from 0, what stands before its words, whether it is done, and its words."""
+    """A todo item: its line from 0, the prefix before its text, whether it is done, and its text."""
 
     line: int
     mark: str
@@ -96,7 +96,7 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def _list_document(where: str, act: str, item: str, desk: ScriptContext) -> Steps[str]:
-    """The document with the list: the one that is named or pinned, else one whose name says so; "" for none."""
+    """The document with the list: the one that is named or pinned, else one whose name suggests it; "" for none."""
     if where and not _LISTS.fullmatch(where.strip()):
         return (yield from find_document(where, desk, guess=False))
     if desk.here and is_this(where):
@@ -177,7 +177,7 @@ def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) ->
 
 
 def _similar_items(phrase: str, items: list[Item]) -> list[Item]:
-    """The items that share most words with the phrase."""
+    """The items that share the most words with the phrase."""
     exact = [each for each in items if each.text.casefold() == phrase.strip().casefold()]
     if exact:
         return exact[:1]
