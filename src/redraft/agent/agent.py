@@ -134,14 +134,14 @@ class Agent:
 
     def _remember(self, session: Session, instruction: str, order: MemoryCommand) -> Job:
         """A command to the memory: a job that ends at once and calls no model."""
-        told = order.execute(self.environment.memory(session.user))
+        reply = order.execute(self.environment.memory(session.user))
         job = self.store.jobs.add(session.id, instruction, "read", token=secrets.token_hex(8))
         self.store.sessions.set_last_job(session.id, job.id)
         self.store.sessions.say(session.id, "user", instruction, job.id)
         self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model)
         self.store.move(job.id, Status.RUNNING, "job.started", {"mode": job.mode})
-        self.store.events.append(job.id, "assistant.message", text=told)
-        return complete_job(self.environment, job, told)
+        self.store.events.append(job.id, "assistant.message", text=reply)
+        return complete_job(self.environment, job, reply)
 
     def learn(self, refused: Mapping[str, Sequence[str] | None], author: Author) -> None:
         """Note what somebody is about to reject. The caller holds the guard."""
@@ -293,8 +293,8 @@ class Agent:
     def _withdraw(self, job: Job, error: Refused, author: Author) -> dict[str, Any]:
         shape = {**error.as_dict(), "rerun_required": True}
         self.store.events.append(job.id, "conflict.found", **error.details)
-        told = {"error": error.code, "reason": error.message}
-        self.store.move(job.id, Status.FAILED, "job.failed", told, error=shape)
+        data = {"error": error.code, "reason": error.message}
+        self.store.move(job.id, Status.FAILED, "job.failed", data, error=shape)
         with self.environment.guard:
             left = job_review.pending_hunks(self.environment.workspace, job.turn or 0)
             self.environment.workspace.reject(left, author=author)

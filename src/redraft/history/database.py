@@ -197,14 +197,14 @@ class Database(SqliteFile):
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
         connection.execute("COMMIT")
 
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
         """Carry over what can still be read."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._suspect)
         connection = self._connect()
-        saved = salvage(aside, connection, TABLES)
+        saved = salvage(moved_to, connection, TABLES)
         self.losses.append(
-            f"The history could not be read ({why}) and was set aside as {os.path.basename(aside)}. "
+            f"The history could not be read ({why}) and was set aside as {os.path.basename(moved_to)}. "
             f"Recovered: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
         )
         return connection

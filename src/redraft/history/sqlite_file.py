@@ -79,7 +79,7 @@ class SqliteFile(ABC):
         """Make the tables that are not there; `sqlite3.DatabaseError` where the file is not ours any more."""
 
     @abstractmethod
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
         """Connect to a new file, the damaged one lying `aside`, and add to `losses`."""
 
     # Opening
@@ -106,11 +106,11 @@ class SqliteFile(ABC):
                 if not is_damage(error):
                     raise
                 why = str(error)
-            aside = _free_name(self.path + ".damaged")
+            moved_to = _free_name(self.path + ".damaged")
             for suffix in SUFFIXES:
                 with contextlib.suppress(FileNotFoundError):
-                    os.replace(self.path + suffix, aside + suffix)
-            return self._begin_anew(aside, why)
+                    os.replace(self.path + suffix, moved_to + suffix)
+            return self._begin_anew(moved_to, why)
 
     def close(self) -> None:
         with self.lock:
@@ -190,7 +190,7 @@ class SqliteFile(ABC):
                     raise sqlite3.DatabaseError("part of it is gone")
                 generation = _generation(self._connection)
                 copied = _generation_at(self.path) <= generation
-                aside = self._copy_into_place(generation + 1) if copied else ""
+                moved_to = self._copy_into_place(generation + 1) if copied else ""
                 _abandon(self._connection)
                 self._connection = self._connect()
                 self._note_place()
@@ -203,7 +203,7 @@ class SqliteFile(ABC):
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
         if copied:
-            there = f" The file found in its place is kept as {aside}." if aside else ""
+            there = f" The file found in its place is kept as {moved_to}." if moved_to else ""
             self.losses.append(
                 f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was "
                 f"restored; nothing is lost.{there}"
@@ -212,7 +212,7 @@ class SqliteFile(ABC):
 
     def _copy_into_place(self, generation: int) -> str:
         """Gives the name that what lay at the path has now, if anything did."""
-        new, aside = f"{self.path}.new-{os.getpid()}", _free_name(self.path + ".replaced")
+        new, moved_to = f"{self.path}.new-{os.getpid()}", _free_name(self.path + ".replaced")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(new)
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy:
@@ -225,10 +225,10 @@ class SqliteFile(ABC):
         there = os.path.exists(self.path)
         for suffix in SUFFIXES:
             with contextlib.suppress(FileNotFoundError):
-                os.replace(self.path + suffix, aside + suffix)
+                os.replace(self.path + suffix, moved_to + suffix)
         os.replace(new, self.path)
         _sync(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
-        return os.path.basename(aside) if there else ""
+        return os.path.basename(moved_to) if there else ""
 
     # Using it
 

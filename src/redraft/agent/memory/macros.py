@@ -122,19 +122,19 @@ class Macros:
                 raise Refused(f"`{call['tool']}` takes effect immediately and cannot be in a macro.", field="calls")
         check_text(json.dumps(list(calls), ensure_ascii=False))
         with self._file.lock():
-            kept = {**self.load(), name: list(calls)}
-            if len(kept) > MAX_MACROS:
+            macros = {**self.load(), name: list(calls)}
+            if len(macros) > MAX_MACROS:
                 raise Refused(f"There are already {MAX_MACROS} macros.", code="limit_exceeded", field="name")
-            self._file.write(kept)
+            self._file.write(macros)
 
     def remove(self, name: str) -> None:
         """Remove a saved macro; a built-in one of the same name becomes visible again."""
         with self._file.lock():
-            kept = self.load()
-            if name not in kept:
+            macros = self.load()
+            if name not in macros:
                 raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found", macro=name)
-            del kept[name]
-            self._file.write(kept)
+            del macros[name]
+            self._file.write(macros)
 
     def run(
         self,

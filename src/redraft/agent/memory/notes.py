@@ -70,23 +70,23 @@ class AgentMemory:
     def note(self, kind: Kind, *texts: str) -> None:
         """Add notes in one write; a note that exists already moves to the end."""
         newest_first = dict.fromkeys(" ".join(text.split())[:MAX_NOTE] for text in reversed(texts))
-        said = [each for each in reversed(newest_first) if each]
-        if said:
-            kept = [each for each in _read_notes(self.paths[kind]) if each not in newest_first]
-            _write_notes(self.paths[kind], kind, [*kept, *said][-MAX_NOTES:])
+        added = [each for each in reversed(newest_first) if each]
+        if added:
+            existing = [each for each in _read_notes(self.paths[kind]) if each not in newest_first]
+            _write_notes(self.paths[kind], kind, [*existing, *added][-MAX_NOTES:])
 
     def forget(self, text: str) -> int:
         """Delete the notes with exactly this text, of any kind; returns how many there were."""
-        said = " ".join(text.split())
-        gone = 0
+        note = " ".join(text.split())
+        removed = 0
         for kind in KINDS:
             for path in {self.paths[kind], self._everywhere if kind == "preferences" else self.paths[kind]}:
-                kept = _read_notes(path)
-                left = [each for each in kept if each != said]
-                if len(left) < len(kept):
-                    _write_notes(path, kind, left)
-                    gone += len(kept) - len(left)
-        return gone
+                notes = _read_notes(path)
+                rest = [each for each in notes if each != note]
+                if len(rest) < len(notes):
+                    _write_notes(path, kind, rest)
+                    removed += len(notes) - len(rest)
+        return removed
 
     def note_rejected(self, rejected: Iterable[RejectedHunk]) -> None:
         """Note a rejection: what was proposed, and what the person has instead."""
@@ -99,12 +99,12 @@ class AgentMemory:
         """The newest notes that fit, as the model reads them. Corrections quote documents, so they are data and must
         never be part of our own instructions."""
         parts: list[str] = []
-        room = TOLD_CHARACTERS
+        characters_left = TOLD_CHARACTERS
         for kind in kinds:
             lines: list[str] = []
             for note in self.notes(kind)[::-1]:
-                room -= len(note)
-                if room < 0:
+                characters_left -= len(note)
+                if characters_left < 0:
                     break
                 lines.append(f"- {note}")
             if lines:
@@ -155,5 +155,5 @@ def _write_notes(path: str, kind: Kind, notes: list[str]) -> None:
 
 
 def _quote(text: str) -> str:
-    said = " ".join(text.split())
-    return f'"{said[:150]}…"' if len(said) > 150 else f'"{said}"'
+    line = " ".join(text.split())
+    return f'"{line[:150]}…"' if len(line) > 150 else f'"{line}"'

@@ -107,8 +107,8 @@ class RuledMode(Mode):
 
     def verdict(self, action: Action, path: str) -> Verdict:
         own = Mode.verdict(self, action, path)
-        said = verdict_of(self.remembered, self.tool(), action, [path])
-        return own if said is None else max(own, said, key=lambda verdict: STRICTNESS[verdict])
+        ruling = verdict_of(self.remembered, self.tool(), action, [path])
+        return own if ruling is None else max(own, ruling, key=lambda verdict: STRICTNESS[verdict])
 
 
 def apply_rules(mode: Mode, rules: Sequence[PermissionRule], tool: Callable[[], str]) -> RuledMode:

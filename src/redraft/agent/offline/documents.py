@@ -109,48 +109,50 @@ def _rank(wanted: str, words: set[str], path: str) -> int:
 
 def _words(text: str) -> set[str]:
     found: list[str] = re.findall(r"[^\W\d_]+|\d+", text)
-    kept = [_ORDINALS.get(word, word) for word in found if word not in _NOISE]
-    return {word.lstrip("0") or "0" for word in kept}
+    words = [_ORDINALS.get(word, word) for word in found if word not in _NOISE]
+    return {word.lstrip("0") or "0" for word in words}
 
 
-def find_document(phrase: str, desk: ScriptContext, *, guess: bool = True, listed: Listing | None = None) -> Steps[str]:
+def find_document(
+    phrase: str, context: ScriptContext, *, guess: bool = True, listed: Listing | None = None
+) -> Steps[str]:
     """The path of the document that is meant. With `guess`, choose one if the person leaves it to us."""
     if is_this(phrase):
-        return (yield from _current_document(desk, guess))
+        return (yield from _current_document(context, guess))
     listed = listed or (yield from list_files())
     found = best_matches(phrase, listed.files)
     if len(found) == 1:
         return found[0]
     if not found:
         raise ScriptEnd(_explain_unknown(phrase, listed))
-    return (yield from _ask_which(f"Which document do you mean by “{phrase}”", found, desk, guess))
+    return (yield from _ask_which(f"Which document do you mean by “{phrase}”", found, context, guess))
 
 
-def _current_document(desk: ScriptContext, guess: bool) -> Steps[str]:
+def _current_document(context: ScriptContext, guess: bool) -> Steps[str]:
     """The document that the person pinned or has in front of them."""
-    if len(desk.here) == 1:
-        return desk.here[0]
-    if not desk.here:
+    if len(context.here) == 1:
+        return context.here[0]
+    if not context.here:
         tabs = yield from perform(call("list_tabs"))
         entries = tabs.rows("tabs")
         active = [str(tab["path"]) for tab in entries if tab["is_active"] or len(entries) == 1]
         if len(active) == 1:
             return active[0]
-    choices = desk.here or (yield from list_files()).files
+    choices = context.here or (yield from list_files()).files
     if len(choices) == 1:
         return choices[0]
     if not choices:
         raise ScriptEnd("There is no document here yet.")
-    return (yield from _ask_which("Which document do you mean", choices, desk, guess and bool(desk.here)))
+    return (yield from _ask_which("Which document do you mean", choices, context, guess and bool(context.here)))
 
 
-def _ask_which(question: str, choices: Sequence[str], desk: ScriptContext, guess: bool) -> Steps[str]:
-    answer = yield from ask(f"{question}: {list_some(choices)}?", desk)
+def _ask_which(question: str, choices: Sequence[str], context: ScriptContext, guess: bool) -> Steps[str]:
+    answer = yield from ask(f"{question}: {list_some(choices)}?", context)
     found = match_choice(answer, choices)
     if found:
         return found
     if guess:
-        desk.notes.append(f"It could have been {list_some(choices)}; I used {choices[0]}.")
+        context.notes.append(f"It could have been {list_some(choices)}; I used {choices[0]}.")
         return choices[0]
     raise ScriptEnd(f"I changed nothing, because I do not know which document you mean: {list_some(choices)}.")
 
@@ -170,9 +172,9 @@ def match_choice(answer: str, choices: Sequence[str]) -> str:
     return choices[places[0] - 1] if len(places) == 1 else ""
 
 
-def ask(question: str, desk: ScriptContext) -> Steps[str]:
+def ask(question: str, context: ScriptContext) -> Steps[str]:
     """The person's answer, or `no_user_answer`."""
-    if not desk.left:
+    if not context.left:
         return NO_ANSWER
     outcome = yield from perform(call("clarify_user", question=question))
     return str(outcome.data.get("answer") or NO_ANSWER).strip() if outcome.ok else NO_ANSWER
@@ -190,11 +192,11 @@ def list_some(choices: Sequence[str]) -> str:
     return ", ".join(choices[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool = False) -> Steps[list[str]]:
+def resolve_paths(phrase: str, context: ScriptContext, *, default_everything: bool = False) -> Steps[list[str]]:
     """The documents of a phrase that may also mean all of them, or a folder."""
-    everything = is_everything(phrase) or (default_everything and not phrase and not desk.here)
+    everything = is_everything(phrase) or (default_everything and not phrase and not context.here)
     if not everything and is_this(phrase):
-        return [(yield from find_document(phrase, desk))]
+        return [(yield from find_document(phrase, context))]
     listed = yield from list_files()
     if everything:
         return list(listed.files)
@@ -203,7 +205,7 @@ def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool 
     folder = resolve_folder(phrase, listed)
     if folder:
         return [path for path in listed.files if path.startswith(f"{folder}/")]
-    return [(yield from find_document(phrase, desk, listed=listed))]
+    return [(yield from find_document(phrase, context, listed=listed))]
 
 
 def resolve_group(phrase: str, listed: Listing) -> list[str]:
@@ -396,19 +398,19 @@ class ReadLines:
         self.whole = not data["has_more"] and not self.failed
 
 
-def read_all(paths: Sequence[str], desk: ScriptContext, *, keep: int = 0) -> Steps[list[ReadLines]]:
+def read_all(paths: Sequence[str], context: ScriptContext, *, keep: int = 0) -> Steps[list[ReadLines]]:
     """Read documents in parallel as far as the budget allows, leaving `keep` calls. The last ones may not have been
     read at all; their `total` is 0 and `whole` is False."""
     readings = [ReadLines(path) for path in paths]
-    while (yield from read_on(readings, desk, keep=keep)):
+    while (yield from read_on(readings, context, keep=keep)):
         pass
     return readings
 
 
-def read_on(readings: Sequence[ReadLines], desk: ScriptContext, *, keep: int = 0) -> Steps[bool]:
+def read_on(readings: Sequence[ReadLines], context: ScriptContext, *, keep: int = 0) -> Steps[bool]:
     """Read the next window of each document that has more, in one step; returns whether there was anything to read."""
-    room = desk.left - keep if desk.steps > (2 if keep else 1) else 0
-    due = [reading for reading in readings if reading.more][: max(0, room)]
+    calls_left = context.left - keep if context.steps > (2 if keep else 1) else 0
+    due = [reading for reading in readings if reading.more][: max(0, calls_left)]
     if not due:
         return False
     wanted: list[ScriptCall] = [
@@ -419,9 +421,9 @@ def read_on(readings: Sequence[ReadLines], desk: ScriptContext, *, keep: int = 0
     return True
 
 
-def read_one(path: str, desk: ScriptContext, *, keep: int = 0) -> Steps[ReadLines]:
+def read_one(path: str, context: ScriptContext, *, keep: int = 0) -> Steps[ReadLines]:
     """One document; ends the script if none of it can be read."""
-    [reading] = yield from read_all([path], desk, keep=keep)
+    [reading] = yield from read_all([path], context, keep=keep)
     if not reading.pieces:
         raise ScriptEnd(f"I cannot read {path}: {reading.failed or 'the budget of this job is used up.'}")
     return reading
@@ -430,10 +432,10 @@ def read_one(path: str, desk: ScriptContext, *, keep: int = 0) -> Steps[ReadLine
 def describe_unread(readings: Sequence[ReadLines]) -> str:
     """What was not read, to be stated beside every figure; empty if everything was."""
     parts = [reading for reading in readings if not reading.whole]
-    said: list[str] = []
+    unread: list[str] = []
     for reading in parts:
         if not reading.pieces:
-            said.append(f"{reading.path} ({reading.failed or 'not read'})")
+            unread.append(f"{reading.path} ({reading.failed or 'not read'})")
         else:
-            said.append(f"{reading.path} from line {reading.next_line + 1} on")
-    return f"\n\nNot counted: {list_some(said)}." if said else ""
+            unread.append(f"{reading.path} from line {reading.next_line + 1} on")
+    return f"\n\nNot counted: {list_some(unread)}." if unread else ""

@@ -114,8 +114,8 @@ def conversation_of(messages: Sequence[Message]) -> Conversation:
     first = messages[at] if at >= 0 else UserMessage("")
     instruction, here = _unwrap(first.text if isinstance(first, UserMessage) else "")
     later = messages[at + 1 :]
-    said = [message.text for message in messages[: max(at, 0)] if isinstance(message, AssistantMessage)]
-    return Conversation(instruction, here, _steps(later), _memo(later), said[-1] if said else "")
+    answers = [message.text for message in messages[: max(at, 0)] if isinstance(message, AssistantMessage)]
+    return Conversation(instruction, here, _steps(later), _memo(later), answers[-1] if answers else "")
 
 
 def _is_instruction(message: Message) -> bool:
@@ -150,8 +150,8 @@ def _steps(messages: Sequence[Message]) -> tuple[ScriptStep, ...]:
 def _outcome(result: ToolResult | None) -> ScriptOutcome:
     if result is None:
         return ScriptOutcome(False, {"error": "cancelled", "message": "The call was not made."})
-    told = result.told
-    return ScriptOutcome(result.ok, told if isinstance(told, dict) else {"result": told})  # pyright: ignore[reportUnknownArgumentType]
+    content = result.content
+    return ScriptOutcome(result.ok, content if isinstance(content, dict) else {"result": content})  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _memo(messages: Sequence[Message]) -> dict[str, Any]:
@@ -199,16 +199,18 @@ class OfflineProvider:
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         (cancel or CancelToken()).check()
-        begun = time.monotonic()
-        talk = conversation_of(request.messages)
-        day = _day(talk) or self._clock()
-        desk = ScriptContext(day, talk.here, self._tool_calls, self._iterations, self._actions, talk.earlier)
-        said = _next(talk, desk)
-        text, calls = said if isinstance(said, tuple) else (said, ())
+        started = time.monotonic()
+        conversation = conversation_of(request.messages)
+        day = _day(conversation) or self._clock()
+        context = ScriptContext(
+            day, conversation.here, self._tool_calls, self._iterations, self._actions, conversation.earlier
+        )
+        reply = _next(conversation, context)
+        text, calls = reply if isinstance(reply, tuple) else (reply, ())
         missing = {call.tool for call in calls} - {tool.name for tool in request.tools}
         if missing:
-            text, calls = _explain_stop(missing, desk, talk, any_tools=bool(request.tools)), ()
-        number = len(talk.steps) + 1
+            text, calls = _explain_stop(missing, context, conversation, any_tools=bool(request.tools)), ()
+        number = len(conversation.steps) + 1
         return ProviderStepResult(
             text=text,
             tool_calls=tuple(
@@ -216,7 +218,7 @@ class OfflineProvider:
             ),
             finish="tool_calls" if calls else "stop",
             price_usd=Decimal(0),
-            latency_ms=(time.monotonic() - begun) * 1000,
+            latency_ms=(time.monotonic() - started) * 1000,
             provider=self.provider_name,
             model=self.model,
             opaque={KEY: {"today": day.isoformat()}} if calls else {},
@@ -231,42 +233,46 @@ class OfflineProvider:
         yield result
 
 
-def _day(talk: Conversation) -> date | None:
+def _day(conversation: Conversation) -> date | None:
     """The day on which a running job began, so that it does not change at midnight."""
-    noted: Any = talk.memo.get("today")
+    noted: Any = conversation.memo.get("today")
     try:
         return date.fromisoformat(noted) if isinstance(noted, str) else None
     except ValueError:
         return None
 
 
-def _next(talk: Conversation, desk: ScriptContext) -> str | tuple[str, Sequence[ScriptCall]]:
+def _next(conversation: Conversation, context: ScriptContext) -> str | tuple[str, Sequence[ScriptCall]]:
     """What to say, or what to call and why."""
-    understood = parse_request(talk.instruction, INTENTS)
+    understood = parse_request(conversation.instruction, INTENTS)
     if understood is None:
-        return greeting() if is_greeting(talk.instruction) else explain_unknown_request(talk.instruction, INTENTS)
-    script = understood.intent.script(understood.slots, desk)
+        return (
+            greeting()
+            if is_greeting(conversation.instruction)
+            else explain_unknown_request(conversation.instruction, INTENTS)
+        )
+    script = understood.intent.script(understood.slots, context)
     try:
-        return "", _replay(script, talk, desk)
+        return "", _replay(script, conversation, context)
     except StopIteration as done:
         return str(done.value)
-    except ScriptEnd as told:
-        return told.text
+    except ScriptEnd as end:
+        return end.text
     finally:
         script.close()
 
 
-def _replay(script: Script, talk: Conversation, desk: ScriptContext) -> Sequence[ScriptCall]:
+def _replay(script: Script, conversation: Conversation, context: ScriptContext) -> Sequence[ScriptCall]:
     """The first calls without results. Steps of a conversation that another provider began are skipped."""
     wanted = next(script)
-    for step in talk.steps:
-        desk.spend(len(step.calls))
+    for step in conversation.steps:
+        context.spend(len(step.calls))
         if step.calls == tuple(wanted):
             wanted = script.send(step.outcomes)
     return wanted
 
 
-def _explain_stop(missing: set[str], desk: ScriptContext, talk: Conversation, *, any_tools: bool) -> str:
+def _explain_stop(missing: set[str], context: ScriptContext, conversation: Conversation, *, any_tools: bool) -> str:
     """Why it cannot continue, and what was found and done before."""
     if not any_tools:
         why = "I have to stop here: this job may not call more tools."
@@ -274,13 +280,13 @@ def _explain_stop(missing: set[str], desk: ScriptContext, talk: Conversation, *,
         why = "I can only read here, so I changed nothing. To let me do it, choose a mode in which I may propose."
     else:
         why = f"I cannot do this here: {', '.join(sorted(missing))} is not among my tools."
-    return "\n".join([why, *desk.notes, *_past_calls(talk)])
+    return "\n".join([why, *context.notes, *_past_calls(conversation)])
 
 
-def _past_calls(talk: Conversation) -> list[str]:
+def _past_calls(conversation: Conversation) -> list[str]:
     made = [
         f"- {call.tool} {call.arguments.get('path') or call.arguments.get('from_path') or ''}".rstrip()
-        for step in talk.steps
+        for step in conversation.steps
         for call, outcome in zip(step.calls, step.outcomes, strict=True)
         if call.tool not in READS and outcome.ok
     ]

@@ -41,7 +41,7 @@ class Approvals:
 
     def __init__(
         self,
-        room: AgentEnvironment,
+        environment: AgentEnvironment,
         job: Job,
         provider: Provider,
         caller: ToolRunner,
@@ -49,7 +49,7 @@ class Approvals:
         asking: JobQuestions,
         tell: Callable[..., None],
     ) -> None:
-        self._environment = room
+        self._environment = environment
         self._job = job
         self._provider = provider
         self._tool_runner = caller
@@ -176,27 +176,27 @@ class JobQuestions:
         recorded = self._tape.play("answer", key)
         if recorded is not None:
             return recorded.value
-        begun = time.monotonic()
+        started = time.monotonic()
         self._post(question)
         reply = await self._cancel.run(self._wait_for_reply(question.id))
-        self._budget.exclude_wait(time.monotonic() - begun)
+        self._budget.exclude_wait(time.monotonic() - started)
         self._tape.record("answer", key, reply)
-        told = {"question_id": question.id, **{name: reply[name] for name in ("answer", "allow") if name in reply}}
+        data = {"question_id": question.id, **{name: reply[name] for name in ("answer", "allow") if name in reply}}
         event = f"{EVENTS[question.kind]}.received"
-        self._store.move(self._job_id, Status.RUNNING, event, told, question=None, reply=None)
+        self._store.move(self._job_id, Status.RUNNING, event, data, question=None, reply=None)
         return reply
 
     def _post(self, question: JobQuestion) -> None:
         """Ask, unless this same question was asked before the program stopped; its reply may be there already."""
-        standing = self._store.jobs.get(self._job_id)
-        if standing.question == question:
+        job = self._store.jobs.get(self._job_id)
+        if job.question == question:
             self._store.jobs.move(self._job_id, Status.WAITING)
             return
-        told: dict[str, Any] = {"question_id": question.id, "question": question.text, "kind": question.kind}
+        data: dict[str, Any] = {"question_id": question.id, "question": question.text, "kind": question.kind}
         if question.paths:
-            told |= {"action": question.action, "tool": question.tool, "paths": list(question.paths)}
+            data |= {"action": question.action, "tool": question.tool, "paths": list(question.paths)}
         event = f"{EVENTS[question.kind]}.requested"
-        self._store.move(self._job_id, Status.WAITING, event, told, question=question, reply=None)
+        self._store.move(self._job_id, Status.WAITING, event, data, question=question, reply=None)
 
     async def _wait_for_reply(self, question_id: str) -> dict[str, Any]:
         self._loop = asyncio.get_running_loop()

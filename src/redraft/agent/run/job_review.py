@@ -50,14 +50,14 @@ def diff_bundle(job: Job, pending: Sequence[tuple[Draft, Sequence[str]]]) -> dic
     call it without holding the guard."""
     files: list[dict[str, Any]] = []
     ids = {place: name for name, place in hunk_ids({draft.key: names for draft, names in pending}).items()}
-    room = MAX_BUNDLE
+    characters_left = MAX_BUNDLE
     for draft, names in pending:
         shown = None if draft.saved is None else content_hash(draft.saved)
         hunks: list[dict[str, Any]] = []
         for name, entry in _hunk_entries(draft, names, job).items():
-            if len(entry["patch"]) > room:
-                entry.update(patch=entry["patch"][:room], truncated=True)
-            room -= len(entry["patch"])
+            if len(entry["patch"]) > characters_left:
+                entry.update(patch=entry["patch"][:characters_left], truncated=True)
+            characters_left -= len(entry["patch"])
             hunks.append({"hunk_id": ids[draft.key, name], **entry})
         files.append({"file_path": draft.key, "kind": draft.kind, "base_file_hash": shown, "hunks": hunks})
     return {"job_id": job.id, "files": files}
@@ -178,8 +178,8 @@ def _resolve_hunk_ids(left: Mapping[str, Sequence[str]], accepted: Iterable[str]
     if unknown := sorted(wanted - known.keys()):
         hunk = unknown[0][:100]
         several = [each for each, (_, name) in with_path.items() if name == unknown[0]]
-        told = f"Several documents have a hunk {hunk}: name it as " + " or ".join(several) + "." if several else ""
-        raise Refused(told or f"This job has no pending hunk {hunk}.", code="hunk_not_found", hunk_id=hunk)
+        message = f"Several documents have a hunk {hunk}: name it as " + " or ".join(several) + "." if several else ""
+        raise Refused(message or f"This job has no pending hunk {hunk}.", code="hunk_not_found", hunk_id=hunk)
     return {known[each] for each in wanted}
 
 

@@ -53,19 +53,19 @@ class TurnConflict(Stale):
     default_code = "conflict"
 
 
-async def conclude(run: JobRun, said: RunResult) -> Job:
+async def conclude(run: JobRun, result: RunResult) -> Job:
     """Commit what a job has staged, and report the outcome."""
     turn = run.turn
-    if said.spent and turn.writes_at_once:
+    if result.spent and turn.writes_at_once:
         turn.mode = turn.mode.narrow(MODES["propose"])
     changes = changes_of(turn)
     if not changes and not turn.folders:
         turn.discard()
-        return complete_job(run.environment, run.job, said.text)
+        return complete_job(run.environment, run.job, result.text)
     at_once = turn.writes_at_once
     proposals = run.tool_runner.context.proposals
     run.environment.store.jobs.update(
-        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=said.text
+        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=result.text
     )
     folders = list(turn.folders)
     run.tell("edits.proposed", files=len(changes), changes=changes[:50], folders=folders[:50])
@@ -73,8 +73,8 @@ async def conclude(run: JobRun, said: RunResult) -> Job:
         run.tell("apply.started", files=len(changes))
     record = await _commit(run)
     if record is None:
-        return complete_job(run.environment, run.job, said.text)
-    return record_commit(run.environment, run.job, record, said.text)
+        return complete_job(run.environment, run.job, result.text)
+    return record_commit(run.environment, run.job, record, result.text)
 
 
 async def _commit(run: JobRun) -> TurnRecord | None:
@@ -105,12 +105,12 @@ async def _commit(run: JobRun) -> TurnRecord | None:
             return outcome.turn
 
 
-def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
+def record_commit(environment: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
     """Update the job once its turn is in the history. Called again for a job that was stopped right after."""
-    store = room.store
-    with room.guard:
-        left = pending_hunks(room.workspace, record.id)
-        waiting = [draft for draft in room.workspace.drafts() if draft.key in left]
+    store = environment.store
+    with environment.guard:
+        left = pending_hunks(environment.workspace, record.id)
+        waiting = [draft for draft in environment.workspace.drafts() if draft.key in left]
         hashes = {draft.key: content_hash(draft.saved or b"") for draft in waiting}
         clashes = [draft.key for draft in waiting if any(hunk.conflict for hunk in draft.review.hunks)]
     known = store.jobs.get(job.id)
@@ -128,30 +128,30 @@ def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: st
         store.events.append(job.id, "conflict.found", paths=list(conflicts))
     made_of = {"files": len(record.paths), "hunks": sum(map(len, left.values()))}
     if left:
-        _say(room, job, text)
+        _say(environment, job, text)
         return store.move(job.id, Status.REVIEW, "diff.generated", made_of)
     store.events.append(job.id, "diff.generated", **made_of)
     store.events.append(job.id, "apply.completed", turn=record.id, files=list(record.paths))
-    return complete_job(room, job, text)
+    return complete_job(environment, job, text)
 
 
-def complete_job(room: AgentEnvironment, job: Job, text: str) -> Job:
+def complete_job(environment: AgentEnvironment, job: Job, text: str) -> Job:
     """End the job successfully."""
-    _say(room, job, text)
-    return room.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
+    _say(environment, job, text)
+    return environment.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
 
 
-def end_job(room: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
+def end_job(environment: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
     """End the job without success; nothing of it is on disk."""
-    _say(room, job, text)
+    _say(environment, job, text)
     event = "job.cancelled" if status is Status.CANCELLED else "job.failed"
-    told = {"error": error["error"], "reason": error["message"]}
-    return room.store.move(job.id, status, event, told, error=error, question=None, reply=None)
+    data = {"error": error["error"], "reason": error["message"]}
+    return environment.store.move(job.id, status, event, data, error=error, question=None, reply=None)
 
 
-def _say(room: AgentEnvironment, job: Job, text: str) -> None:
-    room.store.sessions.retract(job.id, "assistant")
-    room.store.sessions.say(job.session_id, "assistant", text, job.id)
+def _say(environment: AgentEnvironment, job: Job, text: str) -> None:
+    environment.store.sessions.retract(job.id, "assistant")
+    environment.store.sessions.say(job.session_id, "assistant", text, job.id)
 
 
 CANCELLED = "I stopped, as you asked. Nothing was changed."
@@ -182,12 +182,12 @@ class JobRunner:
 
     def __init__(
         self,
-        room: AgentEnvironment,
+        environment: AgentEnvironment,
         providers: ProviderFactory,
         mode: Callable[[str], Mode],
         again: Callable[[str], object],
     ) -> None:
-        self._environment = room
+        self._environment = environment
         self._providers = providers
         self._mode = mode
         self._rerun = again

@@ -35,26 +35,26 @@ LIMITS = {
 def action_line(call: ToolCall, result: ToolResult) -> dict[str, Any]:
     """A call as an event and the chat show it."""
     about = next((call.arguments[name] for name in _ABOUT if name in call.arguments), "")
-    said = f"{call.name} {about}".strip()[:300]
+    summary = f"{call.name} {about}".strip()[:300]
     told_back = result.result if result.ok else result.error
     tokens = round((len(str(call.arguments)) + len(str(told_back))) / CHARACTERS_A_TOKEN)
     if not result.ok:
         error = result.error or {}
-        words = f"{said}: {error.get('message', 'failed')}"[:500]
+        words = f"{summary}: {error.get('message', 'failed')}"[:500]
         return {"ok": False, "error": error.get("error"), "summary": words, "tokens": tokens}
-    told = cast("dict[str, Any]", result.result)
-    if told.get("success") is False:  # the editor's tool reports failure inside its answer
-        return {"ok": False, "summary": f"{said}: {told.get('error', 'failed')}"[:500], "tokens": tokens}
-    counts = {f"{name[:-1]}_count": len(told[name]) for name in COUNTED if isinstance(told.get(name), list)}
-    return {"ok": True, "summary": said, "tokens": tokens, **counts}
+    answer = cast("dict[str, Any]", result.result)
+    if answer.get("success") is False:  # the editor's tool reports failure inside its answer
+        return {"ok": False, "summary": f"{summary}: {answer.get('error', 'failed')}"[:500], "tokens": tokens}
+    counts = {f"{name[:-1]}_count": len(answer[name]) for name in COUNTED if isinstance(answer.get(name), list)}
+    return {"ok": True, "summary": summary, "tokens": tokens, **counts}
 
 
 def question_and_answer(call: ToolCall, result: ToolResult) -> dict[str, str]:
     """What a call asked the person and what they answered, for the chat to store; empty for any other call."""
-    told = cast("dict[str, Any]", result.result) if result.ok else {}
-    if call.name != "clarify_user" or told.get("answer") in (None, NO_ANSWER):
+    answer = cast("dict[str, Any]", result.result) if result.ok else {}
+    if call.name != "clarify_user" or answer.get("answer") in (None, NO_ANSWER):
         return {}
-    return {"question": str(told["question"]), "answer": str(told["answer"])}
+    return {"question": str(answer["question"]), "answer": str(answer["answer"])}
 
 
 def changes_of(turn: Turn) -> list[dict[str, str]]:

@@ -91,23 +91,23 @@ def compose_messages(
     corrections: str = "",
 ) -> list[Message]:
     """The messages with which a job begins."""
-    told = [SYSTEM, *([ASK] if can_ask else []), WRITES[mode.writes]]
+    system = [SYSTEM, *([ASK] if can_ask else []), WRITES[mode.writes]]
     if memory:
-        told.append(f"What the person wants you to remember:\n{memory}")
+        system.append(f"What the person wants you to remember:\n{memory}")
     quoted = [ContextRow("corrections", kind="corrections", content=corrections)] if corrections else []
     seen = "" if front is None else _front_blocks(front)
     request = f"{document_blocks([*quoted, *rows])}{seen}{instruction}"
-    return [SystemMessage("\n".join(told)), *chat_messages(chat), UserMessage(request)]
+    return [SystemMessage("\n".join(system)), *chat_messages(chat), UserMessage(request)]
 
 
 def chat_messages(chat: Iterable[ChatEntry]) -> list[Message]:
     """The session's earlier conversation, the newest part that fits."""
     messages: list[Message] = []
-    room = HISTORY_CHARACTERS
+    environment = HISTORY_CHARACTERS
     for entry in list(chat)[::-1]:
         answer = str(entry.data.get("answer", ""))
-        room -= len(entry.text) + len(answer)
-        if room < 0 or len(messages) >= HISTORY_ENTRIES:
+        environment -= len(entry.text) + len(answer)
+        if environment < 0 or len(messages) >= HISTORY_ENTRIES:
             break
         if entry.role == "user":
             messages.append(UserMessage(entry.text))
@@ -193,13 +193,13 @@ MAX_ROW = 40_000
 MAX_FRONT = 20_000
 
 
-def build_prompt(room: AgentEnvironment, job: Job, mode: Mode, context: JobContext) -> list[Message]:
+def build_prompt(environment: AgentEnvironment, job: Job, mode: Mode, context: JobContext) -> list[Message]:
     """The first messages of a job. What they show of the document in front counts as seen by the model."""
-    session = room.store.sessions.get(job.session_id)
-    memory = room.memory(session.user)
-    attempts = _attempts(room, job)
+    session = environment.store.sessions.get(job.session_id)
+    memory = environment.memory(session.user)
+    attempts = _attempts(environment, job)
     rows = [*session.context_rows, *(ContextRow.from_dict(row) for row in job.context_rows)]
-    front = _front(room, job, context)
+    front = _front(environment, job, context)
     if front is not None:
         rows = [row for row in rows if (row.file_path, row.start_line, row.content) != (front.path, None, "")]
     return compose_messages(
@@ -207,19 +207,19 @@ def build_prompt(room: AgentEnvironment, job: Job, mode: Mode, context: JobConte
         mode=mode,
         front=front,
         can_ask=context.registry is None or any(tool.name == "clarify_user" for tool in context.registry.tools),
-        rows=[_fill_row(room, row) for row in rows],
+        rows=[_fill_row(environment, row) for row in rows],
         chat=[entry for entry in session.chat if entry.job_id not in attempts],
         memory=memory.render("preferences", "workspace"),
         corrections=memory.render("corrections"),
     )
 
 
-def _front(room: AgentEnvironment, job: Job, context: JobContext) -> FrontDocument | None:
+def _front(environment: AgentEnvironment, job: Job, context: JobContext) -> FrontDocument | None:
     """The document in front, as the agent may read it: neither a secret nor a selection in one is included."""
     if not job.in_front:
         return None
     try:
-        with room.guard:
+        with environment.guard:
             document = context.read(job.document)
     except RedraftError as error:
         return FrontDocument(job.document, f"({error.message})")
@@ -234,26 +234,26 @@ def _front(room: AgentEnvironment, job: Job, context: JobContext) -> FrontDocume
     )
 
 
-def _attempts(room: AgentEnvironment, job: Job) -> set[str]:
+def _attempts(environment: AgentEnvironment, job: Job) -> set[str]:
     """The job and those that it repeats: what they said is not conversation, but the start of this job."""
     found = {job.id}
     earlier = job.rerun_of
     while earlier is not None and earlier not in found:
         found.add(earlier)
         try:
-            earlier = room.store.jobs.get(earlier).rerun_of
+            earlier = environment.store.jobs.get(earlier).rerun_of
         except RedraftError:
             break  # already deleted
     return found
 
 
-def _fill_row(room: AgentEnvironment, row: ContextRow) -> ContextRow:
+def _fill_row(environment: AgentEnvironment, row: ContextRow) -> ContextRow:
     """A row with its text. A row that names only a place is read with the agent's rights, so secrets stay hidden."""
     if row.content or not row.file_path:
         return replace(row, content=row.content[:MAX_ROW])
     try:
-        with room.guard:
-            text = room.workspace.read(row.file_path, author=room.author).text
+        with environment.guard:
+            text = environment.workspace.read(row.file_path, author=environment.author).text
     except RedraftError as error:
         return replace(row, content=f"({error.message})")
     first = max((row.start_line or 1) - 1, 0)

@@ -270,11 +270,11 @@ class ToolRunner:
         if tool is not None and tool.alone:
             return self._run_alone(call, key)
         recorded = self._tape.play("tool", key)
-        done = self._run(call)
+        outcome = self._run(call)
         if recorded is None:
-            self._record(key, done)
-            return done
-        self._check_same_documents(call, done, recorded.value)
+            self._record(key, outcome)
+            return outcome
+        self._check_same_documents(call, outcome, recorded.value)
         return _outcome_from_record(call, recorded.value)
 
     def _run_alone(self, call: ToolCall, key: str) -> ToolOutcome:
@@ -289,12 +289,12 @@ class ToolRunner:
         turn, self.context.turn = self.context.turn, None
         self._agreed = True  # to all of it: that is what the person was asked
         try:
-            done = self._run(call)
+            outcome = self._run(call)
         finally:
             self.context.turn = turn
             self._agreed = False
-        self._record(key, done)
-        return done
+        self._record(key, outcome)
+        return outcome
 
     def _run(self, call: ToolCall) -> ToolOutcome:
         context = self.context
@@ -306,13 +306,18 @@ class ToolRunner:
         except RedraftError as error:
             before.restore(context)
             return ToolOutcome(ToolResult(call.id, call.name, ok=False, error=error.as_dict()), dict(context.shown))
-        told = (
+        result = (
             label_answer(answer) if call.name == "clarify_user" else truncate_result(label_result(answer), self._window)
         )
-        return ToolOutcome(ToolResult(call.id, call.name, ok=True, result=told), dict(context.shown))
+        return ToolOutcome(ToolResult(call.id, call.name, ok=True, result=result), dict(context.shown))
 
-    def _record(self, key: str, done: ToolOutcome) -> None:
-        value = {"ok": done.result.ok, "told": done.result.told, "shown": done.shown, "staged": self._staged_versions()}
+    def _record(self, key: str, outcome: ToolOutcome) -> None:
+        value = {
+            "ok": outcome.result.ok,
+            "told": outcome.result.content,
+            "shown": outcome.shown,
+            "staged": self._staged_versions(),
+        }
         self._tape.record("tool", key, value)
 
     def _staged_versions(self) -> dict[str, str | None]:
@@ -321,13 +326,13 @@ class ToolRunner:
         staged = {} if turn is None else turn.staged
         return {str(path): None if each.now is None else each.now.version for path, each in staged.items()}
 
-    def _check_same_documents(self, call: ToolCall, done: ToolOutcome, recorded: dict[str, Any]) -> None:
-        now = (done.result.ok, done.shown, self._staged_versions())
+    def _check_same_documents(self, call: ToolCall, outcome: ToolOutcome, recorded: dict[str, Any]) -> None:
+        now = (outcome.result.ok, outcome.shown, self._staged_versions())
         if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
             raise DocumentsChanged(
                 "The job was stopped, and its documents were changed before it could continue. Nothing was written.",
                 tool=call.name,
-                paths=sorted({*done.shown, *recorded["shown"], *recorded["staged"]}),
+                paths=sorted({*outcome.shown, *recorded["shown"], *recorded["staged"]}),
             )
 
 
@@ -347,8 +352,8 @@ def _has_asking_rule(mode: Mode) -> bool:
 
 
 def _outcome_from_record(call: ToolCall, value: dict[str, Any]) -> ToolOutcome:
-    ok, told = bool(value["ok"]), value["told"]
-    result = ToolResult(call.id, call.name, ok=ok, result=told if ok else None, error=None if ok else told)
+    ok, content = bool(value["ok"]), value["told"]
+    result = ToolResult(call.id, call.name, ok=ok, result=content if ok else None, error=None if ok else content)
     return ToolOutcome(result, value["shown"])
 
 
@@ -377,12 +382,12 @@ class JobContext(ToolContext):
         self._known.update(memory.known)
 
     def mark_seen(self, document: Document, *, own: bool = False) -> None:
-        standing = self._before_turn(document)
+        before = self._before_turn(document)
         self.shown[document.path] = document.version
         self._note_document(document, own=own)
         self._seen.pop(document.path, None)
-        if standing is not None:
-            self._seen[document.path] = standing
+        if before is not None:
+            self._seen[document.path] = before
         while len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
 

@@ -50,8 +50,8 @@ def _clip(value: Any, text: int, items: int) -> Any:
         return {name: _clip(inner, text, items) for name, inner in table.items()}
     if isinstance(value, list):
         entries = cast("list[Any]", value)
-        kept = [_clip(inner, text, items) for inner in entries[:items]]
-        return kept if len(entries) <= items else [*kept, f"… [{len(entries) - items} more]"]
+        clipped = [_clip(inner, text, items) for inner in entries[:items]]
+        return clipped if len(entries) <= items else [*clipped, f"… [{len(entries) - items} more]"]
     return value
 
 
@@ -68,8 +68,8 @@ MAX_TEXT, MAX_ITEMS = 1000, 20
 def preview_json(value: Any) -> str:
     """A JSON value for an event: valid JSON in at most about `MAX_SHOWN` characters. A truncated text says how much is
     left out."""
-    told = json.dumps(mask_credentials(shorten(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
-    if len(told) <= 2 * MAX_SHOWN:
-        return told
+    text = json.dumps(mask_credentials(shorten(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
+    if len(text) <= 2 * MAX_SHOWN:
+        return text
     # Of many fields, or of long names, only the shape is left.
-    return json.dumps(f"{told[:MAX_SHOWN]}… [{len(told) - MAX_SHOWN} more characters]", ensure_ascii=False)
+    return json.dumps(f"{text[:MAX_SHOWN]}… [{len(text) - MAX_SHOWN} more characters]", ensure_ascii=False)

@@ -73,14 +73,14 @@ class AgentStore:
         except Busy:
             return True
 
-    def move(self, job_id: str, status: Status, event: str, told: dict[str, Any], **changes: Any) -> Job:
+    def move(self, job_id: str, status: Status, event: str, data: dict[str, Any], **changes: Any) -> Job:
         """Change a job's status and store the event about it in one transaction, so nobody sees one without the other.
         A job that has ended or is under review gives up its lease first."""
         if status not in BUSY:
             self.release(job_id)
         with self.database.transaction():
             job = self.jobs.move(job_id, status, **changes)
-            stored = self.events.store(job_id, event, told)
+            stored = self.events.store(job_id, event, data)
         self.events.notify(stored)
         return replace(job, cursor=stored.cursor)
 
@@ -97,15 +97,15 @@ class AgentStore:
         """Delete what has ended, by age and by number; returns the ids. Whatever is active, waiting or under review
         stays in any case. Of sessions, only archived ones are deleted."""
         with self.database.transaction(durable=False):
-            gone = self._surplus_jobs(limits)
+            removed = self._surplus_jobs(limits)
             surplus = self._surplus_sessions(limits)
-            gone += [job.id for name in surplus for job in self.jobs.of_session(name) if job.id not in gone]
-            for job_id in gone:
+            removed += [job.id for name in surplus for job in self.jobs.of_session(name) if job.id not in removed]
+            for job_id in removed:
                 self._forget_job(job_id)
             for name in surplus:
                 self.sessions.remove(name)
             self.events.prune(limits.max_events_per_job)
-        return [*gone, *surplus]
+        return [*removed, *surplus]
 
     def _surplus_sessions(self, limits: AgentLimits) -> list[str]:
         """Archived long ago, or beyond the newest that are kept for each user."""

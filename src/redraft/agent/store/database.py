@@ -55,8 +55,8 @@ class AgentDatabase(SqliteFile):
         if not any(column[1] == "user" for column in connection.execute("PRAGMA table_info(sessions)")):
             connection.execute("ALTER TABLE sessions ADD COLUMN user TEXT NOT NULL DEFAULT ''")  # an older file
 
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
-        name = os.path.basename(aside)
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
+        name = os.path.basename(moved_to)
         self.losses.append(f"The agent's conversations could not be read ({why}) and were set aside as {name}.")
         return self._connect()
 

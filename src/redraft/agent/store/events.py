@@ -142,7 +142,7 @@ class JobEventLog:
 
     def subscribe(self, listener: Callable[[JobEvent], None]) -> Callable[[], None]:
         """Call a listener for every event of this process, deltas included. Returns the function that unsubscribes."""
-        return self._listeners.subscribe(lambda told: listener(told.data["event"]))
+        return self._listeners.subscribe(lambda event: listener(event.data["event"]))
 
     async def stream(self, job_id: str | None = None, cursor: int = 0) -> AsyncIterator[JobEvent]:
         """All events after the cursor, stored and new, without a gap or an end. No event comes twice; deltas come only

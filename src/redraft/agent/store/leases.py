@@ -40,10 +40,10 @@ class Leases:
     def end(self, job_id: str) -> bool:
         """Release the lease; returns whether the job held one."""
         with self._lock:
-            held = self._own.pop(job_id, None)
-            if held is not None:
-                held.close()
-        return held is not None
+            lock = self._own.pop(job_id, None)
+            if lock is not None:
+                lock.close()
+        return lock is not None
 
     @property
     def held(self) -> bool:

@@ -215,23 +215,23 @@ class Sessions:
 
     def pin(self, session_id: str, row: ContextRow) -> None:
         """Add a row at the end, or replace the one with the same id in place."""
-        kept = self.rows(session_id)
-        at = next((index for index, each in enumerate(kept) if each.id == row.id), len(kept))
-        self._set_rows(session_id, [*kept[:at], row, *kept[at + 1 :]])
+        rows = self.rows(session_id)
+        at = next((index for index, each in enumerate(rows) if each.id == row.id), len(rows))
+        self._set_rows(session_id, [*rows[:at], row, *rows[at + 1 :]])
 
     def unpin(self, session_id: str, row_id: str) -> None:
-        kept = self.rows(session_id)
-        left = [row for row in kept if row.id != row_id]
-        if len(left) == len(kept):
+        rows = self.rows(session_id)
+        rest = [row for row in rows if row.id != row_id]
+        if len(rest) == len(rows):
             raise Refused(f"There is no context row {row_id[:60]!a}.", code="not_found", row_id=row_id[:60])
-        self._set_rows(session_id, left)
+        self._set_rows(session_id, rest)
 
     def reorder(self, session_id: str, order: Sequence[str]) -> None:
         """Put the rows into this order, which must name each of them once."""
-        kept: Mapping[str, ContextRow] = {row.id: row for row in self.rows(session_id)}
-        if sorted(order) != sorted(kept):
+        rows: Mapping[str, ContextRow] = {row.id: row for row in self.rows(session_id)}
+        if sorted(order) != sorted(rows):
             raise Refused("The order must name every context row once.", field="order")
-        self._set_rows(session_id, [kept[name] for name in order])
+        self._set_rows(session_id, [rows[name] for name in order])
 
     def _set_rows(self, session_id: str, rows: Sequence[ContextRow]) -> None:
         if len(rows) > MAX_ROWS:

@@ -133,10 +133,10 @@ BEFORE = 400
 
 
 def analyse(
-    source: Source, task: Task, prompt: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+    source: Source, task: Task, prompt: str, chunks: list[DocumentChunk], pool: AnswerSource, max_tokens: int
 ) -> dict[str, Any]:
     """The details of the analysis, including its `summary`."""
-    answers = crew.answer_all(questions(source, task, prompt, chunks, room), len(chunks))
+    answers = pool.answer_all(questions(source, task, prompt, chunks, max_tokens), len(chunks))
     found = zip(chunks, answers, strict=True)
     if task == "characters":
         return _characters(source, found)
@@ -144,12 +144,12 @@ def analyse(
         return _style(source, found)
     listed = QuotedFindings("findings" if task == "custom" else "events")
     summaries = _summaries(source, found, listed)
-    told = merge_summaries(summaries, prompt if task == "custom" else "", crew, room)
-    return {"summary": told} if task == "summary" else {"summary": told, **listed.as_dict()}
+    summary = merge_summaries(summaries, prompt if task == "custom" else "", pool, max_tokens)
+    return {"summary": summary} if task == "summary" else {"summary": summary, **listed.as_dict()}
 
 
 def questions(
-    source: Source, task: Task, prompt: str, chunks: Iterable[DocumentChunk], room: int
+    source: Source, task: Task, prompt: str, chunks: Iterable[DocumentChunk], max_tokens: int
 ) -> Iterator[SubagentQuestion]:
     """The question about each chunk."""
     asked = ANALYSES[task]
@@ -164,7 +164,7 @@ def questions(
             passage=chunk.of(source.text),
             known=f"The passage stands under: {chunk.under}" if chunk.under else "",
             about=place_of(chunk, source.text),
-            room=room,
+            room=max_tokens,
         )
 
 
@@ -217,13 +217,13 @@ def _style(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> dict[s
         for each in answer["observations"]:
             listed.add(source, chunk, each)
     figures = style_figures(source.text)
-    told = (
+    counts = (
         f"{figures['words']} words in {figures['sentences']} sentences, {figures['average_sentence_words']} words each"
     )
     narrated = f"told in the {_most_common(person)} person and {_most_common(tense)} tense" if person else "no prose"
     tones = [word for word, _ in tone.most_common(5)]
     return {
-        "summary": f"{told}; {narrated}; tone: {', '.join(tones) or 'none'}.",
+        "summary": f"{counts}; {narrated}; tone: {', '.join(tones) or 'none'}.",
         "figures": figures,
         "person": _most_common(person),
         "tense": _most_common(tense),
@@ -267,7 +267,7 @@ def _summaries(source: Source, found: Iterable[tuple[DocumentChunk, Any]], liste
             yield answer["summary"]
 
 
-def merge_summaries(summaries: Iterator[str], wish: str, crew: AnswerSource, room: int) -> str:
+def merge_summaries(summaries: Iterator[str], question: str, pool: AnswerSource, max_tokens: int) -> str:
     """Merge many summaries into one. Rounds overlap, so that no round is ever in memory as a whole."""
     first = next(summaries, None)
     second = next(summaries, None)
@@ -275,13 +275,15 @@ def merge_summaries(summaries: Iterator[str], wish: str, crew: AnswerSource, roo
         return first or ""
     groups = _group(chain((first, second), summaries))
     instructions = (
-        f"{TOGETHER.instructions}\n\nIt answers the person's question:\n{wish}" if wish else TOGETHER.instructions
+        f"{TOGETHER.instructions}\n\nIt answers the person's question:\n{question}"
+        if question
+        else TOGETHER.instructions
     )
     asked = (
-        SubagentQuestion("aggregator", instructions, TOGETHER.schema, known="\n\n".join(group), room=room)
+        SubagentQuestion("aggregator", instructions, TOGETHER.schema, known="\n\n".join(group), room=max_tokens)
         for group in groups
     )
-    return merge_summaries((answer["summary"] for answer in crew.answer_all(asked, 0)), wish, crew, room)
+    return merge_summaries((answer["summary"] for answer in pool.answer_all(asked, 0)), question, pool, max_tokens)
 
 
 def _group(summaries: Iterator[str]) -> Iterator[list[str]]:

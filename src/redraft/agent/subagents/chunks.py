@@ -123,14 +123,14 @@ class _Chunker:
     def _without_scraps(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Join a bare heading to what follows it, and a few words at the end to what comes before."""
         whole: list[tuple[int, int]] = []
-        begun = parts[0][0]
+        start = parts[0][0]
         for _, end in parts:
-            if self._size(begun, end) * SCRAP >= self.most:
-                whole.append((begun, end))
-                begun = end
+            if self._size(start, end) * SCRAP >= self.most:
+                whole.append((start, end))
+                start = end
         last = parts[-1][1]
-        if begun < last:
-            before = whole.pop()[0] if whole else begun
+        if start < last:
+            before = whole.pop()[0] if whole else start
             whole.append((before, last))
         return whole
 
@@ -164,18 +164,18 @@ class _Chunker:
     def _pack(self, pieces: list[_TextPiece]) -> Iterator[tuple[int, int]]:
         """Put as many neighbours together as fit; the text decides where to cut."""
         sizes = [0, *accumulate(piece.size for piece in pieces)]
-        begun = 0
-        while begun < len(pieces):
+        start = 0
+        while start < len(pieces):
             until = len(pieces)
-            if sizes[-1] - sizes[begun] > self.most:
-                until = self._choose_cut(pieces, sizes, begun)
-            yield pieces[begun].start, pieces[until - 1].end
-            begun = until
+            if sizes[-1] - sizes[start] > self.most:
+                until = self._choose_cut(pieces, sizes, start)
+            yield pieces[start].start, pieces[until - 1].end
+            start = until
 
-    def _choose_cut(self, pieces: list[_TextPiece], sizes: list[int], begun: int) -> int:
+    def _choose_cut(self, pieces: list[_TextPiece], sizes: list[int], start: int) -> int:
         """Before which piece to cut: in the chunk's second half, and without leaving a scrap."""
-        last = max(bisect_right(sizes, sizes[begun] + self.most) - 1, begun + 1)
-        first = min(max(bisect_left(sizes, sizes[begun] + self.most // 2), begun + 1), last)
+        last = max(bisect_right(sizes, sizes[start] + self.most) - 1, start + 1)
+        first = min(max(bisect_left(sizes, sizes[start] + self.most // 2), start + 1), last)
         no_scrap = [at for at in range(first, last + 1) if (sizes[-1] - sizes[at]) * ALONE >= self.most]
         return min(no_scrap or range(first, last + 1), key=lambda at: self._checksum(pieces[at]))
 
@@ -188,10 +188,10 @@ def _parts_of(sentence: str, most: int) -> Iterator[str]:
     if len(sentence.encode()) <= most:
         yield sentence
         return
-    room = max(1, (most - 1) // 4)  # no character takes more than four bytes
+    size = max(1, (most - 1) // 4)  # no character takes more than four bytes
     at = 0
     while at < len(sentence):
-        end = at + room
+        end = at + size
         end += sentence[end - 1 : end + 1] == "\r\n"  # never split a CRLF
         yield sentence[at:end]
         at = end

@@ -44,14 +44,14 @@ class LongDocuments:
 
     def __init__(
         self,
-        means: PoolOptions,
+        options: PoolOptions,
         *,
         chunk_tokens: int = CHUNK_TOKENS,
         response_tokens: int = RESPONSE_TOKENS,
         concurrency: int = CONCURRENCY,
         guard: AbstractContextManager[Any] | None = None,
     ) -> None:
-        self._setup = means
+        self._setup = options
         self._chunk_tokens = chunk_tokens
         self._room = response_tokens
         self._concurrency = concurrency
@@ -60,16 +60,16 @@ class LongDocuments:
     def analyse(self, source: Source, task: Task, prompt: str, /) -> Analysis:
         """Read the whole document for the task."""
         chunks = self.chunks(source)
-        with release(self._guard), self._make_pool() as crew:
-            details = analyse(source, task, prompt, chunks, crew, self._room)
-        return Analysis(details.pop("summary"), details, WorkerUsage(len(chunks), crew.asked, crew.known))
+        with release(self._guard), self._make_pool() as pool:
+            details = analyse(source, task, prompt, chunks, pool, self._room)
+        return Analysis(details.pop("summary"), details, WorkerUsage(len(chunks), pool.asked, pool.known))
 
-    def transform(self, source: Source, wish: TransformationRequest, ask: Ask | None, /) -> Transformation:
+    def transform(self, source: Source, request: TransformationRequest, ask: Ask | None, /) -> Transformation:
         """Find the edits that change the whole document."""
         chunks = self.chunks(source)
-        with release(self._guard), self._make_pool() as crew:
-            edits, flags = transform(TransformState(source, wish, chunks, crew, self._room, ask))
-        return Transformation(edits, flags, WorkerUsage(len(chunks), crew.asked, crew.known))
+        with release(self._guard), self._make_pool() as pool:
+            edits, flags = transform(TransformState(source, request, chunks, pool, self._room, ask))
+        return Transformation(edits, flags, WorkerUsage(len(chunks), pool.asked, pool.known))
 
     def chunks(self, source: Source) -> list[DocumentChunk]:
         """The document as the subagents see it: whole if it is short, else in chunks that fit the model."""
@@ -94,7 +94,7 @@ TELLINGS = 50
 
 
 def make_for_job(
-    room: AgentEnvironment,
+    environment: AgentEnvironment,
     job: Job,
     provider: Provider,
     budget: JobBudget,
@@ -106,7 +106,7 @@ def make_for_job(
         return None
 
     def count_usage(result: ProviderStepResult) -> None:
-        room.store.usage.add(job.id, job.document, result)
+        environment.store.usage.add(job.id, job.document, result)
         budget.used_tokens += result.usage.input_tokens + result.usage.output_tokens
         budget.used_usd += result.price_usd or Decimal(0)
 
@@ -117,16 +117,18 @@ def make_for_job(
             tell("subagents.progress", **data)
 
     def check_allowed() -> None:
-        if room.store.jobs.get(job.id).cancel_wanted:  # by another process: the job's own watch is waiting for us
+        if environment.store.jobs.get(
+            job.id
+        ).cancel_wanted:  # by another process: the job's own watch is waiting for us
             cancel.set()
         cancel.check()
         if reached := _exhausted_limit(budget):
             message = f"This job's budget is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
-    answers = AnswerCache(room.store.database, room.store.clock)
-    means = PoolOptions(provider, answers, count_usage, report_progress, check_allowed, cancel)
-    return _make(means, room.settings.limits, room.guard)
+    answers = AnswerCache(environment.store.database, environment.store.clock)
+    options = PoolOptions(provider, answers, count_usage, report_progress, check_allowed, cancel)
+    return _make(options, environment.settings.limits, environment.guard)
 
 
 def make_for_call(
@@ -151,7 +153,7 @@ def make_for_model(
     guard: AbstractContextManager[Any] | None,
     budget: JobBudget | None,
     *,
-    told: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[Progress], None] = lambda _: None,
     check: Callable[[], None] = lambda: None,
     cancel: CancelToken | None = None,
 ) -> LongDocuments:
@@ -169,13 +171,15 @@ def make_for_model(
             message = f"The budget of this call is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
-    means = PoolOptions(provider, AnswerCache(store.database, store.clock), count_usage, told, check_allowed, cancel)
-    return _make(means, limits, guard)
+    options = PoolOptions(
+        provider, AnswerCache(store.database, store.clock), count_usage, report, check_allowed, cancel
+    )
+    return _make(options, limits, guard)
 
 
-def _make(means: PoolOptions, limits: Limits, guard: AbstractContextManager[Any] | None) -> LongDocuments:
+def _make(options: PoolOptions, limits: Limits, guard: AbstractContextManager[Any] | None) -> LongDocuments:
     return LongDocuments(
-        means,
+        options,
         chunk_tokens=limits.chunk_tokens,
         response_tokens=limits.response_tokens,
         concurrency=limits.subagents,

@@ -48,8 +48,8 @@ class Progress:
 class PoolOptions:
     """What every pool needs: whom to ask, where answers are cached, and whom to notify.
 
-    `check_allowed` is called before a question is asked, and raises if no more may be spent. `spent` is called for
-    every step that was paid for, in any thread; `told` at the start of a round and for every answer.
+    `check_allowed` is called before a question is asked, and raises if no more may be spent. `on_step` is called for
+    every step that was paid for, in any thread; `on_progress` at the start of a round and for every answer.
     """
 
     provider: Provider
@@ -77,10 +77,10 @@ class AnswerSource(Protocol):
 class SubagentPool:
     """Subagents of this process, on an event loop of their own, so that any thread can wait for them."""
 
-    def __init__(self, means: PoolOptions, concurrency: int = CONCURRENCY) -> None:
+    def __init__(self, options: PoolOptions, concurrency: int = CONCURRENCY) -> None:
         self.asked = 0
         self.known = 0
-        self._setup = means
+        self._setup = options
         self._concurrency = concurrency
         self._active = 0
         self._free = asyncio.Semaphore(concurrency)
@@ -140,10 +140,10 @@ class SubagentPool:
 
     async def _answer(self, question: SubagentQuestion) -> Any:
         key = self._setup.key(question)
-        kept = self._setup.answers.get(key)
-        if kept is not None:
+        cached = self._setup.answers.get(key)
+        if cached is not None:
             self.known += 1
-            return kept
+            return cached
         async with self._free:
             self._active += 1
             try:

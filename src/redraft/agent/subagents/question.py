@@ -71,8 +71,8 @@ class SubagentQuestion:
 
     def messages(self) -> list[Message]:
         blocks = [("what is known", self.known), ("before", self.before), ("passage", self.passage)]
-        told = "\n\n".join(_block(name, text) for name, text in blocks if text)
-        return [SystemMessage(f"{OPENING}\n{self.instructions}"), UserMessage(told or "(There is no passage.)")]
+        passage = "\n\n".join(_block(name, text) for name, text in blocks if text)
+        return [SystemMessage(f"{OPENING}\n{self.instructions}"), UserMessage(passage or "(There is no passage.)")]
 
     def faults(self, data: Any) -> list[str]:
         """What is wrong with an answer that fits the schema."""
@@ -95,16 +95,16 @@ async def ask_subagent(
     """The answer's data, checked; raises `subagent_failed` if there is none. `spent` is called for every step paid
     for."""
     messages = question.messages()
-    room, fault = question.room, ""
+    max_tokens, fault = question.room, ""
     for _ in range(ATTEMPTS):
-        request = StepRequest(tuple(messages), max_output_tokens=room, response_schema=question.schema)
+        request = StepRequest(tuple(messages), max_output_tokens=max_tokens, response_schema=question.schema)
         data, fault, output = await _step(provider, question, request, spent, cancel)
         if not fault:
             return data
         if fault == CUT_OFF:
-            room = min(2 * room, MOST_ROOM * question.room)
-        told = UserMessage(f"(From the program.) {fault[:MAX_TOLD]}")
-        messages += [AssistantMessage(output[:MAX_TOLD] or "(nothing)"), told]
+            max_tokens = min(2 * max_tokens, MOST_ROOM * question.room)
+        message = UserMessage(f"(From the program.) {fault[:MAX_TOLD]}")
+        messages += [AssistantMessage(output[:MAX_TOLD] or "(nothing)"), message]
     raise subagent_error(
         question, f"its answer could not be used {ATTEMPTS} times: {fault[:500]}", "model_output_invalid"
     )

@@ -174,14 +174,14 @@ class TransformPlan:
         return "\n".join([*parts, self.guidance] if self.guidance else parts)
 
 
-def describe_change(wish: TransformationRequest) -> str:
+def describe_change(request: TransformationRequest) -> str:
     """The change in words, as every subagent gets it; refused if something is missing."""
-    extra = f"\nThe person adds: {_prompt(wish)}" if wish.prompt and wish.kind != "custom" else ""
-    if wish.kind == "character_rename":
-        return _describe_rename(parse_rename(wish.names)) + extra
-    if wish.kind == "setting_change":
-        old, new = (_setting(wish, key) for key in ("old_setting", "new_setting"))
-        adapt = bool(wish.names.get("adapt_details", True))
+    extra = f"\nThe person adds: {_prompt(request)}" if request.prompt and request.kind != "custom" else ""
+    if request.kind == "character_rename":
+        return _describe_rename(parse_rename(request.names)) + extra
+    if request.kind == "setting_change":
+        old, new = (_setting(request, key) for key in ("old_setting", "new_setting"))
+        adapt = bool(request.names.get("adapt_details", True))
         belongs = "names of streets, food, customs, weather"
         details = (
             f"Adapt what belongs to the place: {belongs}."
@@ -189,47 +189,47 @@ def describe_change(wish: TransformationRequest) -> str:
             else f"Change only where the place itself is named; what belongs to it ({belongs}) stays as it is."
         )
         return f"The setting moves from {old} to {new}. {details}{extra}"
-    if wish.kind == "style_rewrite":
-        style = str(wish.names.get("style") or wish.names.get("new_style") or "").strip()[:MAX_PROMPT]
-        if not style and not wish.prompt:
+    if request.kind == "style_rewrite":
+        style = str(request.names.get("style") or request.names.get("new_style") or "").strip()[:MAX_PROMPT]
+        if not style and not request.prompt:
             raise Refused("Describe the style in `params.style` or `custom_prompt`.", field="params.style")
         return f"The text is rewritten in another style. {style}{extra}"
-    if not wish.prompt.strip():
+    if not request.prompt.strip():
         raise Refused("A custom transformation needs instructions.", field="custom_prompt")
-    return f"The person wishes: {_prompt(wish)}"
+    return f"The person wishes: {_prompt(request)}"
 
 
-def _prompt(wish: TransformationRequest) -> str:
-    if len(wish.prompt) > MAX_PROMPT:
+def _prompt(request: TransformationRequest) -> str:
+    if len(request.prompt) > MAX_PROMPT:
         raise Refused(f"Instructions may have at most {MAX_PROMPT} characters.", field="custom_prompt")
-    return wish.prompt
+    return request.prompt
 
 
-def _setting(wish: TransformationRequest, key: str) -> str:
-    value = " ".join(str(wish.names.get(key) or "").split())
+def _setting(request: TransformationRequest, key: str) -> str:
+    value = " ".join(str(request.names.get(key) or "").split())
     if not value or len(value) > NAME:
         raise Refused(f"`params.{key}` must be a place of at most {NAME} characters.", field=f"params.{key}")
     return value
 
 
 def _describe_rename(rename: Rename) -> str:
-    told = (
+    text = (
         f"The person who was called {rename.old} is now called {rename.new}. The name itself has already been changed."
     )
     if not rename.update_pronouns:
-        return told
+        return text
     who = f"{rename.new} is {rename.gender}. " if rename.gender else ""
     return (
-        f"{told} {who}Change pronouns, titles and other words that tell the gender where they mean {rename.new} and do "
+        f"{text} {who}Change pronouns, titles and other words that tell the gender where they mean {rename.new} and do "
         "not agree, and nothing else. A pronoun that may mean somebody else is a doubt."
     )
 
 
 def make_plan(
-    source: Source, words: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+    source: Source, words: str, chunks: list[DocumentChunk], pool: AnswerSource, max_tokens: int
 ) -> tuple[TransformPlan, list[DoubtfulPlace]]:
     """Find what the change affects in these chunks, and agree on the replacements."""
-    answers = crew.answer_all(_targets(source, words, chunks, room), len(chunks))
+    answers = pool.answer_all(_targets(source, words, chunks, max_tokens), len(chunks))
     terms: Counter[str] = Counter()
     doubts: list[DoubtfulPlace] = []
     for chunk, answer in zip(chunks, answers, strict=True):
@@ -242,13 +242,15 @@ def make_plan(
     if not terms:
         return TransformPlan(), doubts
     question = SubagentQuestion(
-        "planner", f"{PLAN.instructions}\n\n{words}", PLAN.schema, known=_count_terms(source, terms), room=room
+        "planner", f"{PLAN.instructions}\n\n{words}", PLAN.schema, known=_count_terms(source, terms), room=max_tokens
     )
-    (answer,) = crew.answer_all([question], 1)
+    (answer,) = pool.answer_all([question], 1)
     return _check_plan(answer, source), doubts
 
 
-def _targets(source: Source, words: str, chunks: Iterable[DocumentChunk], room: int) -> Iterator[SubagentQuestion]:
+def _targets(
+    source: Source, words: str, chunks: Iterable[DocumentChunk], max_tokens: int
+) -> Iterator[SubagentQuestion]:
     for chunk in chunks:
         yield SubagentQuestion(
             "analyser",
@@ -256,7 +258,7 @@ def _targets(source: Source, words: str, chunks: Iterable[DocumentChunk], room: 
             TARGETS.schema,
             passage=chunk.of(source.text),
             about=place_of(chunk, source.text),
-            room=room,
+            room=max_tokens,
         )
 
 
@@ -268,8 +270,8 @@ def _count_terms(source: Source, terms: Counter[str]) -> str:
 
 def _check_plan(answer: dict[str, Any], source: Source) -> TransformPlan:
     wanted = {" ".join(each["old"].split()): " ".join(each["new"].split()) for each in answer["replacements"]}
-    kept = {old: new for old, new in wanted.items() if new and old != new and _is_in_text(old, source.text)}
-    return TransformPlan(kept, answer["guidance"])
+    names = {old: new for old, new in wanted.items() if new and old != new and _is_in_text(old, source.text)}
+    return TransformPlan(names, answer["guidance"])
 
 
 def _is_in_text(term: str, text: str) -> bool:
@@ -297,8 +299,8 @@ GENDERED = word_set(
 def is_gender_only(old: str, new: str) -> bool:
     """Whether two wordings differ only in words that say who is meant, and in the endings of their verbs."""
     for edit in word_edits(old, new):
-        gone, come = _others(edit.old), _others(edit.new)
-        if gone != come:
+        removed, added = _others(edit.old), _others(edit.new)
+        if removed != added:
             return False
     return True
 

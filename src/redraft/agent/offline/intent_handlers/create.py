@@ -51,9 +51,9 @@ use template <template> (for|to create|to make) [new] [{_DOC}] [{_NAMED}] <title
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
-    day = desk.today + timedelta(days=int(slots["day"] or 0))
+    day = context.today + timedelta(days=int(slots["day"] or 0))
     title, folder, template = slots["title"].strip(), slots["folder"], slots["template"]
     if slots["kind"] == "daily":
         title, folder = day.isoformat(), _folder_among(_DAILY_FOLDERS, listed)

@@ -75,11 +75,11 @@ TEXT_PATTERNS = parse_patterns(f"""
 """)
 
 
-def section_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def section_script(slots: SlotValues, context: ScriptContext) -> Script:
     """A new section: at the end of the section that it goes under, one level deeper; by default at the document's
     end."""
     title, heading = slots["title"], slots["heading"]
-    path = yield from find_document(slots["doc"], desk, guess=False)
+    path = yield from find_document(slots["doc"], context, guess=False)
     shape = yield from read_sections(path)
     parent = find_section(heading, shape) if heading else None
     beside = slots["place"] == "after"
@@ -99,9 +99,9 @@ def _usual_level(shape: DocumentSections) -> int:
     return 2 if not levels or levels.count(1) <= 1 else 1
 
 
-def text_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def text_script(slots: SlotValues, context: ScriptContext) -> Script:
     text, at = slots["text"], slots["at"]
-    path = yield from find_document(slots["doc"], desk, guess=False)
+    path = yield from find_document(slots["doc"], context, guess=False)
     shape = yield from read_sections(path)
     if at == "under":
         section = find_section(slots["heading"], shape)

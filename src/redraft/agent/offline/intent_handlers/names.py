@@ -97,8 +97,8 @@ def find_names(documents: list[tuple[str, str, str]]) -> list[Name]:
                     if not (at_start and start == match.start()) or " " in piece:
                         inner.add(piece)
                     _count_signs(name, sentence.text, start)
-    kept = [name for name in found.values() if name.text in inner or name.signs["person"] > 1]
-    for name in (joined := _merge_names(kept)):
+    names = [name for name in found.values() if name.text in inner or name.signs["person"] > 1]
+    for name in (joined := _merge_names(names)):
         _count(name, documents)
     return sorted(joined, key=lambda name: (-name.count, name.text))
 
@@ -211,9 +211,9 @@ where (does|do) it all (take place|happen|play) => what=places
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    paths = yield from resolve_paths(slots["doc"], desk, default_everything=True)
-    readings = yield from read_all(paths, desk)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    paths = yield from resolve_paths(slots["doc"], context, default_everything=True)
+    readings = yield from read_all(paths, context)
     found = find_names([(each.path, each.text, each.format) for each in readings if each.pieces])
     lines: list[str] = []
     if slots["what"] in ("people", "both"):
@@ -226,7 +226,7 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     if not found:
         lines = ["I found no names."]
     head = "Judged by spelling and the words around each name, so please check; the counts are exact."
-    return "\n".join([head, *desk.notes, *lines]) + describe_unread(readings)
+    return "\n".join([head, *context.notes, *lines]) + describe_unread(readings)
 
 
 def _list_names(title: str, names: list[Name]) -> list[str]:

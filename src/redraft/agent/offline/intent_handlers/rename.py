@@ -91,10 +91,10 @@ def plural(name: str) -> str:
 
 def rename_in_text(text: str, old: str, new: str, format: str = "markdown") -> RenameResult:  # noqa: A002 - the tools' own word
     """The text with the name changed wherever it is prose."""
-    kept = protected_spans(text, format)
+    protected = protected_spans(text, format)
     found = rename_edits(text, _tidy_forms(old, new))
     edits = [
-        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in kept)
+        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in protected)
     ]
     left = len(found) - len(edits)
     plain = not left and all(edit.old == old for edit in edits)
@@ -158,21 +158,21 @@ give [(character|person|place)] <old> [new] name <new> [(in|throughout|across) <
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     old, new = slots["old"].strip(), slots["new"].strip()
     if old == new:
         return f"“{old}” is already the name you want."
-    paths, more = yield from _candidates(old, new, slots["doc"], desk)
+    paths, more = yield from _candidates(old, new, slots["doc"], context)
     if not paths:
         return f"“{old}” does not occur as a whole word in any document; nothing was changed."
-    waiting = _remaining_paths(desk.earlier, old, new)
+    waiting = _remaining_paths(context.earlier, old, new)
     paths = [path for path in paths if path in waiting] or paths
-    readings = yield from _read_documents(paths, desk)
+    readings = yield from _read_documents(paths, context)
     plans = {each.path: rename_in_text(each.text, old, new, each.format) for each in readings}
     due = [each for each in readings if plans[each.path].count or each.more]
     if not due and len(readings) == len(paths):
         return _explain_no_match(old, readings, plans)
-    _note_counts(old, due, plans, desk)
+    _note_counts(old, due, plans, context)
     outcomes = (yield [_edit(each, plans[each.path], old, new) for each in due]) if due else ()
     done: list[str] = []
     total = 0
@@ -198,25 +198,25 @@ def _remaining_paths(earlier: str, old: str, new: str) -> set[str]:
     return set(rest.partition(GO_ON)[0].split(", ")) if found and earlier.startswith(_head(old, new)) else set()
 
 
-def _read_documents(paths: list[str], desk: ScriptContext) -> Steps[list[ReadLines]]:
+def _read_documents(paths: list[str], context: ScriptContext) -> Steps[list[ReadLines]]:
     """As many documents as can be read whole and edited in one job; of a document that is too long for any job, only
     the beginning. The others wait for the next job."""
-    first = [ReadLines(path) for path in paths[: max(1, min(desk.left // 2, desk.actions))]]
-    yield from read_on(first, desk, keep=1)
-    room = desk.left
+    first = [ReadLines(path) for path in paths[: max(1, min(context.left // 2, context.actions))]]
+    yield from read_on(first, context, keep=1)
+    calls_left = context.left
     chosen: list[ReadLines] = []
     for reading in first:
         cost = 0 if reading.failed else reading.windows + 1
-        if cost <= room or not chosen:
+        if cost <= calls_left or not chosen:
             chosen.append(reading)
-            room -= min(cost, room)
-    if len(chosen) > 1 or chosen[0].windows < desk.left:
-        while (yield from read_on(chosen, desk, keep=len(chosen))):
+            calls_left -= min(cost, calls_left)
+    if len(chosen) > 1 or chosen[0].windows < context.left:
+        while (yield from read_on(chosen, context, keep=len(chosen))):
             pass
     return chosen
 
 
-def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tuple[list[str], bool]]:
+def _candidates(old: str, new: str, where: str, context: ScriptContext) -> Steps[tuple[list[str], bool]]:
     """The documents that may contain the name, and whether there may be more."""
     folder, group = "", list[str]()
     if where and not is_everything(where):
@@ -224,7 +224,7 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
         group = resolve_group(where, listed) if listed else []
         folder = resolve_folder(where, listed) if listed and not group else ""
         if not folder and not group:
-            return [(yield from find_document(where, desk, guess=False, listed=listed))], False
+            return [(yield from find_document(where, context, guess=False, listed=listed))], False
     found = yield from perform(
         call("search_documents", query=quote_query(old), limit=MAX_DOCUMENTS, folder=folder or None)
     )
@@ -240,9 +240,9 @@ def _can_contain(shown: list[str], old: str, new: str) -> bool:
     return bool(shown) and (not all_shown or any(rename_edits(each, _tidy_forms(old, new)) for each in shown))
 
 
-def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], desk: ScriptContext) -> None:
+def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], context: ScriptContext) -> None:
     counts = ", ".join(f"{each.path} ({plans[each.path].count})" for each in due)
-    desk.notes.append(f"“{old}” occurs in: {counts}.")
+    context.notes.append(f"“{old}” occurs in: {counts}.")
 
 
 def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptCall:
@@ -263,15 +263,15 @@ def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptC
 def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> str:
     if failed:
         return f"- {reading.path}: not changed. {failed}"
-    said = f"- {reading.path}: {count}"
+    line = f"- {reading.path}: {count}"
     if not reading.whole:
-        said += (
+        line += (
             " (too long to read in full: replaced exactly as you wrote it, in code too; other forms of the word "
             "were left)"
         )
     elif plan.left:
-        said += f" ({plan.left} more in code, keys or link targets left as they are)"
-    return said
+        line += f" ({plan.left} more in code, keys or link targets left as they are)"
+    return line
 
 
 def _explain_no_match(old: str, readings: list[ReadLines], plans: dict[str, RenameResult]) -> str:

@@ -73,26 +73,26 @@ count [(occurrence|mention)] <query> [(in|inside|within) <doc>] => how=words
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     query, where = slots["query"].strip(), slots["doc"]
-    if not where and desk.here and slots["how"] == "meaning":
-        return (yield from _search_document(desk.here[0], query, slots["how"], desk))
+    if not where and context.here and slots["how"] == "meaning":
+        return (yield from _search_document(context.here[0], query, slots["how"], context))
     if not where or is_everything(where):
-        return (yield from _search_everywhere(query, slots["how"], desk))
+        return (yield from _search_everywhere(query, slots["how"], context))
     if is_this(where):
-        return (yield from _search_document((yield from find_document(where, desk)), query, slots["how"], desk))
+        return (yield from _search_document((yield from find_document(where, context)), query, slots["how"], context))
     listed = yield from list_files()
     found = best_matches(where, listed.files)
     folder = resolve_folder(where, listed)
     if folder:
-        return (yield from _search_everywhere(query, slots["how"], desk, folder))
+        return (yield from _search_everywhere(query, slots["how"], context, folder))
     if not found:
-        return (yield from _search_everywhere(f"{query} in {where}", slots["how"], desk, instead=query))
-    path = yield from find_document(where, desk, listed=listed)
-    return (yield from _search_document(path, query, slots["how"], desk))
+        return (yield from _search_everywhere(f"{query} in {where}", slots["how"], context, instead=query))
+    path = yield from find_document(where, context, listed=listed)
+    return (yield from _search_document(path, query, slots["how"], context))
 
 
-def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = "", instead: str = "") -> Script:
+def _search_everywhere(query: str, how: str, context: ScriptContext, folder: str = "", instead: str = "") -> Script:
     """Search all documents: paths with quoted lines, and the exact lines of the first few. If no document contains the
     words, a question is answered by meaning."""
     outcome = yield from perform(
@@ -102,13 +102,15 @@ def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = 
         raise ScriptEnd(f"I could not search: {outcome.message}")
     results = outcome.rows("results")
     if not results and instead:
-        return (yield from _search_everywhere(instead, how, desk, folder))
+        return (yield from _search_everywhere(instead, how, context, folder))
     if not results and how == "words":
         hint = f"For a search by meaning, ask: find passages about {query}."
         return f"I found “{query}” neither in a text nor in a name. {hint}"
     if not results:
         return (yield from _search_by_meaning(query, folder))
-    wanted = [_exact_call(entry["path"], query) for entry in results if entry["matches"]][: min(LOOKED_INTO, desk.left)]
+    wanted = [_exact_call(entry["path"], query) for entry in results if entry["matches"]][
+        : min(LOOKED_INTO, context.left)
+    ]
     inside = (yield wanted) if wanted else ()
     exact = {each.arguments["path"]: outcome for each, outcome in zip(wanted, inside, strict=True) if outcome.ok}
     lines = [f"“{query}” is in {pluralize(len(results), 'document')}{' or more' if outcome.data['truncated'] else ''}:"]
@@ -157,7 +159,7 @@ def _search_by_meaning(query: str, folder: str) -> Script:
     return "\n".join(lines)
 
 
-def _search_document(path: str, query: str, how: str, desk: ScriptContext) -> Script:
+def _search_document(path: str, query: str, how: str, context: ScriptContext) -> Script:
     """Search one document: literally, else by meaning."""
     outcome = yield from perform(_exact_call(path, query))
     if not outcome.ok:

@@ -96,18 +96,18 @@ def _worth(sentence: Sentence, new: set[str], weights: Counter[str], at: int) ->
     return weight / (length + 8) ** 0.6 * (1.4 if at == 0 else 1.15 if at < 3 else 1.0)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     if slots["part"] == "section":
-        path = yield from find_document(slots["doc"], desk)
-        reading = yield from read_one(path, desk)
+        path = yield from find_document(slots["doc"], context)
+        reading = yield from read_one(path, context)
         return _summarise_section(reading, slots)
-    paths = yield from resolve_paths(slots["doc"], desk)
+    paths = yield from resolve_paths(slots["doc"], context)
     if len(paths) == 1:
-        reading = yield from read_one(paths[0], desk)
-        return "\n".join([*desk.notes, _report(reading, _sentences(reading), slots, reading.path)]) + describe_unread(
-            [reading]
-        )
-    readings = yield from read_all(paths[:MAX_DOCUMENTS], desk)
+        reading = yield from read_one(paths[0], context)
+        return "\n".join(
+            [*context.notes, _report(reading, _sentences(reading), slots, reading.path)]
+        ) + describe_unread([reading])
+    readings = yield from read_all(paths[:MAX_DOCUMENTS], context)
     lines: list[str] = []
     for reading in readings:
         best = summarise(_sentences(reading), slots.number("n") or OF_EACH)

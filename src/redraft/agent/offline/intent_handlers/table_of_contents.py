@@ -129,9 +129,9 @@ def _under_heading(own: Heading, marks: list[Heading], lines: list[str], entries
     return ContentsTable(after, after, ("", *entries, *trail), len(entries))
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    path = yield from find_document(slots["doc"], desk, guess=False)
-    reading = yield from read_one(path, desk, keep=1)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    path = yield from find_document(slots["doc"], context, guess=False)
+    reading = yield from read_one(path, context, keep=1)
     if not reading.whole:
         return f"{path} is too long for me to read in one job, so I did not make a table of contents."
     if reading.format != "markdown":
