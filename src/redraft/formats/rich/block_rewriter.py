@@ -1,9 +1,9 @@
-"""A changed block in the lines of the old one: paragraphs, headings, code.
+"""Write a changed block into the lines of the old one: paragraphs, headings, code.
 
-The new words are brought into the old lines by a three-way merge: the old block as it would be written anew is the
-base, the lines as they are one side, the new block as it would be written the other. So escapes, wrapping and signs of
-emphasis that the author chose stay. Where the two sides meet, the new words alone are put into the old lines. What
-comes out is used only if it reads as the new block; else it is written anew.
+A three-way merge brings the new words into the old lines: the base is the old block in generated markdown, one side is
+the lines as they are, the other is the new block in generated markdown. So escapes, wrapping and emphasis characters
+that the author chose stay. In a conflict, only the new words are put into the old lines. The result is used only if it
+parses as the new block; otherwise the block is generated from scratch.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 _ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)((?:[ \t]+#+)?[ \t]*)$")
 _SINGLE_BLANK = re.compile(r"(?<=[^ ]) (?=[^ ])")
-# A paragraph whose longest line is shorter or longer is not wrapped but has its breaks for another reason.
+# If a paragraph's longest line is outside this range, it is not wrapped but has its breaks for another reason.
 _WRAPPED = range(40, 200)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownStyle:
-    """How a text is written: its style, what its links refer to, and how its lines end."""
+    """How a text is written: its style, its link references, and its line endings."""
 
     facts: Facts
     references: dict[str, Any]
     newline: str
 
     def writer(self, near: str) -> Writer:
-        """Whoever writes in the style of a place."""
+        """A writer in the style of a place."""
         return Writer(infer_style(facts_in(near), self.facts), self.references)
 
     def reads_as(self, lines: Sequence[str], wanted: Sequence[Node]) -> bool:
@@ -60,7 +60,7 @@ def content_text(lines: Sequence[PrefixedLine]) -> str:
 def reline(
     contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
 ) -> list[PrefixedLine]:
-    """New contents for lines: each keeps the prefix and the terminator of the line that was in its place."""
+    """New contents for lines: each keeps the prefix and the terminator of the line that it replaces."""
     end = next((line.end for line in lines if line.end), manner.newline)
     made = [PrefixedLine(line.prefix, content, line.end or end) for line, content in zip(lines, contents, strict=False)]
     return made + level.make_lines(contents[len(made) :], end)
@@ -74,7 +74,7 @@ def rewrite_paragraph(
     manner: MarkdownStyle,
     is_read: Callable[[list[str]], bool] | None = None,
 ) -> list[PrefixedLine]:
-    """`is_read` says whether words are read as the new ones in their place, where that is no paragraph."""
+    """`is_read` says whether words parse as the new ones in their place, if that is not a paragraph."""
     source = content_text(lines)
     for written in _inline_spellings(old, new, source, manner):
         if manner.reads_as(written, [new]) if is_read is None else is_read(written):
@@ -99,8 +99,8 @@ def _inline_spellings(old: Node, new: Node, source: str, manner: MarkdownStyle) 
 
 
 def _splice(base: str, source: str, theirs: str) -> str:
-    """The source with nothing replaced but that in which the two spellings differ. What they lack, such as a no-break
-    space at the edge of a paragraph, stays, though the words beside it changed."""
+    """The source with only the differences between the two spellings replaced. What neither has, such as a no-break
+    space at the edge of a paragraph, stays, even if the words beside it changed."""
     start = common_prefix(base, theirs)
     end = common_suffix(base, theirs, min(len(base), len(theirs)) - start)
     regions = diff_sequences(base, source)
@@ -116,8 +116,8 @@ def _splice(base: str, source: str, theirs: str) -> str:
 
 
 def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
-    """The lines of a text. Where one is longer than others of its paragraph it is broken, but inside of what was added
-    alone, and at single blanks: those at an end may mean something."""
+    """The lines of a text. A line longer than the paragraph's others is wrapped, but only inside added text, and only
+    at single spaces: several at the end of a line may mean something."""
     at = 0
     for line in text.split("\n"):
         blanks = [
@@ -138,7 +138,7 @@ def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
 def rewrite_heading(
     old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """Only the words between the hashes, or above the line under them; None where the level is another."""
+    """Change only the words between the hashes, or above the underline; None if the level changed."""
     if attrs_of(old)["level"] != attrs_of(new)["level"] or not content_of(old) or not content_of(new):
         return None
     inner_old, inner_new = (node("paragraph", content_of(each)) for each in (old, new))
@@ -173,7 +173,7 @@ def rewrite_heading(
 def rewrite_code(
     old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """Only the lines of code that differ; None where more than the code changed or its lines are indented."""
+    """Change only the lines of code that differ; None if more than the code changed or its lines are indented."""
     if old.get("attrs") != new.get("attrs"):
         return None
     fenced = lines[0].content.lstrip(" ")[:3] in ("```", "~~~")
@@ -195,7 +195,7 @@ def rewrite_code(
     return whole if manner.reads_as([line.content for line in whole], [new]) else None
 
 
-# A changed table in its old lines: only the cells that changed, between the pipes that were there.
+# A changed table in its old lines: only changed cells, between the existing pipes.
 
 
 _PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
@@ -204,7 +204,7 @@ _PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
 def rewrite_table(
     block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """None where its columns are others: then all of it has to be written."""
+    """None if its columns changed: then all of it has to be written."""
     if _columns(block.node) != _columns(new) or not block.inside:
         return None
     source = content_text(lines)
@@ -230,7 +230,7 @@ def rewrite_table(
 
 
 def _columns(table: Node) -> list[object]:
-    """How many columns there are, and how each is aligned."""
+    """The number of columns, and the alignment of each."""
     first = content_of(table)[0] if content_of(table) else {}
     return [cell.get("attrs") for cell in content_of(first)]
 
@@ -243,7 +243,7 @@ def _row_anew(table: Node, number: int, setting: InlineContext) -> str:
 
 
 def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | None:
-    """The line of a row with the cells that changed."""
+    """The line of a row with its changed cells."""
     before, after = content_of(old), content_of(new)
     parts = _parts(content)
     outer = content.lstrip().startswith("|")
@@ -272,7 +272,7 @@ def _parts(content: str) -> list[str]:
 
 
 def _cell(old: Node, new: Node, part: str, setting: InlineContext) -> str:
-    """A cell's part of the line; where cells have blanks to be of one width, as wide as before if there is room."""
+    """A cell's part of the line; if cells are padded to one width, the new one is too, if it fits."""
     source = part.strip()
     merged = merge(cell_text(old, setting), source, cell_text(new, setting))
     words = merged.text if merged.clean else cell_text(new, setting)
@@ -286,9 +286,9 @@ def _cell(old: Node, new: Node, part: str, setting: InlineContext) -> str:
     return before + words + " " * max(room, min(len(after), 1))
 
 
-# A changed block of any kind in its old lines: quotations, lists and their items down to the paragraph that changed.
+# A changed block of any kind in its old lines: quotations, lists and their items, down to the changed paragraph.
 #
-# Each container's own signs are kept aside as prefixes while its blocks are treated, and put back before them.
+# Each container's own markers are set aside as prefixes while its blocks are processed, and put back afterwards.
 
 
 _BOX = re.compile(r"\[[ xX]\](?=[ ]*$)")
@@ -302,7 +302,7 @@ class BlockRewriter:
         self._manner = manner
 
     def rewrite(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine]:
-        """The lines of a block that now says `new`."""
+        """The lines of a block that now is `new`."""
         lines = level.cut(block.start, block.end)
         found = None
         if block.node["type"] == new["type"]:
@@ -335,7 +335,7 @@ class BlockRewriter:
                 return None
 
     def _write_anew(self, new: Node, lines: list[PrefixedLine], level: ContainerLines) -> list[PrefixedLine]:
-        """Written as a whole; its first line stands where the old one stood."""
+        """Generate all of it; its first line keeps the position of the old one."""
         source = content_text(lines)
         writer = self._manner.writer(source)
         written = self._item_anew(new, source, writer) if new["type"] in ITEMS else writer.block(new)
@@ -346,7 +346,7 @@ class BlockRewriter:
 
     @staticmethod
     def _item_anew(new: Node, source: str, writer: Writer) -> list[str]:
-        """An item with the marker that it had."""
+        """An item with its old marker."""
         found = _MARKER.search(source)
         marker = found[1] + (found[2] or " ") if found else writer.style.bullet + " "
         return writer.item(new, marker, loose=False)
@@ -424,7 +424,7 @@ def _no_gap(_above: Node, _below: Node) -> list[str]:
 
 
 def _put_marker(lines: list[PrefixedLine], marker: str, within: ContainerLines) -> list[PrefixedLine]:
-    """An item's lines with its marker before the first, and before no other."""
+    """An item's lines, with its marker before the first only."""
     if not lines:
         return []
     rest = [line._replace(prefix=within.fresh) if line.prefix == within.lines[0].prefix else line for line in lines[1:]]
