@@ -72,8 +72,8 @@ def _compute_flags(work: TransformState, new: str) -> list[Flag]:
     if work.rename is not None:
         return [*_other_forms(work, new), *rename_flags(work.source.text, new, work.rename)][:MAX_FLAGS]
     wanted = dict(work.plan.replacements)
-    if work.wish.kind == "setting_change":
-        wanted[str(work.wish.names["old_setting"])] = str(work.wish.names["new_setting"])
+    if work.request.kind == "setting_change":
+        wanted[str(work.request.names["old_setting"])] = str(work.request.names["new_setting"])
     return [flag for old, to in wanted.items() for flag in leftovers(new, old, to)][:MAX_FLAGS]
 
 
@@ -319,7 +319,7 @@ class TransformState:
     """One transformation in progress."""
 
     source: Source
-    wish: TransformationRequest
+    request: TransformationRequest
     chunks: list[DocumentChunk]
     pool: AnswerSource
     room: int
@@ -345,9 +345,9 @@ class TransformState:
 
 def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]:
     """The edits of the whole document and the places to check."""
-    words = describe_change(work.wish)
-    if work.wish.kind == "character_rename":
-        work.rename = parse_rename(work.wish.names)
+    words = describe_change(work.request)
+    if work.request.kind == "character_rename":
+        work.rename = parse_rename(work.request.names)
     concerned = _affected_chunks(work)
     if len(work.chunks) > 1:
         work.plan, found = make_plan(work.source, words, concerned, work.pool, work.room)
