@@ -77,8 +77,8 @@ class ToolContext:
     `person` has in front of them. `guard` is the lock that the surface holds during a call, `embedder` its own model
     instead of the configured one, `find_worker` returns the worker for a whole document, `editors` are the rich editors
     open in browsers, `progress` is called with how many steps of how many a call has done. `proposals` are the edits
-    that `propose_edits` has staged in the open turn. While a tool runs, `call` says how it was called, `last_turn` is the
-    last turn that it began, and `logged` means that the call is already in the audit log.
+    that `propose_edits` has staged in the open turn. While a tool runs, `call` says how it was called, `last_turn` is
+    the last turn that it began, and `logged` means that the call is already in the audit log.
     """
 
     workspace: Workspace
