@@ -247,12 +247,12 @@ def to_entry(content: str) -> str:
     return f"{trimmed}\n" if trimmed else ""
 
 
-def fill_component(text: str, place: Component, content: str, filling: FillOptions) -> str:
+def fill_component(text: str, place: Component, content: str, options: FillOptions) -> str:
     """The text with an entry in this component; raises `conflict` if the document could not be parsed afterwards."""
     entry = to_entry(content)
     # The second and the third are for a document in which somebody has just opened a fence.
     for tame in (escape_markers(entry), escape_markers(entry, in_code=True), swap_fences(escape_markers(entry))):
-        inner = _new_inner(place.inner(text), adopt_newlines(tame, text), filling)
+        inner = _new_inner(place.inner(text), adopt_newlines(tame, text), options)
         result = text[: place.inner_start] + inner + text[place.inner_end :]
         if is_undisturbed(text, result, place):
             return result
@@ -263,10 +263,10 @@ def fill_component(text: str, place: Component, content: str, filling: FillOptio
     )
 
 
-def _new_inner(inner: str, entry: str, filling: FillOptions) -> str:
+def _new_inner(inner: str, entry: str, options: FillOptions) -> str:
     """The new text between the markers."""
     opening = _FIRST_BREAK.match(inner)
-    if opening is None and filling.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
+    if opening is None and options.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
         return entry.rstrip("\r\n")  # a component within a line stays there
     head = opening[0] if opening else ""
     indent = _INDENT.search(inner)
@@ -276,17 +276,17 @@ def _new_inner(inner: str, entry: str, filling: FillOptions) -> str:
         head = adopt_newlines("\n", inner)
     if old and old[-1] not in "\r\n":
         old += adopt_newlines("\n", inner)
-    if not entry and filling.mode != "replace":
+    if not entry and options.mode != "replace":
         return inner
-    return head + _entries(old, entry, filling) + tail
+    return head + _entries(old, entry, options) + tail
 
 
-def _entries(old: str, entry: str, filling: FillOptions) -> str:
-    if filling.mode == "replace":
+def _entries(old: str, entry: str, options: FillOptions) -> str:
+    if options.mode == "replace":
         return entry
-    room = filling.max_entries - sum(1 for line in split_lines(entry) if line.strip())
-    after = filling.mode == "append"
-    entries = old if not filling.max_entries else _newest_lines(old, max(room, 0), last=after)
+    room = options.max_entries - sum(1 for line in split_lines(entry) if line.strip())
+    after = options.mode == "append"
+    entries = old if not options.max_entries else _newest_lines(old, max(room, 0), last=after)
     return entries + entry if after else entry + entries
 
 

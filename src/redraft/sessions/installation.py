@@ -59,11 +59,11 @@ def extension_folder() -> str:
     """The extension's files: in the package, or next to it in a checkout."""
     package = os.path.dirname(os.path.abspath(redraft.__file__))
     places = (package, os.path.dirname(os.path.dirname(package)))
-    found = (os.path.join(place, "editors", "vscode") for place in places)
-    place = next((folder for folder in found if os.path.isfile(os.path.join(folder, "package.json"))), None)
-    if place is None:
+    found = (os.path.join(editor, "editors", "vscode") for editor in places)
+    editor = next((folder for folder in found if os.path.isfile(os.path.join(folder, "package.json"))), None)
+    if editor is None:
         raise RedraftError("The extension is not part of this installation.", code="not_found")
-    return place
+    return editor
 
 
 def extension_files() -> dict[str, bytes]:
@@ -123,27 +123,27 @@ def _types() -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="{space}">{kinds}{manifest}</Types>\n'.encode()
 
 
-def installed_version(place: EditorInstallation) -> str | None:
+def installed_version(editor: EditorInstallation) -> str | None:
     """The installed version of the extension; None if it is not installed."""
-    return max((version for version, _ in _installed_folders(place)), default=None)
+    return max((version for version, _ in _installed_folders(editor)), default=None)
 
 
-def _installed_folders(place: EditorInstallation) -> Iterator[tuple[str, str]]:
-    for name in os.listdir(place.folder) if place.folder else ():
+def _installed_folders(editor: EditorInstallation) -> Iterator[tuple[str, str]]:
+    for name in os.listdir(editor.folder) if editor.folder else ():
         if name.startswith("redraft.redraft-"):
-            yield name.removeprefix("redraft.redraft-"), os.path.join(place.folder or "", name)
+            yield name.removeprefix("redraft.redraft-"), os.path.join(editor.folder or "", name)
 
 
-def install_extension(place: EditorInstallation, environ: Mapping[str, str]) -> str:
+def install_extension(editor: EditorInstallation, environ: Mapping[str, str]) -> str:
     """Install this version of the extension, replacing any other; returns how."""
-    if place.program is not None:
-        return _install_with_editor(place.program, environ)
-    if place.folder is None:
+    if editor.program is not None:
+        return _install_with_editor(editor.program, environ)
+    if editor.folder is None:
         raise Refused("VS Code was not found: neither its command nor its extensions folder.", code="not_found")
     content = extension_files()
-    target = os.path.join(place.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
-    old = [path for _, path in _installed_folders(place)]
-    with tempfile.TemporaryDirectory(prefix=".redraft-", dir=place.folder) as making:
+    target = os.path.join(editor.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
+    old = [path for _, path in _installed_folders(editor)]
+    with tempfile.TemporaryDirectory(prefix=".redraft-", dir=editor.folder) as making:
         made = os.path.join(making, "new")
         os.mkdir(made)
         for name, data in content.items():

@@ -45,23 +45,23 @@ class Approvals:
         job: Job,
         provider: Provider,
         caller: ToolRunner,
-        tape: JobSteps,
-        asking: JobQuestions,
+        steps: JobSteps,
+        questions: JobQuestions,
         tell: Callable[..., None],
     ) -> None:
         self._environment = environment
         self._job = job
         self._provider = provider
         self._tool_runner = caller
-        self._tape = tape
-        self._questions = asking
+        self._steps = steps
+        self._questions = questions
         self._tell = tell
         self._agreed_ahead = 0
 
     async def ask_to_begin(self, messages: list[Message]) -> None:
         """Ask about the usual cost of the conversation, and of subagents if the request is about a long document."""
         ahead = 0
-        if not self._tape.replaying:
+        if not self._steps.replaying:
             with self._environment.guard:
                 ahead = tokens_ahead(self._job, self._tool_runner, self._environment.settings.limits)
         await self._ask_for_cost(usual_tokens(messages) + ahead, ahead)
@@ -72,7 +72,7 @@ class Approvals:
             tokens = subagent_tokens(calls, self._tool_runner, self._environment.settings.limits)
         known = min(tokens, self._agreed_ahead)
         self._agreed_ahead -= known
-        if tokens > known or self._tape.replaying:
+        if tokens > known or self._steps.replaying:
             await self._ask_for_cost(tokens - known)
 
     async def _ask_for_cost(self, tokens: int, ahead: int = 0) -> None:
@@ -80,13 +80,13 @@ class Approvals:
         price = self._environment.store.usage.price_of_a_token(self._provider.provider_name, self._provider.model)
         estimate = Estimate.of(tokens, price)
         words = estimate.describe(ahead)
-        recorded = self._tape.take("note", "estimate")
+        recorded = self._steps.take("note", "estimate")
         if recorded is not None:
             words, ahead = recorded.value
-        elif self._tape.replaying or not estimate.exceeds(self._environment.limits):
+        elif self._steps.replaying or not estimate.exceeds(self._environment.limits):
             return
         else:
-            self._tape.record("note", "estimate", [words, ahead])
+            self._steps.record("note", "estimate", [words, ahead])
         self._tell("estimate.made", tokens=tokens, usd=None if estimate.usd is None else str(estimate.usd))
         if not await self._questions.confirm_cost(f"This will take {words}. Continue?"):
             raise ConsentDenied("The person did not agree to the cost.")
@@ -138,10 +138,10 @@ EVENTS = {"clarification": "clarification", "confirmation": "confirmation", "est
 class JobQuestions:
     """The questions of one job."""
 
-    def __init__(self, store: AgentStore, job_id: str, tape: JobSteps, cancel: CancelToken, budget: JobBudget) -> None:
+    def __init__(self, store: AgentStore, job_id: str, steps: JobSteps, cancel: CancelToken, budget: JobBudget) -> None:
         self._store = store
         self._job_id = job_id
-        self._tape = tape
+        self._steps = steps
         self._cancel = cancel
         self._budget = budget
         self._asked = 0
@@ -173,14 +173,14 @@ class JobQuestions:
 
     async def _ask(self, question: JobQuestion) -> dict[str, Any]:
         key = key_of([question.kind, question.text, question.action, question.paths])
-        recorded = self._tape.play("answer", key)
+        recorded = self._steps.play("answer", key)
         if recorded is not None:
             return recorded.value
         started = time.monotonic()
         self._post(question)
         reply = await self._cancel.run(self._wait_for_reply(question.id))
         self._budget.exclude_wait(time.monotonic() - started)
-        self._tape.record("answer", key, reply)
+        self._steps.record("answer", key, reply)
         data = {"question_id": question.id, **{name: reply[name] for name in ("answer", "allow") if name in reply}}
         event = f"{EVENTS[question.kind]}.received"
         self._store.move(self._job_id, Status.RUNNING, event, data, question=None, reply=None)

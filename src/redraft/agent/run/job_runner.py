@@ -199,13 +199,15 @@ class JobRunner:
         return self._running.get(job_id)
 
     def launch(self, job: Job) -> None:
-        driven = RunningJob(job.id)
-        driven.thread = threading.Thread(target=self._run_thread, args=(driven,), name=f"redraft-{job.id}", daemon=True)
+        running = RunningJob(job.id)
+        running.thread = threading.Thread(
+            target=self._run_thread, args=(running,), name=f"redraft-{job.id}", daemon=True
+        )
         with self._lock:
             if self._closed:
                 return  # it stays queued, for the next process
-            self._running[job.id] = driven
-        driven.thread.start()
+            self._running[job.id] = running
+        running.thread.start()
 
     def resume(self) -> list[Job]:
         """Pick up every job that no process runs. Returns the jobs that continue."""
@@ -218,50 +220,50 @@ class JobRunner:
         return taken
 
     def wait(self, job_id: str, timeout: float | None = None) -> None:
-        driven = self._running.get(job_id)
-        if driven is not None and driven.thread is not None and driven.thread is not threading.current_thread():
-            driven.thread.join(timeout)
+        running = self._running.get(job_id)
+        if running is not None and running.thread is not None and running.thread is not threading.current_thread():
+            running.thread.join(timeout)
 
     def close(self) -> None:
         """Leave the jobs as they are; another process can resume them."""
         with self._lock:
             self._closed = True
             left = list(self._running.values())
-        for driven in left:
-            driven.left = True
-            driven.cancel.set()
-            self.wait(driven.job_id)
+        for running in left:
+            running.left = True
+            running.cancel.set()
+            self.wait(running.job_id)
 
-    def _run_thread(self, driven: RunningJob) -> None:
+    def _run_thread(self, running: RunningJob) -> None:
         try:
-            with self._environment.store.lock_job(driven.job_id):
-                asyncio.run(self._run_job(driven))
+            with self._environment.store.lock_job(running.job_id):
+                asyncio.run(self._run_job(running))
         except Busy:
             return  # another process was faster
         finally:
             with self._lock:
-                self._running.pop(driven.job_id, None)
+                self._running.pop(running.job_id, None)
 
-    async def _run_job(self, driven: RunningJob) -> None:
-        job = self._environment.store.jobs.get(driven.job_id)
+    async def _run_job(self, running: RunningJob) -> None:
+        job = self._environment.store.jobs.get(running.job_id)
         try:
             job = self._mark_start(job)
             if not self._finish_earlier_commit(job):
                 if job.locks:
                     self._environment.store.hold(job.id)
-                driven.run = self._make_run(job, driven.cancel)
-                async with self._watch_for_cancel(driven):
-                    await conclude(driven.run, await driven.run.converse())
+                running.run = self._make_run(job, running.cancel)
+                async with self._watch_for_cancel(running):
+                    await conclude(running.run, await running.run.converse())
         except RedraftError as error:
-            if not driven.left:
+            if not running.left:
                 self._fail(job, error)
         except BaseException as error:
             failure = {"error": "io_error", "message": f"The program failed: {type(error).__name__}: {error}"}
             end_job(self._environment, job, Status.FAILED, failure, "Something went wrong. Nothing was changed.")
             raise
         finally:
-            if driven.run is not None:
-                await _release(driven.run)
+            if running.run is not None:
+                await _release(running.run)
             self._environment.store.release(job.id)  # if the job was only left, to be resumed
 
     def _mark_start(self, job: Job) -> Job:
@@ -303,14 +305,14 @@ class JobRunner:
             end_job(self._environment, job, Status.FAILED, shape, error.message)
 
     @contextlib.asynccontextmanager
-    async def _watch_for_cancel(self, driven: RunningJob) -> AsyncGenerator[None]:
+    async def _watch_for_cancel(self, running: RunningJob) -> AsyncGenerator[None]:
         """Watch for a cancellation that another process has stored."""
 
         async def watch() -> None:
             while True:
                 await asyncio.sleep(WATCH_SECONDS)
-                if self._environment.store.jobs.get(driven.job_id).cancel_wanted:
-                    driven.cancel.set()
+                if self._environment.store.jobs.get(running.job_id).cancel_wanted:
+                    running.cancel.set()
 
         task = asyncio.create_task(watch())
         try:

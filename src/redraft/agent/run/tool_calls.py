@@ -117,7 +117,7 @@ class ToolRunner:
         self,
         registry: Registry,
         context: JobContext,
-        tape: JobSteps,
+        steps: JobSteps,
         guard: AbstractContextManager[Any],
         *,
         window: int,
@@ -127,7 +127,7 @@ class ToolRunner:
         self.context = context
         self.consent = consent
         self.current_tool = ""
-        self._tape = tape
+        self._steps = steps
         self._guard = guard
         self._window = window
         self._agreed = False
@@ -156,15 +156,15 @@ class ToolRunner:
     def dry_run(self, calls: Sequence[ToolCall], *, calls_left: int, deletions: int) -> DryRun:
         """What the person has to agree to before these calls run; or why they cannot all run, and then nobody is asked.
         The result is recorded: once the step has run, it could not be worked out again."""
-        replaying = self._tape.replaying
-        recorded = self._tape.take("note", "rehearsal")
+        replaying = self._steps.replaying
+        recorded = self._steps.take("note", "rehearsal")
         if recorded is not None:
             wanted, refusal = recorded.value
             return DryRun([ConsentRequest(tool, what, tuple(paths)) for tool, what, paths in wanted], refusal)
         found = DryRun([]) if replaying else self._try_all(calls, calls_left, deletions)
         if found.wanted or found.refusal:
             wanted = [[each.tool, each.what, each.paths] for each in found.wanted]
-            self._tape.record("note", "rehearsal", [wanted, found.refusal])
+            self._steps.record("note", "rehearsal", [wanted, found.refusal])
         return found
 
     def _can_need_consent(self, calls: Sequence[ToolCall]) -> bool:
@@ -269,7 +269,7 @@ class ToolRunner:
         tool = self.tool(call.name)
         if tool is not None and tool.alone:
             return self._run_alone(call, key)
-        recorded = self._tape.play("tool", key)
+        recorded = self._steps.play("tool", key)
         outcome = self._run(call)
         if recorded is None:
             self._record(key, outcome)
@@ -279,13 +279,13 @@ class ToolRunner:
 
     def _run_alone(self, call: ToolCall, key: str) -> ToolOutcome:
         """Run a tool that acts at once, outside of the turn: exactly once, whatever happens."""
-        if self._tape.play("note", f"alone {key}") is not None:
-            recorded = self._tape.play("tool", key)
+        if self._steps.play("note", f"alone {key}") is not None:
+            recorded = self._steps.play("tool", key)
             if recorded is None:
                 message = f"The job was stopped while it called {call.name}; `redraft turns` shows whether it was done."
                 raise Refused(message, code="conflict", tool=call.name)
             return _outcome_from_record(call, recorded.value)
-        self._tape.record("note", f"alone {key}", call.name)
+        self._steps.record("note", f"alone {key}", call.name)
         turn, self.context.turn = self.context.turn, None
         self._agreed = True  # to all of it: that is what the person was asked
         try:
@@ -318,7 +318,7 @@ class ToolRunner:
             "shown": outcome.shown,
             "staged": self._staged_versions(),
         }
-        self._tape.record("tool", key, value)
+        self._steps.record("tool", key, value)
 
     def _staged_versions(self) -> dict[str, str | None]:
         """The versions of what is staged, for comparison when the job is replayed."""

@@ -58,10 +58,10 @@ def content_text(lines: Sequence[PrefixedLine]) -> str:
 
 
 def reline(
-    contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine]:
     """New contents for lines: each keeps the prefix and the terminator of the line that it replaces."""
-    end = next((line.end for line in lines if line.end), manner.newline)
+    end = next((line.end for line in lines if line.end), style.newline)
     made = [PrefixedLine(line.prefix, content, line.end or end) for line, content in zip(lines, contents, strict=False)]
     return made + level.make_lines(contents[len(made) :], end)
 
@@ -71,20 +71,20 @@ def rewrite_paragraph(
     new: Node,
     lines: list[PrefixedLine],
     level: ContainerLines,
-    manner: MarkdownStyle,
+    style: MarkdownStyle,
     is_read: Callable[[list[str]], bool] | None = None,
 ) -> list[PrefixedLine]:
     """`is_read` says whether words parse as the new ones in their place, if that is not a paragraph."""
     source = content_text(lines)
-    for written in _inline_spellings(old, new, source, manner):
-        if manner.reads_as(written, [new]) if is_read is None else is_read(written):
-            return reline(written, lines, level, manner)
-    return reline(manner.writer(source).block(new), lines, level, manner)
+    for written in _inline_spellings(old, new, source, style):
+        if style.reads_as(written, [new]) if is_read is None else is_read(written):
+            return reline(written, lines, level, style)
+    return reline(style.writer(source).block(new), lines, level, style)
 
 
-def _inline_spellings(old: Node, new: Node, source: str, manner: MarkdownStyle) -> Iterator[list[str]]:
+def _inline_spellings(old: Node, new: Node, source: str, style: MarkdownStyle) -> Iterator[list[str]]:
     """Ways to write a paragraph's new words, those that keep most of the old lines first."""
-    writer = manner.writer(source)
+    writer = style.writer(source)
     base, theirs = writer.inline(old), writer.inline(new)
     width = max(map(len, source.split("\n"))) if "\n" in source else 0
     merged = merge(base, source, theirs)
@@ -136,7 +136,7 @@ def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
 
 
 def rewrite_heading(
-    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
     """Change only the words between the hashes, or above the underline; None if the level changed."""
     if attrs_of(old)["level"] != attrs_of(new)["level"] or not content_of(old) or not content_of(new):
@@ -151,10 +151,10 @@ def rewrite_heading(
             inner_new,
             within,
             level,
-            manner,
-            lambda written: len(written) == 1 and manner.reads_as([before + written[0] + behind], [new]),
+            style,
+            lambda written: len(written) == 1 and style.reads_as([before + written[0] + behind], [new]),
         )
-        return made if len(made) == 1 and manner.reads_as([hashes[1] + made[0].content + hashes[3]], [new]) else None
+        return made if len(made) == 1 and style.reads_as([hashes[1] + made[0].content + hashes[3]], [new]) else None
     if len(lines) < 2 or lines[-1].content.strip(" \t=-"):
         return None
     under = lines[-1]
@@ -163,15 +163,15 @@ def rewrite_heading(
         inner_new,
         lines[:-1],
         level,
-        manner,
-        lambda written: manner.reads_as([*written, under.content], [new]),
+        style,
+        lambda written: style.reads_as([*written, under.content], [new]),
     )
     made = [*above, under]
-    return made if manner.reads_as([line.content for line in made], [new]) else None
+    return made if style.reads_as([line.content for line in made], [new]) else None
 
 
 def rewrite_code(
-    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
     """Change only the lines of code that differ; None if more than the code changed or its lines are indented."""
     if old.get("attrs") != new.get("attrs"):
@@ -188,11 +188,11 @@ def rewrite_code(
     for region in diff_sequences(before, after):
         made += inner[at : region.old_start]
         added = [indent + each if each else "" for each in after[region.new_start : region.new_end]]
-        made += reline(added, inner[region.old_start : region.old_end], level, manner)
+        made += reline(added, inner[region.old_start : region.old_end], level, style)
         at = region.old_end
     made += inner[at:]
     whole = [*(lines[:1] if fenced else ()), *made, *(lines[-1:] if closed else ())]
-    return whole if manner.reads_as([line.content for line in whole], [new]) else None
+    return whole if style.reads_as([line.content for line in whole], [new]) else None
 
 
 # A changed table in its old lines: only changed cells, between the existing pipes.
@@ -202,13 +202,13 @@ _PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
 
 
 def rewrite_table(
-    block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
     """None if its columns changed: then all of it has to be written."""
     if _columns(block.node) != _columns(new) or not block.inside:
         return None
     source = content_text(lines)
-    setting = InlineContext(manner.writer(source).style, manner.references, in_table=True)
+    context = InlineContext(style.writer(source).style, style.references, in_table=True)
     rows = content_of(new)
     head, *found = origins([row.node for row in block.inside], rows)
     if head is None or head.number != 0 or any(origin and origin.number == 0 for origin in found):
@@ -216,17 +216,17 @@ def rewrite_table(
     made: list[PrefixedLine] = []
     for number, (row, origin) in enumerate(zip(rows, [head, *found], strict=True)):
         if origin is None:
-            made += level.make_lines([_row_anew(new, number, setting)], manner.newline)
+            made += level.make_lines([_row_anew(new, number, context)], style.newline)
             continue
         old = block.inside[origin.number]
         line = level.cut(old.start, old.end)[0]
-        content = line.content if origin.same else _row(old.node, row, line.content, setting)
+        content = line.content if origin.same else _row(old.node, row, line.content, context)
         if content is None:
             return None
         made.append(line._replace(content=content))
         if number == 0:
             made += level.cut(old.end, old.end + 1)
-    return made if manner.reads_as([line.content for line in made], [new]) else None
+    return made if style.reads_as([line.content for line in made], [new]) else None
 
 
 def _columns(table: Node) -> list[object]:
@@ -235,14 +235,14 @@ def _columns(table: Node) -> list[object]:
     return [cell.get("attrs") for cell in content_of(first)]
 
 
-def _row_anew(table: Node, number: int, setting: InlineContext) -> str:
-    if setting.style.even_columns:
-        lines = table_lines(table, setting)
+def _row_anew(table: Node, number: int, context: InlineContext) -> str:
+    if context.style.even_columns:
+        lines = table_lines(table, context)
         return lines[number + 1] if number else lines[0]
-    return row_text(content_of(content_of(table)[number]), setting)
+    return row_text(content_of(content_of(table)[number]), context)
 
 
-def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | None:
+def _row(old: Node, new: Node, content: str, context: InlineContext) -> str | None:
     """The line of a row with its changed cells."""
     before, after = content_of(old), content_of(new)
     parts = _parts(content)
@@ -254,7 +254,7 @@ def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | No
             at = number + outer
             if at >= len(parts):
                 return None  # the row is shorter than the table, and this cell is not in it
-            parts[at] = _cell(was, now, parts[at], setting)
+            parts[at] = _cell(was, now, parts[at], context)
     return "|".join(parts)
 
 
@@ -271,16 +271,16 @@ def _parts(content: str) -> list[str]:
     return parts
 
 
-def _cell(old: Node, new: Node, part: str, setting: InlineContext) -> str:
+def _cell(old: Node, new: Node, part: str, context: InlineContext) -> str:
     """A cell's part of the line; if cells are padded to one width, the new one is too, if it fits."""
     source = part.strip()
-    merged = merge(cell_text(old, setting), source, cell_text(new, setting))
-    words = merged.text if merged.clean else cell_text(new, setting)
+    merged = merge(cell_text(old, context), source, cell_text(new, context))
+    words = merged.text if merged.clean else cell_text(new, context)
     if not source:
         return (f" {words} " if part.startswith(" ") or not part else words).ljust(len(part))
     before = part[: len(part) - len(part.lstrip())]
     after = part[len(part.rstrip()) :]
-    if len(after) < 2 and not setting.style.even_columns:
+    if len(after) < 2 and not context.style.even_columns:
         return before + words + after
     room = len(part) - len(before) - len(words)
     return before + words + " " * max(room, min(len(after), 1))
@@ -298,8 +298,8 @@ _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])([ ]*)")
 class BlockRewriter:
     """Rewrites blocks of one text."""
 
-    def __init__(self, manner: MarkdownStyle) -> None:
-        self._manner = manner
+    def __init__(self, style: MarkdownStyle) -> None:
+        self._manner = style
 
     def rewrite(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine]:
         """The lines of a block that now is `new`."""
@@ -315,16 +315,16 @@ class BlockRewriter:
     def _in_place(
         self, block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines
     ) -> list[PrefixedLine] | None:
-        old, manner = block.node, self._manner
+        old, style = block.node, self._manner
         match new["type"]:
             case "paragraph":
-                return rewrite_paragraph(old, new, lines, level, manner)
+                return rewrite_paragraph(old, new, lines, level, style)
             case "heading":
-                return rewrite_heading(old, new, lines, level, manner)
+                return rewrite_heading(old, new, lines, level, style)
             case "codeBlock":
-                return rewrite_code(old, new, lines, level, manner)
+                return rewrite_code(old, new, lines, level, style)
             case "table":
-                return rewrite_table(block, new, lines, level, manner)
+                return rewrite_table(block, new, lines, level, style)
             case "blockquote":
                 return self._quote(block, new, level)
             case "listItem" | "taskItem":

@@ -166,49 +166,49 @@ class InlineContext:
     in_heading: bool = False
 
 
-def write_inline(nodes: Sequence[Node], setting: InlineContext) -> str:
+def write_inline(nodes: Sequence[Node], context: InlineContext) -> str:
     """The markdown; lines are separated with "\\n"."""
     wanted = join_texts(nodes)
     first = ""
-    for spelling, careful in _spellings(setting):
+    for spelling, careful in _spellings(context):
         written = _InlineWriter(wanted, spelling, careful=careful).run()
         first = first or written
-        if "\n\n" not in written and parse_inline(written, setting) == wanted:
+        if "\n\n" not in written and parse_inline(written, context) == wanted:
             return written
     return first
 
 
-def parse_inline(source: str, setting: InlineContext) -> list[Node]:
+def parse_inline(source: str, context: InlineContext) -> list[Node]:
     """The nodes of inline markdown, parsed alone."""
     source = re.sub(r"(?m)^[ \t]+", "", source).rstrip(" \t")
-    if setting.in_table:
+    if context.in_table:
         source = source.replace("\\|", "|")
-    env = {"references": setting.references}
+    env = {"references": context.references}
     children = markdown_parser().parseInline(source, env)[0].children or []
-    labels = {key: entry.get("label", key) for key, entry in setting.references.items()}
-    return join_texts(inline_nodes(children, labels, in_table=setting.in_table))
+    labels = {key: entry.get("label", key) for key, entry in context.references.items()}
+    return join_texts(inline_nodes(children, labels, in_table=context.in_table))
 
 
-def _spellings(setting: InlineContext) -> Iterator[tuple[InlineContext, bool]]:
-    style = setting.style
-    yield setting, False
+def _spellings(context: InlineContext) -> Iterator[tuple[InlineContext, bool]]:
+    style = context.style
+    yield context, False
     other = {"*": "_", "_": "*", "**": "__", "__": "**"}
     for emphasis, strong in (
         ("*", "**"),
         (other[style.emphasis], style.strong),
         (style.emphasis, other[style.strong]),
     ):
-        yield replace(setting, style=replace(style, emphasis=emphasis, strong=strong)), False
-    yield replace(setting, style=replace(style, emphasis="*", strong="**")), True
-    yield replace(setting, style=replace(style, emphasis="_", strong="**")), True
+        yield replace(context, style=replace(style, emphasis=emphasis, strong=strong)), False
+    yield replace(context, style=replace(style, emphasis="*", strong="**")), True
+    yield replace(context, style=replace(style, emphasis="_", strong="**")), True
 
 
 class _InlineWriter:
     """One spelling. `careful` writes letters next to an emphasis character as references if that is necessary."""
 
-    def __init__(self, nodes: list[Node], setting: InlineContext, *, careful: bool) -> None:
+    def __init__(self, nodes: list[Node], context: InlineContext, *, careful: bool) -> None:
         self._nodes = nodes
-        self._setting = setting
+        self._setting = context
         self._careful = careful
         self._out: list[str] = []
         # Each open mark, and where in `_out` its text begins.

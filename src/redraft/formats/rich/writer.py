@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 _DASHES = {None: "---", "left": ":--", "center": ":-:", "right": "--:"}
 
 
-def table_lines(table: Node, setting: InlineContext) -> list[str]:
+def table_lines(table: Node, context: InlineContext) -> list[str]:
     """The lines of a table. Its first row is the head; a short row gets empty cells."""
     rows = [content_of(row) for row in content_of(table)]
-    written = [[cell_text(cell, setting) for cell in row] for row in rows]
+    written = [[cell_text(cell, context) for cell in row] for row in rows]
     count = max([1, *map(len, written)])
     head = rows[0] if rows else []
     aligned = [attrs_of(cell).get("align") for cell in head] + [None] * (count - len(head))
     cells = [row + [""] * (count - len(row)) for row in written] or [[""] * count]
     widths = [max(3, *(_width(row[column]) for row in cells)) for column in range(count)]
     dashes = [
-        _dashes(align, width if setting.style.even_columns else 3) for align, width in zip(aligned, widths, strict=True)
+        _dashes(align, width if context.style.even_columns else 3) for align, width in zip(aligned, widths, strict=True)
     ]
     lines = [cells[0], dashes, *cells[1:]]
-    return [_row(line, widths, setting) for line in lines]
+    return [_row(line, widths, context) for line in lines]
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], setting: InlineContext) -> str:
-    style = setting.style
+def _row(cells: Sequence[str], widths: Sequence[int], context: InlineContext) -> str:
+    style = context.style
     if style.even_columns:
         cells = [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
     # Without outer pipes, an empty first cell or a single column could not be seen.
@@ -53,15 +53,15 @@ def _row(cells: Sequence[str], widths: Sequence[int], setting: InlineContext) ->
     return f"| {joined} |" if outer else joined.rstrip()
 
 
-def row_text(cells: Sequence[Node], setting: InlineContext) -> str:
+def row_text(cells: Sequence[Node], context: InlineContext) -> str:
     """One row, ignoring the width of its columns."""
-    written = [cell_text(cell, setting) for cell in cells]
-    return _row(written, [len(each) for each in written], setting)
+    written = [cell_text(cell, context) for cell in cells]
+    return _row(written, [len(each) for each in written], context)
 
 
-def cell_text(cell: Node, setting: InlineContext) -> str:
+def cell_text(cell: Node, context: InlineContext) -> str:
     """A cell in one line: its blocks are separated with breaks."""
-    return write_inline(list(_inline(content_of(cell))), setting).replace("\n", " ")
+    return write_inline(list(_inline(content_of(cell))), context).replace("\n", " ")
 
 
 def _inline(blocks: Sequence[Node]) -> Iterator[Node]:

@@ -67,42 +67,42 @@ class HookEnvironment:
         return {**self.environ, "COMPONENT": self.component, "FILE": self.file}
 
 
-def run_pre_patch(command: str, content: str, around: HookEnvironment, *, seconds: float = PRE_SECONDS) -> str:
+def run_pre_patch(command: str, content: str, environment: HookEnvironment, *, seconds: float = PRE_SECONDS) -> str:
     """The content as the command changed it; raises, with nothing written, if it fails or takes too long."""
-    bounds = ProcessOptions(around.folder, around.variables, seconds, OUTPUT_BYTES)
+    bounds = ProcessOptions(environment.folder, environment.variables, seconds, OUTPUT_BYTES)
     try:
         ended = asyncio.run(run_program(["/bin/sh", "-c", command], content, bounds))
     except TimeoutError as error:
-        raise _hook_failure(around, f"did not end within {seconds:g} seconds") from error
+        raise _hook_failure(environment, f"did not end within {seconds:g} seconds") from error
     except TooMuchOutput as error:
-        raise _hook_failure(around, f"wrote more than {OUTPUT_BYTES} bytes") from error
+        raise _hook_failure(environment, f"wrote more than {OUTPUT_BYTES} bytes") from error
     except (OSError, ValueError) as error:
-        raise _hook_failure(around, f"cannot be started: {error}") from error
+        raise _hook_failure(environment, f"cannot be started: {error}") from error
     if ended.status:
-        raise _hook_failure(around, f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}".strip())
+        raise _hook_failure(environment, f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}".strip())
     try:
         return ended.output.decode()
     except UnicodeDecodeError as error:
-        raise _hook_failure(around, "wrote output that is not UTF-8 text") from error
+        raise _hook_failure(environment, "wrote output that is not UTF-8 text") from error
 
 
-def run_post_patch(command: str, around: HookEnvironment, *, seconds: float = POST_SECONDS) -> None:
+def run_post_patch(command: str, environment: HookEnvironment, *, seconds: float = POST_SECONDS) -> None:
     """Start the command without waiting for it."""
     watchman = subprocess.Popen(  # noqa: S603 - the person trusted this command
         [sys.executable, "-I", "-S", "-c", _WATCHMAN, str(seconds), command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        cwd=around.folder,
-        env=around.variables,
+        cwd=environment.folder,
+        env=environment.variables,
         start_new_session=True,
     )
     watchman.returncode = 0  # not waited for on purpose: Python must not warn that it still runs
 
 
-def _hook_failure(around: HookEnvironment, what: str) -> RedraftError:
-    message = f"{FILE}: pre_patch of {around.component!r} {what}. Nothing was written."
-    return RedraftError(message, code="invalid_settings", component=around.component)
+def _hook_failure(environment: HookEnvironment, what: str) -> RedraftError:
+    message = f"{FILE}: pre_patch of {environment.component!r} {what}. Nothing was written."
+    return RedraftError(message, code="invalid_settings", component=environment.component)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class HookPermission:
 def patch_component(context: SessionContext, name: str, content: str, allowed: HookPermission) -> WrittenAnswer:
     """Write an entry into a component, through its hooks."""
     rule = rule_for(_require_component(context.store.read(context.project.path).text, name), context.rules)
-    around = HookEnvironment(context.project.root, allowed.environ, name, context.project.file)
+    environment = HookEnvironment(context.project.root, allowed.environ, name, context.project.file)
     if rule.pre_patch:
         if not allowed.trusted:
             raise ConfirmationRequired(
@@ -124,14 +124,14 @@ def patch_component(context: SessionContext, name: str, content: str, allowed: H
                 "Read the file, then run `agent-doc trust`.",
                 component=name,
             )
-        content = run_pre_patch(rule.pre_patch, content, around)
+        content = run_pre_patch(rule.pre_patch, content, environment)
     written = _write_patch(context, name, content)
     if not rule.post_patch:
         return written
     if not allowed.trusted:
         remark = f"The post_patch command of {name!r} was skipped: {FILE} is not trusted. See `agent-doc trust`."
         return WrittenAnswer(written.changed, remarks=(remark,))
-    run_post_patch(rule.post_patch, around)
+    run_post_patch(rule.post_patch, environment)
     return written
 
 
