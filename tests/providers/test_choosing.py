@@ -106,7 +106,7 @@ def test_output_out_of_form_so_many_times_turns_to_the_remote_model(attempts: in
             run(routed)
         told += 1
     assert run(routed).model == "large"
-    assert routed.standing == RoutingState("remote", attempts)
+    assert routed.state == RoutingState("remote", attempts)
     assert told == attempts - 1
 
 
@@ -116,7 +116,7 @@ def test_output_out_of_form_is_only_told_where_that_trigger_is_switched_off():
     for _ in range(3):
         with pytest.raises(ProviderError):
             run(routed)
-    assert routed.standing == LOCAL
+    assert routed.state == LOCAL
 
 
 @pytest.mark.covers("SB-route-on-timeout")
@@ -208,5 +208,5 @@ def test_a_stream_shows_only_the_words_of_the_model_that_answered():
 
 
 def test_a_job_goes_on_where_it_stood():
-    routed = RoutedProvider(HYBRID, local=local({"text": "near"}), remote=remote(), standing=REMOTE)
+    routed = RoutedProvider(HYBRID, local=local({"text": "near"}), remote=remote(), state=REMOTE)
     assert run(routed).model == "large"

@@ -81,4 +81,4 @@ def test_a_result_without_a_field_is_damaged(result: ProviderStepResult):
 
 def test_the_model_reads_the_error_of_a_call_that_failed():
     error = {"error": "not_found", "message": "There is no such document."}
-    assert ToolResult("1", "read", False, None, error).told == error
+    assert ToolResult("1", "read", False, None, error).content == error

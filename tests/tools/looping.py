@@ -45,7 +45,7 @@ def told_in_a_job(workspace: Workspace, tool: str, arguments: dict[str, Any], an
         finally:
             agent.close()
     (result,) = [message for message in model.requests[-1].messages if isinstance(message, ToolResult)]
-    return {name: value for name, value in result.told.items() if name not in label_result({})}
+    return {name: value for name, value in result.content.items() if name not in label_result({})}
 
 
 def _attend(agent: Agent, job: Job, answer: str) -> None:

@@ -5,7 +5,7 @@ import "@/styles/base.css";
 import { App } from "@/app/App";
 import { nonce } from "@/app/nonce";
 
-// Radix locks the scrolling behind a dialog with a style element, which needs the page's nonce.
+// Radix locks scrolling behind a dialog with a style element, which needs the page's nonce.
 Object.assign(globalThis, { __webpack_nonce__: nonce() });
 
 const root = document.getElementById("app");

@@ -1,8 +1,8 @@
-"""`Agent`: what a surface does with the agent of one folder: start a job, answer it, stop it, judge what it made.
+"""`Agent`: everything a surface can do with the agent of one folder: start a job, answer it, stop it, review its work.
 
-A job runs in the background and nobody has to wait for it: what happens is in the store, and told by its events. The
-process that runs a job holds its lock; every other process may look, answer and ask for it to be stopped. A job that
-nobody runs, because its process is gone, is taken up by `resume`, or by an answer that it was waiting for.
+A job runs in the background and nobody has to wait for it: the store has its state, and its events report progress.
+The process that runs a job holds its lock; every other process may read it, answer it and ask for it to be cancelled.
+`resume` picks up a job whose process has died, and so does an answer that the job was waiting for.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ MAX_INSTRUCTION = 100_000
 class Agent:
     """The agent of one folder. Close it before the workspace and the store.
 
-    `guard` is the lock of whoever shares the workspace. `ceiling` is the widest mode that a job may have here: the
-    person's wish, as the folder's settings narrow it.
+    `guard` is the lock shared by everybody who uses the workspace. `ceiling` is the widest mode that a job may have:
+    what the person chose, narrowed by the folder's settings.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Agent:
         store.collect(self.environment.limits)
 
     def close(self) -> None:
-        """Leave the jobs that still run as they are, to be resumed."""
+        """Stop running jobs without ending them; they can be resumed."""
         self._runner.close()
         self._unsubscribe()
 
@@ -90,8 +90,9 @@ class Agent:
         document: str = "",
         asked_by: str = PERSON.name,
     ) -> Job:
-        """Begin a job; it is `queued` when this returns. Rows are pinned to the session unless they say otherwise. The
-        job works on `document` where a call names none, else on what the person who asks has in front of them."""
+        """Start a job; it is `queued` when this returns. Context rows are pinned to the session unless they say
+        otherwise. A call that names no document gets `document`, or else the one that the person who asks has in front
+        of them."""
         if not instruction.strip() or len(instruction) > MAX_INSTRUCTION:
             raise Refused(f"An instruction must have 1 to {MAX_INSTRUCTION} characters.", field="instruction")
         check_text(instruction)
@@ -132,22 +133,22 @@ class Agent:
         return self._enqueue(job)
 
     def _remember(self, session: Session, instruction: str, order: MemoryCommand) -> Job:
-        """A job that is over at once and asks no model: the person speaks to the memory."""
-        told = order.execute(self.environment.memory(session.user))
+        """A command to the memory: a job that ends at once and calls no model."""
+        reply = order.execute(self.environment.memory(session.user))
         job = self.store.jobs.add(session.id, instruction, "read", token=secrets.token_hex(8))
         self.store.sessions.set_last_job(session.id, job.id)
         self.store.sessions.say(session.id, "user", instruction, job.id)
         self.store.events.append(job.id, "job.queued", mode=job.mode, model=job.model)
         self.store.move(job.id, Status.RUNNING, "job.started", {"mode": job.mode})
-        self.store.events.append(job.id, "assistant.message", text=told)
-        return complete_job(self.environment, job, told)
+        self.store.events.append(job.id, "assistant.message", text=reply)
+        return complete_job(self.environment, job, reply)
 
     def learn(self, refused: Mapping[str, Sequence[str] | None], author: Author) -> None:
-        """Keep in mind what somebody is about to reject. For those who hold the guard."""
+        """Note what somebody is about to reject. The caller holds the guard."""
         job_review.note_rejections(self.environment.workspace, refused, self.environment.memory(user_of(author)))
 
     def rerun(self, job_id: str) -> Job:
-        """The same request once more, on the documents as they are now."""
+        """Run the same request again, on the documents as they are now."""
         old = self.store.jobs.get(job_id)
         job = self.store.jobs.add(
             old.session_id,
@@ -169,7 +170,7 @@ class Agent:
         return job
 
     def successor(self, job_id: str) -> Job | None:
-        """The job that was run in the place of another one."""
+        """The job that was started to replace this one, if any."""
         session = self.store.jobs.get(job_id).session_id
         return next((job for job in self.store.jobs.of_session(session) if job.rerun_of == job_id), None)
 
@@ -187,11 +188,11 @@ class Agent:
         return mode if mode == self._ceiling else mode.narrow(self._ceiling)
 
     def resume(self) -> list[Job]:
-        """Take up every job that nobody runs: after a restart. Gives those that go on."""
+        """Pick up every job that no process runs, after a restart. Returns the jobs that continue."""
         return self._runner.resume()
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job at once; nothing of it stays but the log. A job that is over, or under review, stays as it is."""
+        """Stop a job at once; only its log remains. A job that has ended or is under review is left alone."""
         job = self.store.jobs.get(job_id)
         if job.status not in BUSY:
             return job
@@ -199,12 +200,12 @@ class Agent:
         driven = self._runner.get(job_id)
         if driven is not None:
             driven.cancel.set()
-        elif not self.store.is_running(job_id):  # else its own process looks, twice a second
+        elif not self.store.is_running(job_id):  # its own process checks twice a second
             return end_job(self.environment, job, Status.CANCELLED, cancelled_error(), CANCELLED)
         return job
 
     def wait(self, job_id: str, timeout: float | None = None) -> Job:
-        """Wait until this process is done with a job; returns it as it stands then."""
+        """Wait until this process is done with a job; returns the job as it is then."""
         self._runner.wait(job_id, timeout)
         return self.store.jobs.get(job_id)
 
@@ -212,14 +213,14 @@ class Agent:
         """Whether this process is running the job."""
         return self._runner.get(job_id) is not None
 
-    # Speaking with a job
+    # Answering a job
 
     def answer(self, job_id: str, question_id: str, answer: str = NO_ANSWER) -> Job:
         """Answer the job's question; `no_user_answer` leaves it to the agent."""
         return self._reply(job_id, question_id, {"answer": answer or NO_ANSWER}, "clarification")
 
     def confirm(self, job_id: str, question_id: str, *, allow: bool, remember: PermissionRule | None = None) -> Job:
-        """Agree to what the job wants to do, or not; with `remember`, also for the future."""
+        """Allow what the job wants to do, or deny it; `remember` also stores a rule for the future."""
         job = self._reply(job_id, question_id, {"allow": allow}, "confirmation", "estimate")
         if remember is not None:
             self.environment.rules.remember(remember)
@@ -228,7 +229,7 @@ class Agent:
     def _reply(self, job_id: str, question_id: str, reply: dict[str, Any], *kinds: str) -> Job:
         job = self.store.jobs.get(job_id)
         question = job.question
-        if question is None or question.id != question_id or job.status not in BUSY:  # it may just be being resumed
+        if question is None or question.id != question_id or job.status not in BUSY:  # it may be resuming right now
             raise Refused(f"The job has no such question: {question_id[:60]!a}.", code="not_found", job_id=job_id)
         if question.kind not in kinds:
             raise Refused(f"This question is a {question.kind}.", field="question_id", kind=question.kind)
@@ -243,8 +244,8 @@ class Agent:
     # The review
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """The job as it stands, with its `diff_bundle` while something of it awaits review. `interrupted` says that it
-        is under way by its state, but that the program which ran it is gone: `resume` takes it up."""
+        """The job's current state, with its `diff_bundle` while any of its changes await review. `interrupted` means
+        that the job is unfinished but the process that ran it is gone; `resume` picks it up."""
         job = self._complete_after_decisions(self.store.jobs.get(job_id))
         under_way = job.status in (Status.QUEUED, Status.RUNNING) and not self.is_running_here(job_id)
         shape = {
@@ -260,8 +261,8 @@ class Agent:
         return shape
 
     def apply(self, job_id: str, accepted_hunk_ids: Iterable[str], *, author: Author = PERSON) -> dict[str, Any]:
-        """Take the accepted hunks, refuse the others, as `author` decides. Where a file was changed since it was shown,
-        nothing is written: the proposal is withdrawn and the job run again."""
+        """Accept these hunks and reject the others, as `author`. If a file has changed since it was shown, nothing is
+        written: the proposal is withdrawn and the job runs again."""
         job = self._complete_after_decisions(self.store.jobs.get(job_id))
         if not self._is_awaiting_review(job):
             raise Refused(f"The job is {job.status}, not under review.", code="conflict", job_id=job_id)
@@ -273,7 +274,7 @@ class Agent:
                     self.environment.workspace, job, accepted, self.environment.memory(user_of(author)), author=author
                 )
         except Refused as error:
-            # A hunk in conflict is for the person to settle; a file that changed is for the agent to look at again.
+            # The person settles a hunk in conflict; the agent has to look again at a file that changed.
             if error.code != "conflict" or "hunk_id" in error.details or job.status is not Status.REVIEW:
                 raise
             return self._withdraw(job, error, author)
@@ -282,8 +283,8 @@ class Agent:
         return answer
 
     def withdraw(self, turn: int, error: Refused, author: Author) -> dict[str, Any] | None:
-        """Withdraw what the job of a turn proposes, because its file was changed since it was shown, and run it again.
-        Gives what `apply` would; None where no job waits for a decision about that turn."""
+        """Withdraw what the job of a turn proposes, because its file has changed since it was shown, and run it again.
+        Returns what `apply` would; None if no job awaits a decision about that turn."""
         job = self.store.jobs.by_turn(turn)
         if job is None or job.status is not Status.REVIEW:
             return None
@@ -292,8 +293,8 @@ class Agent:
     def _withdraw(self, job: Job, error: Refused, author: Author) -> dict[str, Any]:
         shape = {**error.as_dict(), "rerun_required": True}
         self.store.events.append(job.id, "conflict.found", **error.details)
-        told = {"error": error.code, "reason": error.message}
-        self.store.move(job.id, Status.FAILED, "job.failed", told, error=shape)
+        data = {"error": error.code, "reason": error.message}
+        self.store.move(job.id, Status.FAILED, "job.failed", data, error=shape)
         with self.environment.guard:
             left = job_review.pending_hunks(self.environment.workspace, job.turn or 0)
             self.environment.workspace.reject(left, author=author)
@@ -301,14 +302,14 @@ class Agent:
         return {"status": "conflict", "error": shape, "rerun_job_id": None if again is None else again.id}
 
     def _is_awaiting_review(self, job: Job) -> bool:
-        """Whether something of it can be decided: also once it is complete, where a decision was taken back."""
+        """Whether any of its changes can be decided. A completed job counts again once a decision is undone."""
         if job.status is not Status.COMPLETED or job.turn is None:
             return job.status is Status.REVIEW
         with self.environment.guard:
             return bool(job_review.pending_hunks(self.environment.workspace, job.turn))
 
     def _complete_after_decisions(self, job: Job) -> Job:
-        """A job whose every hunk was decided, wherever that was, is complete."""
+        """Complete a job once all of its hunks are decided, on whichever surface."""
         if job.status is not Status.REVIEW or job.turn is None:
             return job
         with self.environment.guard:
@@ -319,10 +320,11 @@ class Agent:
         try:
             return self.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn})
         except Refused:
-            return self.store.jobs.get(job.id)  # somebody else saw it first
+            return self.store.jobs.get(job.id)  # another process completed it first
 
     def _on_workspace_event(self, event: Event) -> None:
-        """What happens to a job's turn belongs to the job's events. Called by whoever acts, who holds the guard."""
+        """Add what happens to a job's turn to the job's events. Called by whoever changed the turn; they hold the
+        guard."""
         if event.type.startswith("checkpoint.rollback."):
             job = self.store.jobs.by_turn(int(event.data["checkpoint_id"]))
             if job is not None:

@@ -24,8 +24,8 @@ AUTHOR = Author("agent", "agent")
 
 @dataclass(slots=True)
 class AgentEnvironment:
-    """`guard` is the lock of whoever shares the workspace: it is used by one thread at a time, and never while a model
-    or a person is waited for."""
+    """`guard` is the lock shared by everybody who uses the workspace: one thread at a time holds it, and never while it
+    waits for a model or a person."""
 
     workspace: Workspace
     store: AgentStore
@@ -38,11 +38,11 @@ class AgentEnvironment:
         self.rules = PermissionRules(self.store.state)
 
     def memory(self, user: str) -> AgentMemory:
-        """What is kept in mind for one user in this folder."""
+        """One user's notes in this folder."""
         return AgentMemory(self.store.state, user, local=self.settings.routing.agent_mode == "local")
 
     def author_for(self, person: str) -> Author:
-        """The agent as it works for somebody: in a team the turns and the log say for whom."""
+        """The agent, working for this person: in a team, turns and the audit log name them."""
         own = person == PERSON.name
         return self.author if own else Author(self.author.kind, f"{self.author.name} for {person}")
 

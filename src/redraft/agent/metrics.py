@@ -1,7 +1,7 @@
-"""How the agents' work has gone in a folder: what tools were called and how that ended, what became of the changes.
+"""How the agents of a folder perform: which tools were called, how the calls ended, what became of the changes.
 
-Everything is counted from what is kept anyway: the events of jobs, for as long as there are any (see the settings of
-retention), and the history's turns. Nothing is sent anywhere. A share of nothing is unknown, not zero.
+Everything is counted from records that exist anyway: job events (see the retention settings) and the history's turns.
+Nothing is sent anywhere. A share of nothing is unknown, not zero.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from redraft.agent.store.events import JobEvent
     from redraft.workspace.workspace import Workspace
 
-# With which a person's waiting is over: what comes after a proposal is their own time.
+# These end the person's wait: what follows a proposal is their own time.
 ENDS = frozenset({"edits.proposed", "job.completed", "job.failed", "job.cancelled"})
 
 
 @dataclass(slots=True)
 class ToolMetrics:
-    """The calls of one tool: how many, how many of them failed, and what they took in seconds and tokens."""
+    """The calls of one tool: their number, how many failed, and the seconds and tokens that they took."""
 
     tool: str
     calls: int = 0
@@ -36,7 +36,7 @@ class ToolMetrics:
 
 @dataclass(frozen=True, slots=True)
 class AgentMetrics:
-    """What was counted. Shares are from 0 to 1; seconds are those from a request to its end or its proposal."""
+    """The figures. Shares are from 0 to 1; seconds are measured from a request to its end or its proposal."""
 
     conversations: int
     jobs: int
@@ -54,11 +54,11 @@ class AgentMetrics:
 
 
 def collect_metrics(store: AgentStore, workspace: Workspace, *, since: float = 0.0) -> AgentMetrics:
-    """Count everything that began at that time or later."""
+    """Count everything that began at `since` or later."""
     jobs = [job for name in store.sessions.all() for job in store.jobs.of_session(name) if job.created_at >= since]
     found: dict[str, ToolMetrics] = {}
     seconds: list[float] = []
-    for job in jobs:  # one after the other: all their events at once may be more than fits
+    for job in jobs:  # one at a time: all events together may not fit in memory
         events = store.events.after(job.id)
         _count_tools(events, found)
         seconds += [event.ts - job.created_at for event in events if event.type in ENDS][:1]

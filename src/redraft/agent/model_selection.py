@@ -1,6 +1,6 @@
-"""Which model a job talks to: the one it names, the one that the routing chooses, or the one there is without any key.
+"""Which model a job uses: the one it names, the one that routing selects, or the one that needs no key.
 
-`Models` turns a person's settings and environment into providers; making one costs nothing until its first step.
+`Models` turns a person's settings and environment into providers. Creating one costs nothing until its first step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Trace = Callable[[ModelChoice], None]
 
-# The kinds that run on this machine; of the others, a document's text leaves it, unless their server is here.
+# The kinds that run on this machine. With the others a document's text leaves it, unless their server is local.
 ON_THIS_MACHINE = ("local", "scripted")
 
 
@@ -45,7 +45,8 @@ class Models:
         return known_models(self.entries, self.environ)
 
     def provider(self, name: str, trace: Trace) -> Provider:
-        """The provider of a job: `name` where it is given, else by the routing; each choice is told to `trace`."""
+        """The provider of a job: the named model, else the one that routing selects; `trace` is called for each
+        choice."""
         if name == OFFLINE:
             return self.offline()
         if name:
@@ -56,13 +57,13 @@ class Models:
             return self.offline()
         if self.routing.agent_mode == "hybrid_auto" and not local:
             return self._make_router(RoutingSettings(agent_mode="remote", fallback=False), remote, trace)
-        # One that the mode does not want may be unusable here, for want of a key or a file.
+        # A model that the mode does not want may be unusable here: no key, or no file.
         near, far = (self._make(side) if side in wanted else None for side in (local, remote))
         return RoutedProvider(self.routing, local=near, remote=far, trace=trace)
 
     @property
     def default_names(self) -> tuple[str, ...]:
-        """The names of the models that answer where none is named; none for the assistant without a model."""
+        """The models that answer if none is named; empty for the assistant without a model."""
         local, remote = self._sides()
         wanted = {"local": (local,), "remote": (remote,), "hybrid_auto": (local, remote)}[self.routing.agent_mode]
         return tuple(name for name in wanted if name)
@@ -74,7 +75,7 @@ class Models:
         )
 
     def offline(self) -> Provider:
-        """The assistant that needs no model, where none is named, set up or found by a key."""
+        """The rule-based assistant: used if no model is named, configured or found by its key."""
         from redraft.agent.offline import OfflineProvider
 
         limits = self.limits
@@ -92,7 +93,7 @@ class Models:
     def _side_of(self, name: str) -> str:
         entry = self.known.get(name)
         if entry is None:
-            self._make(name)  # which says what there is
+            self._make(name)  # raises, listing what is available
         here = entry is not None and is_local(entry)
         if not here and self.routing.agent_mode == "local":
             raise ProviderError(f"The settings keep documents on this machine; {name!r} is remote.", kind="unavailable")
@@ -106,5 +107,5 @@ class Models:
 
 
 def is_local(entry: ModelEntry) -> bool:
-    """Whether a model runs on this machine, in this program or behind a server that answers on it alone."""
+    """Whether a model runs on this machine: in this process, or behind a server on a loopback address."""
     return entry.kind in ON_THIS_MACHINE or (entry.kind == "compatible" and is_loopback(entry.base_url))

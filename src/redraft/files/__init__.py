@@ -1,1 +1,1 @@
-"""The disk, treated as hostile. Only `history` and `workspace` import this room."""
+"""The disk, treated as hostile. Only `history` and `workspace` open documents through this package."""

@@ -1,23 +1,23 @@
-"""One file's change on disk, in phases, so that a journal can stand between them.
+"""One file's change on disk, in phases, so that a journal can record what happens between them.
 
     replace   prepare(new)  [hold(old)]  exchange(old, new)  sync  discard
     create    prepare(new)               place()             sync  discard
     delete                               displace(old)       sync  discard
 
-All phases work with the target and one other name beside it, `.redraft-tmp-<token>`. `exchange` swaps the two in one
-step: what stood at the target is then in our hands, and only then is it compared with what the caller believed to be
-there (or before, by `hold`, and kept from being written to since). If somebody else was faster, the names are swapped
-back and the caller gets `Stale`. So no write can slip between a check and the act, and nothing that anybody wrote is
-destroyed unread: what can be put neither here nor there stays beside the target as `name.conflict-<token>.ext`, and the
-error names it (`kept`).
+All phases use the target and one other name beside it, `.redraft-tmp-<token>`. `exchange` swaps the two in one step:
+the old target is then under our name, and only then is it compared with what the caller expected (or before, by
+`hold`, which prevents writes to it since). If somebody else was faster, the names are swapped back and the caller gets
+`Stale`. So no write can slip between a check and the act, and nothing that anybody wrote is destroyed unread: a file
+that can be put in neither place stays beside the target as `name.conflict-<token>.ext`, and the error names it
+(`kept`).
 
 `retract` undoes a change from whichever phase it had reached, also in another process after a crash, and leaves alone
-whatever is neither `old` nor `new`. After a crash a temporary name may hold the only copy of what was displaced: have
+whatever is neither `old` nor `new`. After a crash a temporary name may hold the only copy of what was displaced: record
 every token in the journal before `exchange` or `displace`, and let recovery `retract` or `peek` before `sweep`.
 
-Where the file system cannot exchange names, the target is compared and then replaced by a plain rename: there, a write
-in the microseconds between is lost. Kept over a replacement: permission bits, extended attributes (access lists
-among them), and, where permitted, the owner.
+If the file system cannot exchange names, the target is compared and then replaced with a plain rename: a write in the
+microseconds between is then lost. A replacement keeps permission bits, extended attributes (including access lists),
+and, if permitted, the owner.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 
 def new_token() -> str:
-    """A token that no other write has."""
+    """A unique token for one write."""
     return os.urandom(8).hex()
 
 
 class AtomicWrite:
-    """The phases of one file's change. Not shared between threads; any number may be under way at once.
+    """The phases of one file's change. Not shared between threads; any number may be in progress at once.
 
     A phase that raises `Refused` or `Busy` has left the target as it was and no temporary file. After an `io_error` the
-    disk may have refused the way back as well: then `retract` tries it again.
+    disk may have refused to revert as well: then call `retract` again.
     """
 
     __slots__ = ("_displaced", "_done", "_slot", "path")
@@ -61,16 +61,17 @@ class AtomicWrite:
         self.path = path
         self._slot = SwapFile(root, path, token, create_folders=create_folders)
         self._displaced: FileStamp | None = None
-        # Whether the change is made; None while that is not known: before the first phase, and within a step.
+        # Whether the change is made; None while unknown: before the first phase, and within a step.
         self._done: bool | None = None
 
     @property
     def made(self) -> tuple[DocPath, ...]:
-        """The folders made on the way, outermost first, for `Root.remove_empty_folders` if the file is not to be."""
+        """The folders created on the way, outermost first, for `Root.remove_empty_folders` if the file is not
+        created."""
         return self._slot.made
 
     def close(self) -> None:
-        """Let go of the folder; a temporary file that was neither used nor discarded stays."""
+        """Close the folder; a temporary file that was neither used nor discarded stays."""
         self._slot.close()
 
     def __enter__(self) -> Self:
@@ -84,37 +85,38 @@ class AtomicWrite:
     # Forward
 
     def prepare(self, new: bytes, *, mode: int | None = None) -> None:
-        """Write `new` beside the target, from which it takes the mode unless one is given.
+        """Write `new` beside the target, with the target's mode unless one is given.
 
-        The disk begins to take it at once, so that what the caller does before `flush` costs little more time.
+        Writing to the disk starts at once, so that what the caller does before `flush` costs little extra time.
         """
         with explain_os_errors("write", self.path):
             self._slot.fill_temp(new, mode)
         self._done = False
 
     def hold(self, old: bytes) -> None:
-        """Compare a large target with `old` while the disk takes what was prepared, and keep it so until `exchange`.
+        """Compare a large target with `old` while the new content is written, and keep it unchanged until `exchange`.
 
-        Whoever opens it for writing meanwhile has to wait. It decides nothing: where it cannot be held, `exchange`
-        compares what it displaced.
+        Anybody who opens it for writing meanwhile has to wait. This is an optimisation: if it cannot be held,
+        `exchange` compares what it displaced.
         """
         self._slot.hold(old)
 
     def flush(self) -> None:
-        """Make what was prepared durable. `exchange` and `place` see to it too: it must be before it has its name."""
+        """Make the prepared content durable, which must happen before it gets its name. `exchange` and `place` ensure
+        it."""
         with explain_os_errors("write", self.path):
             self._slot.flush()
 
     def exchange(self, old: bytes, new: bytes, *, looked: bool = False) -> None:
-        """Put the prepared `new` in the place of `old`; if anything else stands there, `Stale` and all as it was.
+        """Put the prepared `new` in place of `old`; if anything else is there, raise `Stale` and leave all as it was.
 
-        `looked` says that the caller compared the target with `old` just before it prepared.
+        `looked` means that the caller compared the target with `old` just before preparing.
         """
         slot = self._slot
         self.flush()
         with explain_os_errors("write", self.path):
             try:
-                # Not what decides, but it spares everybody the sight of a change that comes too late anyway.
+                # This does not decide, but it hides from everybody a change that comes too late anyway.
                 slot.check_target(old, looked=looked)
                 self._done = None
                 slot.swap()
@@ -139,7 +141,7 @@ class AtomicWrite:
             self._done = True
 
     def place(self) -> None:
-        """Give the prepared file its name, never over another one."""
+        """Give the prepared file its name, never overwriting another."""
         self.flush()
         with explain_os_errors("create", self.path):
             self._done = None
@@ -153,7 +155,7 @@ class AtomicWrite:
             self._done = True
 
     def displace(self, old: bytes) -> None:
-        """Take the target away; if it is anything but `old`, `Stale` and all as it was."""
+        """Remove the target; if it is anything but `old`, raise `Stale` and leave all as it was."""
         slot = self._slot
         with explain_os_errors("delete", self.path):
             self._done = False
@@ -177,7 +179,7 @@ class AtomicWrite:
             os.fsync(self._slot.fd)
 
     def placed_file(self) -> PlacedFile | None:
-        """What was put there, if it still stands as it was written and named."""
+        """The file that was placed, if it is still there as it was written and named."""
         written = self._slot.written
         try:
             found = os.stat(self._slot.name, dir_fd=self._slot.fd, follow_symlinks=False)
@@ -187,9 +189,9 @@ class AtomicWrite:
         return PlacedFile(stamp, stat.S_IMODE(found.st_mode)) if stamp == written else None
 
     def discard(self) -> DocPath | None:
-        """Remove the temporary name, if it is there; to be called when the change is durable and recorded.
+        """Remove the temporary name, if it is there; call this when the change is durable and recorded.
 
-        A displaced file that was written to after it was compared (by a program that had found it just before, and
+        A displaced file that was written to after it was compared (by a program that had looked it up just before, and
         opened it just after) is kept as a conflict copy instead, whose path is returned.
         """
         displaced, self._displaced = self._displaced, None
@@ -202,34 +204,36 @@ class AtomicWrite:
     # Back
 
     def peek(self) -> bytes | None:
-        """What the temporary name holds: what was prepared, or after `exchange` and `displace` what was displaced."""
+        """The content of the temporary name: the prepared file, or after `exchange` and `displace` the displaced
+        one."""
         with explain_os_errors("read", self.path):
             return self._slot.read(self._slot.temp)
 
     def retract(self, *, old: bytes | None, new: bytes | None) -> bool:
-        """Undo a change from `old` to `new` (None: no file) from whichever phase it had reached; no temporary is left.
+        """Undo a change from `old` to `new` (None: no file) from whichever phase it had reached; no temporary file is
+        left.
 
-        Whether the target is `old` now. False: somebody else's content stands there, and is left alone.
+        Returns whether the target is now `old`. If not, somebody else's content is there, and is left alone.
         """
         self._displaced = None
         with explain_os_errors("restore", self.path):
             if self._done is False:
-                # What stands there, even if it is just what we were to write, is not ours.
+                # What is there is not ours, even if it equals what we were going to write.
                 self._slot.drop_temp()
                 return self._slot.target_is(old)
-            held = self._slot.read(self._slot.temp)
+            temp = self._slot.read(self._slot.temp)
             if new is None:
-                return self._retract_deletion(old, held)
-            if held is not None and is_unfinished(held, new) and not self._slot.target_is(new):
-                # Prepared, perhaps not to the end, and not exchanged or placed.
+                return self._retract_deletion(old, temp)
+            if temp is not None and is_unfinished(temp, new) and not self._slot.target_is(new):
+                # Prepared, perhaps incompletely, and not exchanged or placed.
                 self._slot.drop_temp()
                 return self._slot.target_is(old)
             if old is None:
                 return self._retract_creation(new)
-            if held is None or held == new:  # discarded already, or overwritten where names cannot be exchanged
+            if temp is None or temp == new:  # discarded already, or overwritten where names cannot be exchanged
                 self._slot.drop_temp()
                 return self._slot.target_is(old) or self._rewrite(new, old)
-            return self._slot.swap_back(new, old).restored and held == old
+            return self._slot.swap_back(new, old).restored and temp == old
 
     def _rewrite(self, new: bytes, old: bytes) -> bool:
         try:
@@ -242,7 +246,7 @@ class AtomicWrite:
         return True
 
     def _retract_creation(self, new: bytes) -> bool:
-        # Where names are moved by link and unlink, the temporary name may still be a second one of the target.
+        # If names are moved with link and unlink, the temporary name may still be a second name of the target.
         self._slot.drop_temp()
         try:
             self.displace(new)
@@ -251,9 +255,9 @@ class AtomicWrite:
         self.discard()
         return True
 
-    def _retract_deletion(self, old: bytes | None, held: bytes | None) -> bool:
+    def _retract_deletion(self, old: bytes | None, temp: bytes | None) -> bool:
         slot = self._slot
-        if held is None:
+        if temp is None:
             if old is None or not slot.target_is(None):
                 return slot.target_is(old)
             slot.fill_temp(old, None)
@@ -261,7 +265,7 @@ class AtomicWrite:
         try:
             slot.bring()
         except FileExistsError:
-            if held in {None, old}:
+            if temp in {None, old}:
                 slot.drop_temp()
             else:
                 slot.keep_copy()
@@ -290,12 +294,12 @@ class AtomicWrite:
             raise
 
 
-def _name_copy(kept: DocPath | None, error: BaseException) -> None:
-    if kept is not None and isinstance(error, RedraftError):
-        error.details["kept"] = kept
+def _name_copy(copy: DocPath | None, error: BaseException) -> None:
+    if copy is not None and isinstance(error, RedraftError):
+        error.details["kept"] = copy
 
 
-# A file written whole, durably and by itself: where there is no journal to stand between the phases of `atomic_write`.
+# A file written atomically and durably without a journal between the phases of `atomic_write`.
 #
 # `write_file` writes into a folder that may be hostile; `write_private` a file of the person's own, outside of any.
 
@@ -303,7 +307,7 @@ def _name_copy(kept: DocPath | None, error: BaseException) -> None:
 def write_file(
     root: Root, path: DocPath, data: bytes, *, expected: bytes | None, mode: int | None = None
 ) -> DocPath | None:
-    """Put `data` in the place of `expected`, None to create the file. Gives a conflict copy's path, if there is one."""
+    """Replace `expected` (None to create the file) with `data`. Returns a conflict copy's path, if there is one."""
     with AtomicWrite(root, path, new_token(), create_folders=expected is None) as put:
         try:
             put.prepare(data, mode=mode)
@@ -322,7 +326,7 @@ def write_file(
 
 
 def write_private(path: str, text: str, *, mode: int = 0o600) -> None:
-    """Replace a file, by default one that only its owner can read, so that it is there whole or not at all."""
+    """Replace a file atomically, by default one that only its owner can read."""
     new = f"{path}.{os.getpid()}.new"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     with open(os.open(new, flags, mode), "w", encoding="utf-8", newline="") as file:

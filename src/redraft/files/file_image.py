@@ -1,4 +1,4 @@
-"""A file that is open: what it is, when it last changed, and the whole of what it holds.
+"""An open file: what it is, when it last changed, and its whole content.
 
 Everything is asked of the descriptor, nothing of a name, so the answers are all about the same file.
 """
@@ -21,7 +21,7 @@ def flags_of(*names: str) -> int:
     return flags
 
 
-# A name that turns out to be a FIFO must not block us, and a terminal must not become ours.
+# A FIFO must not block us, and a terminal must not become our controlling terminal.
 READ_FLAGS = flags_of("O_RDONLY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
 _READS_OF_A_CHANGING_FILE = 5
 _KINDS = {
@@ -63,7 +63,7 @@ def stamp_of(found: os.stat_result) -> FileStamp:
 
 
 def read_open(fd: int, path: str, limit: int | None = None) -> FileImage:
-    """The content of an open file, read again while somebody is writing it; `busy` if that does not end."""
+    """The content of an open file, read again while somebody is writing it; raises `busy` if that does not end."""
     found = os.fstat(fd)
     check_regular(found, path)
     for _ in range(_READS_OF_A_CHANGING_FILE):
@@ -78,7 +78,7 @@ def read_open(fd: int, path: str, limit: int | None = None) -> FileImage:
 
 
 def _read_all(fd: int, size: int) -> bytes:
-    # One byte more than the size, so that the usual file is read by one call and seen to end by the next.
+    # One byte more than the size, so that the usual file is read in one call and its end seen in the next.
     parts = [os.read(fd, size + 1)]
     while more := os.read(fd, 1 << 16):
         parts.append(more)
@@ -94,7 +94,7 @@ def check_regular(found: os.stat_result, path: str) -> None:
 
 
 def check_replaceable(found: os.stat_result, path: str) -> None:
-    """Raise unless this is a regular file with one name: another name of it may lie outside the folder."""
+    """Raise unless this is a regular file with one name: another name of it may be outside the folder."""
     check_regular(found, path)
     if found.st_nlink > 1:
         raise Forbidden(

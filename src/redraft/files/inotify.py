@@ -1,12 +1,12 @@
-"""Hearing of changes beneath a folder at once: what was written before a question is known when the question is asked.
+"""Notice changes in a folder at once: what was written before a question is known when the question is asked.
 
-The kernel queues a notice (inotify) within the very call that changes a file, so whoever empties the queue before
-answering has missed nothing that was done by then. That is what `watch` cannot promise, which gathers bursts in its own
-time. Only names are learnt here, no content is read.
+The kernel queues an event (inotify) within the very call that changes a file, so emptying the queue before answering
+misses nothing that was done by then. A watcher that collects bursts over time cannot promise that. Only names are
+reported here, no content is read.
 
-What the kernel does not tell: writes through a memory map, changes made by other machines on a network disk, and writes
-through a hard link in another folder. `stat_cache.is_local` says no for disks of the second kind; for the rest, look
-again now and then. `Unsupported` where there is no inotify, or no watches are left.
+The kernel does not report writes through a memory map, changes made by other machines on a network disk, and writes
+through a hard link in another folder. `stat_cache.is_local` is false for disks of the second kind; for the rest, check
+again now and then. Raises `Unsupported` if there is no inotify, or no watches are left.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _HEAD = struct.Struct("iIII")
 _READ_BYTES = 1 << 16
 
 
-# Of how many renames one side is kept until the other is heard: a file that leaves the watched folders has none.
+# For how many renames one side is kept until the other arrives: a file that leaves the watched folders has none.
 _OPEN_RENAMES = 1000
 
 
 class RenamedPath(NamedTuple):
-    """A file, or a folder with all that is in it, that got another path."""
+    """A file, or a folder with all its content, that got another path."""
 
     old: str
     new: str
 
 
 class InotifyChanges(NamedTuple):
-    """Paths of files that changed; `lost` where folders changed too, or too much happened: then look at everything.
-    `renames` are those within the watched folders, in their order."""
+    """Paths of files that changed; `lost` if folders changed too, or too much happened: then check everything.
+    `renames` are those within the watched folders, in order."""
 
     paths: set[str]
     lost: bool
@@ -62,7 +62,7 @@ class Inotify:
         self._left: dict[int, str] = {}  # what was moved away, by the number that the kernel gives to both sides
 
     def watch(self, folder: str, fd: int) -> None:
-        """Hear of changes in the folder that `fd` is open on; to be called before its content is looked at."""
+        """Watch the folder that `fd` is open on; call this before reading its content."""
         watch = self._add(self._fd, f"/proc/self/fd/{fd}".encode(), _MASK)
         if watch < 0:
             raise Unsupported

@@ -1,8 +1,8 @@
-"""Short locks between processes and threads, by `flock` on a file in the state folder; and letting go of a guard.
+"""Short locks between processes and threads, with `flock` on a file in the state folder; and releasing a guard.
 
-The lock is the kernel's, held by an open descriptor: it ends with its process, however that ends, and there is nothing
-to clean up. So the file is never removed, and its being there means nothing. Each acquisition opens its own
-descriptor, which makes threads of one process exclude one another too; a thread that takes it twice waits for itself.
+It is a kernel lock, held by an open descriptor: it ends with its process, however that ends, and there is nothing
+to clean up. So the file is never removed, and its existence means nothing. Each acquisition opens its own
+descriptor, so threads of one process exclude one another too; a thread that takes it twice waits for itself.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ _LONGEST_PAUSE = 0.05
 def folder_lock(
     state: str | os.PathLike[str] | int, name: str = "lock", *, exclusive: bool = True, timeout: float = 5.0
 ) -> Generator[None]:
-    """Hold the lock `name` of the state folder, given as a path or open descriptor; `Busy` after `timeout` seconds.
+    """Hold the lock `name` of the state folder, given as a path or open descriptor; raises `Busy` after `timeout`
+    seconds.
 
-    With `exclusive` false, any number of others may hold it in the same way.
+    If not `exclusive`, any number of others may hold it in the same way.
     """
     fd = _open(state, name)
     try:
         _acquire(fd, name, exclusive, timeout)
         yield
     finally:
-        os.close(fd)  # which ends the lock, unless a child process inherited the descriptor: hence O_CLOEXEC
+        os.close(fd)  # ends the lock, unless a child process inherited the descriptor: hence O_CLOEXEC
 
 
 @contextmanager
 def release(guard: AbstractContextManager[Any]) -> Generator[None]:
-    """Let others work while somebody is waited for. Whoever uses it holds the guard, and holds it again afterwards."""
+    """Let others work while waiting for something. The caller holds the guard, and holds it again afterwards."""
     guard.__exit__(None, None, None)
     try:
         yield

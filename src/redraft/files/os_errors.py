@@ -1,8 +1,8 @@
-"""What the operating system complains of, told as one of our errors.
+"""Operating system errors, translated into ours.
 
-Every `OSError` of this room leaves it through `explain`, with the original as its cause: callers and surfaces only ever
-meet the codes of `errors`. Missing, misplaced and protected files have codes of their own; the rest is `io_error` with
-a sentence.
+Every `OSError` of this package leaves it through `explain`, with the original as its cause: callers and surfaces only
+ever see the codes of `errors`. Missing, misplaced and protected files have codes of their own; the rest is `io_error`
+with a sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DENIED = {errno.EACCES, errno.EPERM}
 
 
 def explain(error: OSError, act: str, path: str) -> RedraftError:
-    """What to raise for `error`, met in the `act` ("read", "write", ...) on `path`; always raise it from `error`."""
+    """What to raise for an `error` during the `act` ("read", "write", ...) on `path`; always raise it from `error`."""
     code = error.errno or 0
     if code in {errno.ELOOP, errno.EXDEV}:
         return through_link(path)
@@ -62,7 +62,7 @@ def not_a_file(path: str, kind: str) -> Refused:
 
 
 class explain_os_errors:  # noqa: N801 - it reads as a word of the with statement
-    """Raise every OSError of the block as `explain` tells it.
+    """Raise every OSError of the block as `explain` translates it.
 
     A class, because the generator of `contextmanager` costs four times as much, twenty times for every small write.
     """

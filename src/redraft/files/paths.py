@@ -1,10 +1,9 @@
 """Names of documents: what a path may look like, and which places are closed to whom.
 
 A `DocPath` is a relative path in its one canonical form ("notes/plan.md"), and `parse_path` is the only way to get one.
-This module judges names and never looks at the disk: that a good name also leads to a file inside the folder is the
-business of `root`, which resolves it beneath a descriptor. Names are kept as they were written, never normalised;
-only comparisons fold them, so that `.GIT`, `.git.` or a full-width spelling is caught where a disk would treat it
-as `.git`.
+This module judges names and never looks at the disk: `root` ensures that a valid name also leads to a file inside the
+folder, by resolving it below a descriptor. Names are kept as they were written, never normalised; only comparisons
+fold them, so that `.GIT`, `.git.` or a full-width spelling is caught where a disk would treat it as `.git`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ TEMP_PREFIX = ".redraft-tmp-"
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4096
 
-# Judging a name is pure and takes microseconds, several times for every call about the same few documents.
+# Judging a name is pure and takes microseconds, but happens several times per call for the same few documents.
 REMEMBERED = 4096
 
 
@@ -29,8 +28,8 @@ def name_set(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# Invisible, or able to make a name read as another one: bidirectional controls and line separators. Joiners (U+200C,
-# U+200D) stay, because Persian names and family emoji are written with them.
+# Invisible characters, or ones that can make a name look like another: bidirectional controls and line separators.
+# Joiners (U+200C, U+200D) are allowed, because Persian names and family emoji need them.
 _TREACHEROUS = frozenset("\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 
 _DEVICE_NAMES = frozenset(
@@ -38,11 +37,11 @@ _DEVICE_NAMES = frozenset(
     | {port + digit for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
 
-# Hidden from everybody and not writable through the workspace: version control's data and our own.
+# Hidden from everybody and not writable through the workspace: the data of version control and our own.
 _INTERNAL = frozenset({".git", ".redraft"})
 
 # Places where text is executed, or changes what is executed, without anybody asking for that file by name: when a
-# folder is opened in an editor, entered by a shell, committed, pushed or handed to another agent. A Makefile or a
+# folder is opened in an editor, entered by a shell, committed, pushed or given to another agent. A Makefile or a
 # script is not here: it runs only when a person starts it, like any program, and may well be the document at hand.
 _EXECUTED_BY_CONVENTION = name_set(
     # version control and its hooks
@@ -65,7 +64,7 @@ _EXECUTED_BY_CONVENTION = name_set(
     " mise.toml"
 )
 
-# What other agents read as orders whenever they work in the folder: an agent may write it, after a person agreed.
+# What other agents read as instructions whenever they work in the folder: an agent may write it if a person agreed.
 _AGENT_INSTRUCTIONS = name_set(
     ".agents.md .aiderrules .augment-guidelines .cursorrules .goosehints .kilocoderules .roorules .rules .windsurfrules"
     " agent.md agents.local.md agents.md agents.override.md claude.local.md claude.md copilot-instructions.md crush.md"
@@ -73,7 +72,7 @@ _AGENT_INSTRUCTIONS = name_set(
 )
 _INSTRUCTIONS_SUFFIX = ".instructions.md"
 
-# What a system keeps for itself in any folder: no document, and nothing for an agent to touch.
+# The system's own files in any folder: not documents, and nothing for an agent to touch.
 _SYSTEM_FILES = name_set(".ds_store .localized desktop.ini thumbs.db ehthumbs.db")
 
 # NTFS gives a long name an alias of six letters, a tilde and a number: GIT~1 is .git there.
@@ -82,7 +81,7 @@ _SHORT_NAMES = frozenset(name.replace(".", "")[:6] for name in _EXECUTED_BY_CONV
 
 @lru_cache(maxsize=REMEMBERED)
 def parse_path(raw: str) -> DocPath:
-    """The canonical path that `raw` names; `invalid_path` for anything that could be read as another place."""
+    """The canonical path that `raw` names; raises `invalid_path` for anything that could be read as another place."""
     fault = start_fault(raw)
     for name in raw.split("/"):
         fault = fault or name_fault(name)
@@ -93,7 +92,7 @@ def parse_path(raw: str) -> DocPath:
     return DocPath(raw)
 
 
-# Each of these says why something cannot be (part of) a path, as the end of a sentence; None when it can.
+# Each of these says why something cannot be (part of) a path, as the end of a sentence; None if it can.
 
 
 def start_fault(raw: str) -> str | None:
@@ -136,7 +135,7 @@ def name_fault(name: str) -> str | None:
 def _character_fault(name: str) -> str | None:
     if "\\" in name:
         return "it has a backslash"
-    # Every character refused below is unprintable to Python as well, and nearly every real name is printable.
+    # Every character refused below is unprintable in Python as well, and nearly every real name is printable.
     if name.isprintable():
         return None
     for char in name:
@@ -150,7 +149,7 @@ def _character_fault(name: str) -> str | None:
 
 
 def join_path(folder: str, name: str) -> DocPath:
-    """`name` inside `folder` ("" is the root); both have been judged before."""
+    """`name` inside `folder` ("" is the root); both have been checked before."""
     return DocPath(f"{folder}/{name}" if folder else name)
 
 
@@ -161,7 +160,7 @@ def split_path(path: DocPath) -> tuple[str, str]:
 
 
 def fold_name(name: str) -> str:
-    """A component as the most forgiving disk would read it; for comparing with names that are guarded.
+    """A component as the most lenient disk would read it; for comparing with guarded names.
 
     Compatibility forms and letter case are folded, ignorable characters (HFS+ drops them) and trailing dots and blanks
     (Windows drops them) removed. A stream suffix (`.git::$INDEX_ALLOCATION`) is left to `fold_variants`.
@@ -183,13 +182,13 @@ def fold_variants(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=REMEMBERED)
 def is_internal(path: str) -> bool:
-    """Whether the path lies in version control's data or ours: nobody lists it, nobody writes it through us."""
+    """Whether the path is in version control's data or ours: nobody lists it, nobody writes it through us."""
     return any(is_internal_name(name) for name in path.split("/"))
 
 
 def is_internal_name(name: str) -> bool:
     """Whether one component makes every path through it internal."""
-    # Asked for each file of a listing: all internal names begin with a dot, in ASCII also after folding, except for
+    # Called for each file of a listing: all internal names begin with a dot, in ASCII also after folding, except for
     # their short aliases and for spellings in other alphabets.
     if name.isascii() and not name.startswith(".") and "~" not in name:
         return False
@@ -209,7 +208,7 @@ def agent_may_write(path: str) -> bool:
     """Whether an agent may create, change, move or delete what is at `path`."""
     *folders, last = path.split("/")
     if folders and fold_name(folders[-1]) == ".github" and is_agent_instructions(last):
-        folders = folders[:-1]  # of all that lies there, the one text that is written for agents
+        folders = folders[:-1]  # the one text there that is written for agents
     for name in (*folders, last):
         for variant in fold_variants(name):
             if variant in _EXECUTED_BY_CONVENTION | _SYSTEM_FILES or variant.startswith(TEMP_PREFIX):
@@ -221,7 +220,7 @@ def agent_may_write(path: str) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)
 def is_agent_instructions(path: str) -> bool:
-    """Whether agents take orders from the file at `path`, as they do from `AGENTS.md` or `.cursorrules`."""
+    """Whether agents follow the file at `path` as instructions, like `AGENTS.md` or `.cursorrules`."""
     return any(
         variant in _AGENT_INSTRUCTIONS or variant.endswith(_INSTRUCTIONS_SUFFIX)
         for variant in fold_variants(path.rpartition("/")[2])
@@ -230,18 +229,18 @@ def is_agent_instructions(path: str) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)
 def is_system_file(path: str) -> bool:
-    """Whether `path` is what a system keeps for itself in a folder, such as `.DS_Store`."""
+    """Whether `path` is one of the system's own files, such as `.DS_Store`."""
     return not _SYSTEM_FILES.isdisjoint(fold_variants(path.rpartition("/")[2]))
 
 
 def check_no_system_file(path: str) -> None:
-    """Raise `forbidden_path` for what `is_system_file`."""
+    """Raise `forbidden_path` if `is_system_file`."""
     if is_system_file(path):
         raise Forbidden(f"{path} belongs to the operating system.", code="forbidden_path", path=path)
 
 
 def check_agent_write(path: str) -> None:
-    """Raise `forbidden_path` where `agent_may_write` says no."""
+    """Raise `forbidden_path` unless `agent_may_write`."""
     check_no_system_file(path)
     if not agent_may_write(path):
         raise Forbidden(

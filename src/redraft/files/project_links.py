@@ -1,7 +1,7 @@
-"""Further names (hard links) of secrets, for programs that read a file wherever it lies, without an open workspace.
+"""Hard links to secrets, for programs that read a file anywhere, without an open workspace.
 
-Which folder to look through for the other names is told by the disk: the widest one around the file that is somebody's
-project, or in which the program was started.
+The disk tells which folder to search for the other names: the widest one around the file that is a project of the
+person's, or in which the program was started.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from redraft.files.paths import parse_path
 from redraft.files.root import Root
 from redraft.files.secret_detection import secret_error
 
-# What lies in a project's uppermost folder. A second working tree of a repository has a file named `.git`.
+# What is in a project's top folder. A second working tree of a repository has a file named `.git`.
 _MARKS = (".git", ".redraft", ".agent-doc")
 
 
 def check_not_secret_link(file: str) -> None:
-    """Refuse a file that is one more name of a secret in its project. Costs nothing where it has one name only."""
+    """Refuse a file that is another name of a secret in its project. Costs nothing if it has only one name."""
     real = os.path.realpath(file)
     try:
         found = os.lstat(real)
     except (OSError, ValueError):
-        return  # whoever reads it is told
+        return  # whoever reads it gets the error
     if not stat.S_ISREG(found.st_mode) or found.st_nlink < 2:
         return
     folder = _project_around(os.path.dirname(real))
@@ -34,8 +34,8 @@ def check_not_secret_link(file: str) -> None:
 
 
 def _project_around(folder: str) -> str:
-    """The widest folder around this one, itself included, with a mark of the person's own, or which is the current one.
-    What somebody else has put above, in a folder for everybody, makes nothing a project."""
+    """The widest folder around this one, itself included, with a project file of the person's own, or which is the
+    current one. What somebody else has put above, in a shared folder, makes nothing a project."""
     here, widest = os.path.realpath(os.curdir), folder
     while (above := os.path.dirname(folder)) != folder:
         if folder == here or any(_is_own(os.path.join(folder, mark)) for mark in _MARKS):

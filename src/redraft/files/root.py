@@ -1,9 +1,9 @@
-"""The folder a person opened, held by a descriptor: every name is resolved beneath it, in one go, through no link.
+"""The folder that a person opened, held by a descriptor: every name is resolved below it, in one step, without links.
 
-A path is looked up once and what comes of it is a descriptor; the checks (a regular file? how many names has it?) are
-made on that descriptor, never on the name again, so that there is nothing to win by swapping a component for a link
-in between. With `openat2` the kernel holds a look-up beneath the folder; without it, the components are walked one
-by one with `O_NOFOLLOW`. Both refuse every symbolic link, also one that would stay inside.
+A path is looked up once and the result is a descriptor; the checks (a regular file? how many names has it?) are
+made on that descriptor, never on the name again, so that swapping a component for a link in between gains
+nothing. With `openat2` the kernel confines a lookup to the folder; without it, the components are opened one by one
+with `O_NOFOLLOW`. Both refuse every symbolic link, also one that would stay inside.
 
 What this cannot see: a folder that somebody moves out of the tree while it is held open, and a hard link to a file
 outside, when it is only read. Writes refuse files with several names.
@@ -36,7 +36,7 @@ _HOLD_FLAGS = flags_of("O_PATH", "O_CLOEXEC", "O_DIRECTORY")
 
 
 class Parent(NamedTuple):
-    """An open folder, a name in it, and the folders that were made to get there (outermost first)."""
+    """An open folder, a name in it, and the folders that were created to get there (outermost first)."""
 
     fd: int
     name: str
@@ -44,7 +44,7 @@ class Parent(NamedTuple):
 
 
 class Root:
-    """A folder and the files beneath it. Safe to share between threads; close it when done."""
+    """A folder and the files in it. Safe to share between threads; close it when done."""
 
     __slots__ = ("_fd", "folder", "secret_links")
 
@@ -55,7 +55,7 @@ class Root:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Root:
-        """Hold `folder`; where it is itself reached through links, that was the person's choice."""
+        """Hold `folder`; if it is itself reached through links, that was the person's choice."""
         name = os.fspath(folder)
         stat_cache.forget()
         with explain_os_errors("open", name):
@@ -87,16 +87,16 @@ class Root:
                 os.close(fd)
 
     def stamp(self, path: DocPath) -> FileStamp | None:
-        """The stamp of whatever regular file or folder is there; None where nothing is."""
+        """The stamp of the regular file or folder there; None if there is nothing."""
         found = self._status(path)
         return None if found is None else stamp_of(found)
 
     def is_secret_link(self, path: DocPath) -> bool:
-        """Whether the file there is one more name of a secret in the folder."""
+        """Whether the file there is another name of a secret in the folder."""
         try:
             found = self._status(path)
         except RedraftError:
-            return False  # a link or something else: whoever reads it is told
+            return False  # a link or something else: whoever reads it gets the error
         return found is not None and stat.S_ISREG(found.st_mode) and self.secret_links.has_secret_name(found)
 
     def exists(self, path: DocPath) -> bool:
@@ -126,7 +126,7 @@ class Root:
 
     @contextmanager
     def open_parent(self, path: DocPath, *, create: bool = False) -> Generator[Parent]:
-        """The folder that holds `path`, open; with `create`, missing folders are made first, durably."""
+        """The open folder that contains `path`; with `create`, missing folders are created first, durably."""
         parent = self.hold_parent(path, create=create)
         try:
             yield parent
@@ -134,7 +134,7 @@ class Root:
             os.close(parent.fd)
 
     def hold_parent(self, path: DocPath, *, create: bool = False) -> Parent:
-        """As `open_parent`, but the caller closes the descriptor."""
+        """Like `open_parent`, but the caller closes the descriptor."""
         folder, name = split_path(path)
         try:
             return Parent(self.open_folder(folder), name, ())
@@ -150,7 +150,7 @@ class Root:
             return self.open_beneath(folder, FOLDER_FLAGS) if folder else os.open(".", FOLDER_FLAGS, dir_fd=self._fd)
 
     def make_folder(self, path: DocPath) -> tuple[DocPath, ...]:
-        """Make the folder and those above it; what had to be made, outermost first (nothing if it was there)."""
+        """Create the folder and its parents; returns what was created, outermost first (nothing if it existed)."""
         try:
             fd = self.open_folder(path)
             made: tuple[DocPath, ...] = ()
@@ -181,7 +181,7 @@ class Root:
         return fd, tuple(made)
 
     def names_in(self, folder: DocPath) -> list[DocPath]:
-        """The paths of whatever lies in a folder, of every kind."""
+        """The paths of everything in a folder, of every kind."""
         fd = self.open_folder(folder)
         try:
             with explain_os_errors("list", folder):
@@ -190,7 +190,7 @@ class Root:
             os.close(fd)
 
     def remove_folder(self, path: DocPath) -> None:
-        """Remove an empty folder; `conflict` if something is in it."""
+        """Remove an empty folder; raises `conflict` if something is in it."""
         with self.open_parent(path) as parent, explain_os_errors("remove", path):
             try:
                 os.rmdir(parent.name, dir_fd=parent.fd)
@@ -201,7 +201,7 @@ class Root:
             os.fsync(parent.fd)
 
     def remove_empty_folders(self, made: Sequence[DocPath]) -> None:
-        """Take back folders made for a file that is not to be: the innermost first, and only while they are empty."""
+        """Remove folders created for a file that was not: the innermost first, and only while they are empty."""
         for path in reversed(made):
             try:
                 self.remove_folder(path)
@@ -211,7 +211,7 @@ class Root:
     # Resolving
 
     def open_beneath(self, path: str, flags: int) -> int:
-        """A descriptor of `path`; OSError ELOOP where a link is in the way."""
+        """A descriptor of `path`; raises OSError ELOOP if a link is in the way."""
         if "/" not in path:
             return _open_one(self._fd, path, flags)
         try:
@@ -235,7 +235,7 @@ class Root:
 
 
 def _open_one(dir_fd: int, name: str, flags: int) -> int:
-    """Open one component without following it; a link is told as ELOOP also where the system says ENOTDIR."""
+    """Open one component without following it; a link is always ELOOP, even where the system says ENOTDIR."""
     try:
         return os.open(name, flags, dir_fd=dir_fd)
     except NotADirectoryError:
@@ -267,15 +267,15 @@ def _enter_or_make(dir_fd: int, name: str, path: DocPath) -> tuple[int, bool]:
         raise
 
 
-# Secrets found by what lies on the disk, where no name says that a secret is asked for. A file that is gone may have
-# been given a secret's name by another program, alone or with the folder that it was in. And what looks like a
-# document may be one more name (a hard link) of a secret. Both are told by the file itself, wherever in the folder it
-# lies, in hidden places too. A hard link to a secret outside the folder cannot be known.
+# Secrets that are recognised by what is on the disk, when the name does not say so. A missing file may have been
+# renamed to a secret's name by another program, alone or with its folder. And what looks like a document may be another
+# name (a hard link) of a secret. The file itself reveals both, wherever in the folder it is, in hidden places too. A
+# hard link to a secret outside the folder cannot be detected.
 
-# A new name changes the times of its file, which is noticed at once. Only a folder with another name of it in it that
-# becomes a secret's place changes none; that is noticed after so long.
+# A new name changes the times of its file, which is noticed at once. Only renaming a folder with another name of it
+# into a secret's place does not; that is noticed after this many seconds.
 LINKS_SECONDS = 10.0
-# The kernel's clock for files lags behind the one that is asked, by a few milliseconds.
+# The kernel's clock for files lags a few milliseconds behind the one that we read.
 CLOCK_TICK_NS = 20_000_000
 
 
@@ -287,7 +287,7 @@ class ListedFile(NamedTuple):
 
 
 def walk_files(open_folder: Callable[[str], int]) -> Iterator[ListedFile]:
-    """Every regular file, hidden ones too, but for version control's and ours. No link is followed."""
+    """Every regular file, hidden ones too, except version control's and ours. No link is followed."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -297,7 +297,7 @@ def walk_files(open_folder: Callable[[str], int]) -> Iterator[ListedFile]:
 
 
 def list_files(open_folder: Callable[[str], int], folder: str) -> tuple[list[ListedFile], list[str]]:
-    """The regular files in one folder, and the folders in it; nothing where it cannot be read."""
+    """The regular files in one folder, and its subfolders; nothing if it cannot be read."""
     files: list[ListedFile] = []
     inner: list[str] = []
     try:
@@ -320,7 +320,7 @@ def list_files(open_folder: Callable[[str], int], folder: str) -> tuple[list[Lis
 
 
 class SecretLinks:
-    """Which files with several names have a secret's name among them. Safe to ask from any thread."""
+    """Which files with several names have a secret's name among them. Usable from any thread."""
 
     def __init__(self, open_folder: Callable[[str], int]) -> None:
         self._open_folder = open_folder
@@ -330,7 +330,7 @@ class SecretLinks:
         self._until = 0.0
 
     def has_secret_name(self, status: os.stat_result) -> bool:
-        """Whether one of the file's names in the folder is a secret's. Costs nothing where it has one name only."""
+        """Whether one of the file's names in the folder is a secret's. Costs nothing if it has only one name."""
         if status.st_nlink < 2:
             return False
         with self._lock:

@@ -1,11 +1,10 @@
-"""Which files hold secrets: known by their names, by how they begin, or by a private key in them.
+"""Which files contain secrets: recognised by their names, by how they begin, or by a private key in them.
 
-Of such a file Redraft gives the name and a sentence, never a byte. A name is judged as the most forgiving disk would
-read it (letter case, compatibility forms, trailing dots, stream suffixes) and without the suffixes that backups get.
-Prose about secrets is prose: `credentials-policy.md` and `secretary-notes.md` are documents. So is `secrets.md`,
-which in a folder of documentation is a page about secrets; a plain text that has nothing but such a word for its name,
-`secrets.txt`, is not. When in doubt a data file is a secret: `.env.example` usually is none, but nothing in its name
-proves it.
+Redraft shows the name of such a file and a sentence, never a byte. A name is judged as the most lenient disk would
+read it (letter case, compatibility forms, trailing dots, stream suffixes) and without backup suffixes. Prose about
+secrets is prose: `credentials-policy.md` and `secretary-notes.md` are documents. So is `secrets.md`, which in a
+documentation folder is a page about secrets; a plain text whose whole name is such a word, `secrets.txt`, is not. When
+in doubt a data file is a secret: `.env.example` usually is none, but nothing in its name proves it.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from itertools import pairwise
 from redraft.errors import Forbidden
 from redraft.files.paths import REMEMBERED, fold_variants, name_set
 
-SECRET_HEAD = 4096  # so much of a file's beginning tells whether it is a key
-KEY_MARK = b"PRIVATE KEY"  # without these words no key in PEM lies below the beginning
-# How long the kind of a key ("ENCRYPTED") and what indents its header may be, and what of the lines below is looked at.
+SECRET_HEAD = 4096  # this much of a file's beginning shows whether it is a key
+KEY_MARK = b"PRIVATE KEY"  # without these words there is no PEM key further down
+# How long the kind of a key ("ENCRYPTED") and the indentation of its header may be, and how much below is checked.
 MOST_LABEL, MOST_INDENT, MOST_KEY_LINES = 64, 64, 256
 
-# Any file beneath these is a secret: keys, tokens and sessions of other programs.
+# Any file below these is a secret: keys, tokens and sessions of other programs.
 _FOLDERS = name_set(
     ".1password .age .aws .azure .bitcoin .chef .cloudflared .databricks .electrum .envs .ethereum .gcloud .git-crypt"
     " .gnupg .gsutil .kube .mcp-auth .mozilla .oci .openai .password-store .secrets .snowflake .snowsql .ssh"
     " .terraform.d .thunderbird .vault private-keys-v1.d"
 )
-# A folder, and what in it is a secret: a folder of its own, or one file.
+# A folder, and what in it is a secret: a subfolder, or one file.
 _FOLDER_PAIRS = frozenset(
     {
         (".config", name)
@@ -85,7 +84,7 @@ _NAMES = name_set(
     " sftp-config.json signons.sqlite sitemanager.xml winscp.ini ws_ftp.ini"
     # agents
     " .claude.json"
-    # what was typed at a prompt, passwords among it
+    # shell and prompt histories, which may contain passwords
     " .ash_history .bash_history .dbshell .histfile .irb_history .ksh_history .mysql_history .node_repl_history"
     " .psql_history .python_history .rediscli_history .sh_history .sqlite_history .zhistory .zsh_history fish_history"
 ) | {"login data", "web data"}
@@ -96,7 +95,7 @@ _EXTENSIONS = name_set(
     " pvk secret secrets snk tfstate tfvars token wallet"
 )
 
-# A file is not prose, and may hold what its name says, when it has one of these extensions or none.
+# With one of these extensions or none, a file is not prose, and may contain what its name says.
 _DATA_EXTENSIONS = name_set("cfg conf config csv enc ini json json5 jsonc plist properties sops toml xml yaml yml") | {
     ""
 }
@@ -108,8 +107,8 @@ _TELLING_PAIRS = name_set(
     "access_key access_keys api_key api_keys encryption_key gcp_key private_key sa_key secret_key signing_key"
     " token_cache"
 )
-# The whole name of a plain text that holds one; its words may be joined or not. Only the whole name counts: the texts
-# of an app are called reset-password.txt, and stories the-secret.txt.
+# The whole name of a plain text that contains one; its words may be joined or not. Only the whole name counts: an app's
+# texts are called reset-password.txt, and stories the-secret.txt.
 _PLAIN_NAMES = name_set(
     "accesskey accesskeys accesstoken accesstokens apikey apikeys apitoken apitokens backupcodes credential credentials"
     " creds encryptionkey passphrase passphrases passwd password passwords privatekey privatekeys recoverycodes"
@@ -128,13 +127,13 @@ _KEY_KINDS = ("rsa", "dsa", "ecdsa", "ed25519", "ed448", "xmss")
 _BACKUP_SUFFIXES = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo", ".tmp", ".copy", ".1", ".2")
 
 _KEY_BEGINNINGS = (b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1", b"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY")
-# A browser's sessions, as curl and others keep them.
+# A browser's sessions, in the format of curl and others.
 _COOKIE_JARS = (b"# Netscape HTTP Cookie File", b"# HTTP Cookie File")
 
 
 @lru_cache(maxsize=REMEMBERED)
 def is_secret_name(path: str) -> bool:
-    """Whether the file at `path` is taken for a secret, by its name and the folders above it."""
+    """Whether the file at `path` counts as a secret, by its name and the folders above it."""
     *folders, name = path.split("/")
     if any(variant in _FOLDERS for folder in folders for variant in fold_variants(folder)):
         return True
@@ -151,7 +150,7 @@ def _is_secret_pair(folders: list[str], name: str) -> bool:
 
 
 def _is_login(folders: list[str], name: str) -> bool:
-    """`.codex/auth.json` and its like; `auth.json` beside nothing else is composer's."""
+    """`.codex/auth.json` and the like; `auth.json` without such a folder is composer's."""
     if all(_without_backup_suffix(variant) != _LOGIN_FILE for variant in fold_variants(name)):
         return False
     above = [fold_variants(folder)[-1] for folder in folders]
@@ -186,12 +185,12 @@ def _is_secret_file(name: str) -> bool:
 
 
 def _is_wireguard(name: str) -> bool:
-    """`wg0.conf`, which holds the private key of the interface."""
+    """`wg0.conf`, which contains the private key of the interface."""
     return name.startswith("wg") and name.endswith(".conf") and name[2:-5].isdigit()
 
 
 def _is_environment(name: str) -> bool:
-    """`.env` and everything that begins so, except for prose like `.environment.md`."""
+    """`.env` and everything that begins like it, except for prose like `.environment.md`."""
     if not name.startswith(".env"):
         return False
     return not (name[4:5].isalpha() and name.endswith(_PROSE))
@@ -212,7 +211,7 @@ def _is_private_key(name: str) -> bool:
 
 
 def _is_credentials(name: str) -> bool:
-    """A data file that is named for what it holds: `aws-credentials.json`, `client_secret_7.json`, `.token`."""
+    """A data file that is named after its content: `aws-credentials.json`, `client_secret_7.json`, `.token`."""
     plain = name.lstrip(".")
     stem, dot, extension = plain.rpartition(".")
     if not dot:
@@ -231,7 +230,7 @@ def _is_credentials(name: str) -> bool:
 
 
 def _is_plain_secret(name: str) -> bool:
-    """`secret.txt`, `My passwords (2).txt`, `api-keys.txt`; of notes, `passwords.md` alone."""
+    """`secret.txt`, `My passwords (2).txt`, `api-keys.txt`; of notes, only `passwords.md`."""
     stem, _, extension = name.rpartition(".")
     if extension not in _PLAIN_EXTENSIONS | _NOTE_EXTENSIONS:
         return False
@@ -241,8 +240,8 @@ def _is_plain_secret(name: str) -> bool:
 
 
 def is_secret_content(data: bytes) -> bool:
-    """Whether a file is a private key or a jar of cookies by how it begins, or holds a private key anywhere, whatever
-    its name."""
+    """Whether a file begins like a private key or a cookie jar, or contains a private key anywhere, whatever its
+    name."""
     return _begins_secret(data[:SECRET_HEAD]) or _has_key_below(data)
 
 
@@ -251,16 +250,16 @@ def _begins_secret(head: bytes) -> bool:
     if text.startswith(_COOKIE_JARS):
         return True
     if text.startswith((b"-----BEGIN", b"Bag Attributes", b"{")):
-        # A certificate may come first, and a cloud account's key lies in JSON.
+        # A certificate may come first, and a cloud account's key is inside JSON.
         return _has_private_key(text)
-    told = any(beginning in text for beginning in _KEY_BEGINNINGS)  # which nearly always spares looking line by line
-    return told and any(line.startswith(_KEY_BEGINNINGS) for line in text.splitlines())
+    found = any(beginning in text for beginning in _KEY_BEGINNINGS)  # which nearly always avoids a search line by line
+    return found and any(line.startswith(_KEY_BEGINNINGS) for line in text.splitlines())
 
 
 def _has_key_below(text: bytes) -> bool:
-    """Whether a private key stands below other lines: its header in a line of its own, perhaps indented or quoted, and
-    key material under it. Every document is looked through whenever it is read, so this takes one step for each header
-    and copies nothing but the lines beside it."""
+    """Whether there is a private key below other lines: its header on a line of its own, perhaps indented or quoted,
+    with key material below it. Every document is searched whenever it is read, so this takes one step for each header
+    and copies nothing but the lines next to it."""
     mark = text.find(KEY_MARK)
     while mark >= 0:
         begin = text.rfind(b"-----BEGIN ", max(mark - MOST_LABEL, 0), mark)
@@ -271,7 +270,7 @@ def _has_key_below(text: bytes) -> bool:
 
 
 def _has_key_lines(text: bytes, begin: int, mark: int) -> bool:
-    """Whether the header that begins here stands alone in its line, and what looks like a key in the next."""
+    """Whether the header that begins here is alone on its line, and the next line looks like a key."""
     before = text[max(begin - MOST_INDENT, 0) : begin].rpartition(b"\n")[2]
     header, _, below = text[mark : mark + MOST_KEY_LINES].partition(b"\n")
     title = header[len(KEY_MARK) :].strip()
@@ -296,17 +295,17 @@ def secret_error(path: str) -> Forbidden:
 
 
 def check_name_not_secret(path: str) -> None:
-    """Refuse a path whose name says that it holds keys or passwords."""
+    """Refuse a path whose name says that it contains keys or passwords."""
     if is_secret_name(path):
         raise secret_error(path)
 
 
 def check_file_not_secret(path: str, data: bytes) -> None:
-    """Refuse a file that is a secret by its name or by what it holds."""
+    """Refuse a file that is a secret by its name or by its content."""
     if is_secret_name(path) or is_secret_content(data):
         raise secret_error(path)
 
 
 def mask(name: str) -> str:
-    """What is given in the place of a secret's content."""
+    """What is shown instead of a secret's content."""
     return f"[{name} may contain a secret: its content is withheld]"

@@ -1,7 +1,7 @@
-"""How every SQLite database of ours is opened, and what its errors mean. They all hold private state, never documents.
+"""How all our SQLite databases are opened, and what their errors mean. They contain private state, never documents.
 
-A database is readable by its owner alone and writes to a log beside it (`WAL`). How durable a commit is, how long to
-wait for another process and what the tables are, each kind of database says.
+Only its owner can read a database, and it uses a write-ahead log (`WAL`). Each kind of database decides how durable a
+commit is, how long to wait for another process, and its tables.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def open_database(
     busy_seconds: float = BUSY_SECONDS,
     one_thread: bool = False,
 ) -> sqlite3.Connection:
-    """Connect to a database, and make one where there is none; `prepare` makes its tables or refuses it.
+    """Connect to a database, and create it if there is none; `prepare` creates its tables or refuses it.
 
-    With `FULL` a commit survives a power cut, with `NORMAL` only a crash of the program. `sqlite3.DatabaseError` or
-    `OSError` where it cannot be opened: nothing is left open then.
+    With `FULL` a commit survives a power cut, with `NORMAL` only a crash of the program. Raises `sqlite3.DatabaseError`
+    or `OSError` if it cannot be opened, and leaves nothing open.
     """
     connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=one_thread)
     try:
@@ -52,8 +52,8 @@ def open_database(
 def open_cache(
     path: str, prepare: Callable[[sqlite3.Connection], object], *, busy_seconds: float, one_thread: bool = False
 ) -> sqlite3.Connection:
-    """Connect to a database that holds nothing which cannot be made again: a new one where it is damaged, and one in
-    memory where the disk or another process gives us none."""
+    """Connect to a database whose content can be rebuilt: a new one if it is damaged, and one in memory if the disk or
+    another process prevents it."""
 
     def connect(place: str) -> sqlite3.Connection:
         return open_database(place, prepare, synchronous="NORMAL", busy_seconds=busy_seconds, one_thread=one_thread)
@@ -71,15 +71,15 @@ def open_cache(
 
 
 def remove_database(path: str) -> None:
-    """Delete it, as far as that can be done."""
+    """Delete it, as far as possible."""
     for suffix in SUFFIXES:
         with contextlib.suppress(OSError):
             os.unlink(path + suffix)
 
 
 def _enable_wal(connection: sqlite3.Connection, seconds: float) -> None:
-    """Write to a log beside the file from now on (`WAL`). Of two that open a new file at once SQLite refuses one on the
-    spot, lest they wait for each other: it lets go, and finds the file as the other made it."""
+    """Switch to `WAL`. If two processes open a new file at once, SQLite refuses one immediately to avoid a deadlock: it
+    retries, and finds the file as the other created it."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -92,9 +92,9 @@ def _enable_wal(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 class LogIndex:
-    """The index of SQLite's log, a third file that SQLite maps into memory. The kernel ends a program that touches a
-    page of the map which the file does not have any more, so whoever keeps a connection open calls `fill_up` before
-    each use. Whoever cuts the file in the microseconds between still ends us."""
+    """The index of SQLite's log, a third file that SQLite maps into memory. The kernel kills a program that touches a
+    page of the map beyond the end of the file, so whoever keeps a connection open calls `fill_up` before each use.
+    Truncating the file in the microseconds between still kills us."""
 
     def __init__(self, path: str) -> None:
         self._path = path + "-shm"
@@ -107,7 +107,7 @@ class LogIndex:
         self._file, self._size = (there.st_ino, there.st_size) if there else (None, 0)
 
     def fill_up(self) -> bool:
-        """Whether the file was cut. Then it is filled with zeros, of which SQLite makes a new one from the log."""
+        """Whether the file was truncated. It is then filled with zeros, which makes SQLite rebuild it from the log."""
         try:
             there = os.stat(self._path)
             if there.st_ino != self._file:
@@ -115,8 +115,8 @@ class LogIndex:
             if there.st_size >= self._size:
                 self._size = there.st_size
                 return False
-            # By its path: to close a descriptor of it would end SQLite's locks on it. What is left of it goes first, so
-            # that SQLite finds it empty, not wrong.
+            # By its path: closing a descriptor of it would end SQLite's locks on it. Truncate it first, so that SQLite
+            # finds it empty, not wrong.
             os.truncate(self._path, 0)
             os.truncate(self._path, self._size)
         except OSError:  # deleted: what is mapped stays
@@ -125,7 +125,7 @@ class LogIndex:
 
 
 def file_status(path: str) -> os.stat_result | None:
-    """Of the file that lies there; None where none does. Other errors of the disk say nothing about that."""
+    """The status of the file there; None if there is none. Other disk errors say nothing about that."""
     try:
         return os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -133,25 +133,25 @@ def file_status(path: str) -> os.stat_result | None:
 
 
 def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
-    """What to raise for SQLite's error: trouble that may pass is told apart from a file that holds nonsense."""
-    said, code = str(error), _code_of(error)
+    """What to raise for SQLite's error: temporary trouble is distinguished from a damaged file."""
+    message, code = str(error), _code_of(error)
     if code is None or not isinstance(error, sqlite3.OperationalError):
-        return Damaged(f"The history could not be read: {said}.")
-    if "locked" in said or "busy" in said or "locking" in said:
+        return Damaged(f"The history could not be read: {message}.")
+    if "locked" in message or "busy" in message or "locking" in message:
         return Busy("Another process is writing to this folder's history.")
-    # A log cannot be opened without its index, whose first 32 kB find no room.
-    if "full" in said or code == sqlite3.SQLITE_IOERR_SHMSIZE:
+    # A log cannot be opened without its index, and there is no space for its first 32 kB.
+    if "full" in message or code == sqlite3.SQLITE_IOERR_SHMSIZE:
         return RedraftError("The disk that holds Redraft's history is full.", code="io_error")
-    return RedraftError(f"The history is not accessible: {said}.", code="io_error")
+    return RedraftError(f"The history is not accessible: {message}.", code="io_error")
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is at fault, not the disk, nor other processes. A table that is
-    missing is an ordinary error for SQLite; here it means that this is not our database any more."""
+    """Whether the file itself is at fault, not the disk or other processes. To SQLite a missing table is an ordinary
+    error; here it means that this is no longer our database."""
     code = _code_of(error)
     return not isinstance(error, sqlite3.OperationalError) or code is None or code & 0xFF == sqlite3.SQLITE_ERROR
 
 
 def _code_of(error: sqlite3.Error) -> int | None:
-    """SQLite's code; None where Python itself objects, as to a text column that holds no text."""
+    """SQLite's code; None if Python itself objects, for example to a text column without text."""
     return getattr(error, "sqlite_errorcode", None)

@@ -1,16 +1,16 @@
 """When an unchanged stamp proves unchanged content, so that a file need not be read again.
 
-A stamp alone proves nothing while its file is young, for two reasons. Most clocks of file systems tick every few
+A stamp alone proves nothing while its file is young, for two reasons. Most file system clocks tick every few
 milliseconds, so two writes within a tick leave one stamp; and the kernel sets the time before it copies the bytes, so
-who reads during a write may see the new stamp and the old bytes. Both are over once the file has been left alone for a
-while: whatever is written after that gets another time.
+a reader during a write may see the new stamp and the old bytes. Both are over once the file has been left alone for a
+while: any later write gets another time.
 
-The first reason falls away where the kernel gives a file whose time somebody has asked for a new one, of nanoseconds,
-at its next change (Linux 6.13, on some file systems); the second where the content was put there by ourselves. With
-both, a stamp is good at once.
+The first reason does not apply if the kernel gives a file a new time, in nanoseconds, at its next change after somebody
+has read its time (Linux 6.13, on some file systems); the second if we wrote the content ourselves. With both, a stamp
+is good at once.
 
-What no stamp tells: later writes through a memory map that is already dirty, and on tmpfs all that are made through
-one. So a stamp may decide what is shown, never what is overwritten. Nothing here looks at a file.
+No stamp shows later writes through a memory map that is already dirty, and on tmpfs any write through one. So a stamp
+may decide what is shown, never what is overwritten. Nothing here looks at a file.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from redraft.files.paths import name_set
 if TYPE_CHECKING:
     from redraft.files.file_image import FileStamp
 
-# Far more than a tick of any kernel's clock, and than a write of ordinary size takes.
+# Far longer than a tick of any kernel's clock, and than a write of ordinary size takes.
 SETTLED_NS = 100_000_000
-# A large file may be one long write, at 100 MB a second at the least.
+# A large file may be one long write, at 100 MB a second or more.
 _NS_PER_BYTE = 10
-# Disks that count in seconds (ext3, or ext4 with small inodes) or in two of them (FAT) show it by round times.
+# File systems that count in seconds (ext3, or ext4 with small inodes) or in two of them (FAT) show it by round times.
 _SECOND = 1_000_000_000
 _COARSE_NS = 2_500_000_000
 _FINE_KERNEL = (6, 13)
 
-# Disks on which every change passes through this machine's kernel, and the times it gives are the file's own.
+# File systems on which every change goes through this machine's kernel, and whose times are the kernel's.
 LOCAL = name_set("bcachefs btrfs exfat ext2 ext3 ext4 f2fs jfs ntfs3 overlay ramfs reiserfs tmpfs vfat xfs zfs")
 _FINE = name_set("btrfs ext4 tmpfs xfs")
-# Of disks on which a folder is open: their numbers are given to no other meanwhile.
+# Of disks on which a folder is open: their numbers are not reused meanwhile.
 _known: dict[int, str] = {}
 
 
 def proves_content(stamp: FileStamp, read_at_ns: int, *, sole_writer: bool = False) -> bool:
-    """Whether a file that has this stamp still holds what was read from it, or written to it, with this stamp.
+    """Whether a file with this stamp still has the content that was read from it, or written to it, with this stamp.
 
     `read_at_ns` is the time (`time.time_ns()`) before the content was read; the stamp is that of the same descriptor,
     before and after. With `sole_writer` the content was not read but written, to a file that nobody else had open.
@@ -55,22 +55,22 @@ def proves_content(stamp: FileStamp, read_at_ns: int, *, sole_writer: bool = Fal
 
 
 def settling_ns(size: int, ctime_ns: int) -> int:
-    """How long after its last change a file of this size has to be left alone until its stamp means something."""
+    """How long after its last change a file of this size has to be left alone before its stamp means something."""
     return (_COARSE_NS if ctime_ns % _SECOND == 0 else SETTLED_NS) + size * _NS_PER_BYTE
 
 
 def is_local(device: int) -> bool:
-    """Whether the disk with this number is one where no change goes past this machine's kernel."""
+    """Whether every change on the disk with this number goes through this machine's kernel."""
     return file_system(device) in LOCAL
 
 
 def is_fine(device: int) -> bool:
-    """Whether a file on this disk gets a new time at each change after its time was asked for."""
+    """Whether a file on this disk gets a new time at each change after its time was read."""
     return _kernel() >= _FINE_KERNEL and file_system(device) in _FINE
 
 
 def file_system(device: int) -> str:
-    """The kind of file system with this device number, as the kernel calls it; "" where that cannot be known."""
+    """The kernel's name for the file system with this device number; "" if unknown."""
     found = _known.get(device)
     if found is None:
         found = _look_up(device)
@@ -80,7 +80,7 @@ def file_system(device: int) -> str:
 
 
 def forget() -> None:
-    """For whoever opens a folder: since the last time, a number may have been given to another disk."""
+    """Call this when opening a folder: a number may since have been given to another disk."""
     _known.clear()
 
 

@@ -1,8 +1,8 @@
-"""Two names in one folder: a file's own, and a temporary one that is ours. The steps from which writes are made.
+"""Two names in one folder: a file's own, and a temporary one that is ours. The steps that writes consist of.
 
-A `SwapFile` holds the folder open, so that all steps of a write happen in the same folder whatever becomes of its name.
-Each step is one move of the names or one look at what stands there; the order in which they are safe is the business of
-`atomic_write`. Errors are plain `OSError`s, except for a target that must not be replaced, or no longer is what it was.
+A `SwapFile` holds the folder open, so that all steps of a write happen in the same folder whatever happens to its name.
+Each step is one move of the names or one look at what is there; `atomic_write` knows the order in which they are
+safe. Errors are plain `OSError`s, except for a target that must not be replaced, or has changed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from redraft.files.temp_files import conflict_copy_name
 if TYPE_CHECKING:
     from redraft.files.root import Root
 
-# What a file holds and what it is like, on the way in and out: large contents take the disk and the kernel a while.
+# Reading and writing a file's content and attributes: large contents take the disk and the kernel a while.
 #
-# Works with open descriptors alone. Durable is what is written here only when its file has been flushed.
+# Uses only open descriptors. What is written here is durable only once its file has been flushed.
 
 
-WRITE_PIECE = 1 << 21  # the disk takes one while the next is handed over
+WRITE_PIECE = 1 << 21  # the disk writes one while the next is passed to it
 
 
 def write_temp(fd: int, content: bytes, target: int | None, mode: int | None) -> None:
-    """Write the content of a new file, with the traits of the target where there is one, and begin to flush it."""
+    """Write the content of a new file, with the attributes of the target if there is one, and begin to flush it."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(fd, rest[:WRITE_PIECE]) :]
@@ -51,17 +51,17 @@ def _copy_traits(fd: int, target: int) -> None:
     if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
         with suppress(PermissionError):
             os.fchown(fd, found.st_uid, found.st_gid)
-    # Access lists and labels are extended attributes. Those of the system may not be ours to set.
+    # Access lists and labels are extended attributes. We may not be allowed to set those of the system.
     with suppress(OSError, AttributeError):
         for name in os.listxattr(target):
             with suppress(OSError):
                 os.setxattr(fd, name, os.getxattr(target, name))
-    # Not setuid and its like: the kernel, too, takes them from a file that is written.
+    # Not setuid and the like: the kernel, too, clears them when a file is written.
     os.fchmod(fd, stat.S_IMODE(found.st_mode) & 0o777)
 
 
 def close_later(fd: int) -> None:
-    """Close the last hold on a file without waiting until the kernel has given back what the file took up."""
+    """Close the last descriptor of a file without waiting until the kernel has freed its space."""
     try:
         _thread.start_new_thread(_close, (fd,))  # `threading` would wait until it runs
     except RuntimeError:  # no more threads, or the program is ending
@@ -73,14 +73,14 @@ def _close(fd: int) -> None:
         os.close(fd)
 
 
-# Does an open file hold exactly these bytes, and is nobody about to change them?
+# Does an open file contain exactly these bytes, and is nobody about to change them?
 #
 # A comparison alone proves little: an editor that opened the file a moment ago may write right after it. A read lease
-# is granted only while nobody has the file open for writing, and holds back whoever tries to meanwhile; so content
-# that was compared under a lease which nobody disturbed is settled. Where leases are not to be had (another owner's
-# file, a network file system) the comparison has to do.
+# is granted only while nobody has the file open for writing, and makes anybody who tries to wait; so content that was
+# compared under an undisturbed lease is settled. If leases are unavailable (another owner's file, a network file
+# system), the comparison has to suffice.
 #
-# A large file takes a while to be compared, so that is done while the disk takes the new one; the lease is then
+# Comparing a large file takes a while, so that is done while the disk writes the new one; the lease is then a
 # `HeldFile` until the file has been displaced.
 
 
@@ -90,10 +90,10 @@ _COMPARE_PIECE = 1 << 18
 
 
 def verified_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
-    """The stamp of the file, if it holds `content` and no writer has it open.
+    """The stamp of the file, if it contains `content` and no writer has it open.
 
-    None as soon as it holds anything else. `busy` if it holds `content` but a writer keeps it open past our patience;
-    raises for what must not be replaced. `fd` must be open for reading only.
+    None as soon as it contains anything else. Raises `busy` if it contains `content` but a writer keeps it open for too
+    long; also raises for what must not be replaced. `fd` must be open for reading only.
     """
     deadline = time.monotonic() + PATIENCE
     pause = 0.0005
@@ -108,7 +108,7 @@ def verified_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
 
 
 class HeldFile:
-    """An open file that was compared, and that nobody has opened for writing since: who wants to waits for `let_go`."""
+    """An open file that was compared and not opened for writing since: whoever tries waits for `let_go`."""
 
     __slots__ = ("_fd",)
 
@@ -117,8 +117,8 @@ class HeldFile:
 
     @staticmethod
     def take(fd: int, content: bytes, path: str) -> HeldFile | None:
-        """Hold the file, if it holds `content` and a lease is to be had; `fd` is closed then with `let_go`, else at
-        once. It must be open for reading only."""
+        """Hold the file, if it contains `content` and a lease is available; `let_go` then closes `fd`, otherwise it is
+        closed at once. It must be open for reading only."""
         try:
             if syscalls.take_read_lease(fd) and _equal(fd, content, path) is not None:
                 return HeldFile(fd)
@@ -127,11 +127,11 @@ class HeldFile:
         except BaseException:
             os.close(fd)
             raise
-        os.close(fd)  # which gives the lease back
+        os.close(fd)  # which releases the lease
         return None
 
     def let_go(self) -> FileStamp | None:
-        """The stamp that it has by now, under whatever name; None where somebody wanted to write to it meanwhile."""
+        """Its stamp by now, under whatever name; None if somebody tried to write to it meanwhile."""
         try:
             found = os.fstat(self._fd)
             undisturbed = syscalls.drop_lease(self._fd)
@@ -141,7 +141,7 @@ class HeldFile:
 
 
 def _compare(fd: int, content: bytes, path: str) -> tuple[FileStamp | None, bool]:
-    """The stamp if the content is equal, and whether it is bound to stay so."""
+    """The stamp if the content is equal, and whether it is certain to stay so."""
     try:
         leased = syscalls.take_read_lease(fd)
     except syscalls.Unsupported:
@@ -166,7 +166,8 @@ def _equal(fd: int, content: bytes, path: str) -> FileStamp | None:
 
 
 def _holds(fd: int, content: bytes) -> bool:
-    """Whether just these bytes are in the file; piece by piece, which for 10 MB takes half the time of reading all."""
+    """Whether the file contains exactly these bytes; piece by piece, which for 10 MB takes half the time of reading
+    all."""
     at = 0
     while piece := os.pread(fd, _COMPARE_PIECE, at):
         if not content.startswith(piece, at):
@@ -207,19 +208,19 @@ class SwapFile:
         self.fd, self.name, self.made = root.hold_parent(path, create=create_folders)
 
     def close(self) -> None:
-        held, self.held = self.held, None
-        if held is not None:
+        lease, self.held = self.held, None
+        if lease is not None:
             with suppress(OSError):
-                held.let_go()
+                lease.let_go()
         self.let_go()
         if self.fd >= 0:
-            # Nothing is written through a folder's descriptor, so closing it has nothing to report.
+            # Nothing is written through a folder's descriptor, so closing it cannot fail in a way that matters.
             with suppress(OSError):
                 os.close(self.fd)
             self.fd = -1
 
     def let_go(self) -> None:
-        """Close the temporary file, if it is still to be flushed: what it holds is not needed, or already safe."""
+        """Close the temporary file, if it is not flushed yet: its content is not needed, or already safe."""
         if self.unflushed >= 0:
             fd, self.unflushed = self.unflushed, -1
             with suppress(OSError):
@@ -228,14 +229,14 @@ class SwapFile:
     # Looking
 
     def open_target(self) -> int | None:
-        """The file that stands at the target, judged fit to be replaced; None where nothing is."""
+        """The open file at the target, if it may be replaced; None if there is nothing."""
         try:
             fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
         except FileNotFoundError:
             return None
         try:
             check_replaceable(os.fstat(fd), self.path)
-            # A rename asks only for the folder's permission; a file marked read-only is still meant to be left alone.
+            # A rename needs only the folder's permission; a file marked read-only should still be left alone.
             if not os.access(self.name, os.W_OK, dir_fd=self.fd):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.name)
         except BaseException:
@@ -244,7 +245,7 @@ class SwapFile:
         return fd
 
     def check_target(self, old: bytes, *, looked: bool = False) -> None:
-        """Raise unless the target is fit to be replaced and holds `old`.
+        """Raise unless the target may be replaced and contains `old`.
 
         With `looked`, the caller has compared it just before the temporary file was written: then an unchanged stamp
         is enough.
@@ -267,7 +268,7 @@ class SwapFile:
         return Stale(f"{self.path} was changed on disk.", path=self.path)
 
     def read(self, name: str) -> bytes | None:
-        """The content of the regular file at one of the two names; None where nothing is."""
+        """The content of the regular file at one of the two names; None if there is nothing."""
         try:
             fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
         except FileNotFoundError:
@@ -278,10 +279,10 @@ class SwapFile:
             os.close(fd)
 
     def target_is(self, content: bytes | None) -> bool:
-        """Whether the target holds just this, or, for None, nothing stands there."""
+        """Whether the target contains exactly this, or, for None, does not exist."""
         try:
             return self.read(self.name) == content
-        except RedraftError:  # a folder, a pipe, a file in the midst of being written
+        except RedraftError:  # a folder, a pipe, a file that is being written
             return False
         except OSError as error:
             if explain(error, "read", self.path).code in ("io_error", "permission_denied"):
@@ -289,9 +290,9 @@ class SwapFile:
             return False
 
     def verify_content(self, name: str, content: bytes) -> FileStamp | None:
-        """The stamp of the file at one of the two names, if it holds `content` and no writer has it open.
+        """The stamp of the file at one of the two names, if it contains `content` and no writer has it open.
 
-        Raises for what must not be replaced, and `busy` for a writer that holds on to it.
+        Raises for what must not be replaced, and `busy` for a writer that keeps it open.
         """
         fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
         try:
@@ -300,26 +301,26 @@ class SwapFile:
             os.close(fd)
 
     def hold(self, content: bytes) -> None:
-        """Keep the target as it is until it is displaced, if it is large and holds `content`."""
+        """Keep the target unchanged until it is displaced, if it is large and contains `content`."""
         if len(content) < LARGE or self.held is not None:
             return
-        with suppress(OSError, RedraftError):  # then what is displaced is compared, as it is for smaller files
+        with suppress(OSError, RedraftError):  # then what is displaced is compared, as for smaller files
             fd = os.open(self.name, READ_FLAGS, dir_fd=self.fd)
             self.held = HeldFile.take(fd, content, self.path)
 
     def verify_displaced(self, content: bytes) -> FileStamp | None:
-        """The stamp of the file at the temporary name, if it holds `content` and no writer has it open."""
-        held, self.held = self.held, None
-        stamp = held and held.let_go()
+        """The stamp of the file at the temporary name, if it contains `content` and no writer has it open."""
+        lease, self.held = self.held, None
+        stamp = lease and lease.let_go()
         if stamp is not None and not self.temp_changed_since(stamp):
             return stamp
         return self.verify_content(self.temp, content)
 
     def temp_is_ours(self, content: bytes) -> bool:
-        """Whether the temporary name holds what we wrote, and nobody else has a hand on it."""
+        """Whether the temporary name has what we wrote, and nobody else has it open."""
         try:
             return self.verify_content(self.temp, content) is not None
-        except RedraftError:  # somebody has it open for writing, or it is no longer the file that we made
+        except RedraftError:  # somebody has it open for writing, or it is no longer our file
             return False
 
     def temp_changed_since(self, stamp: FileStamp) -> bool:
@@ -328,10 +329,10 @@ class SwapFile:
     # Moving
 
     def fill_temp(self, content: bytes, mode: int | None) -> None:
-        """Write the temporary file, with the traits of the target where that exists. It is durable after `flush`."""
+        """Write the temporary file, with the attributes of the target if that exists. It is durable after `flush`."""
         target = self.open_target()
         try:
-            # With nothing to keep, the system applies the umask; anything else is private until it is complete.
+            # Without a target, the system applies the umask; otherwise the file is private until it is complete.
             self.seen = None if target is None else stamp_of(os.fstat(target))
             first_mode = 0o666 if target is None and mode is None else 0o600
             fd = os.open(self.temp, _CREATE_FLAGS, first_mode, dir_fd=self.fd)
@@ -361,7 +362,7 @@ class SwapFile:
         self._learn_stamp()
 
     def overwrite(self) -> None:
-        """Rename the temporary file over the target: only where names cannot be exchanged."""
+        """Rename the temporary file over the target: only if names cannot be exchanged."""
         os.rename(self.temp, self.name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
         self._learn_stamp()
 
@@ -373,7 +374,7 @@ class SwapFile:
             os.rename(self.name, self.temp, src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
     def bring(self, name: str | None = None) -> None:
-        """Rename the temporary file to the target (or another name), never over anything."""
+        """Rename the temporary file to the target (or another name), never overwriting anything."""
         name = name or self.name
         try:
             syscalls.renameat2(self.fd, self.temp, name, syscalls.RENAME_NOREPLACE)
@@ -383,7 +384,8 @@ class SwapFile:
         self._learn_stamp()
 
     def _learn_stamp(self) -> None:
-        """Of what was written, now that it has its name; none if anything else has changed since it was flushed."""
+        """Learn the stamp of what was written, now that it has its name; none if it has changed since it was
+        flushed."""
         written, self.written = self.written, None
         with suppress(OSError):
             found = stamp_of(os.stat(self.name, dir_fd=self.fd, follow_symlinks=False))
@@ -393,13 +395,13 @@ class SwapFile:
     def swap_back(self, new: bytes, known: bytes | None) -> RestoreResult:
         """After a swap: swap again, so that the displaced file has its name back.
 
-        What comes out must be our own `new`. If it is not, somebody has written there meanwhile, and theirs is the
-        later word: they get the name, and the displaced file is kept as a copy, unless its content is `known`.
+        What comes out must be our own `new`. If it is not, somebody has written there meanwhile, and theirs is newer:
+        they keep the name, and the displaced file is kept as a copy, unless its content is `known`.
         """
         if known is None or self.target_is(new):
             try:
                 self.swap()
-            except (FileNotFoundError, syscalls.Unsupported):  # deleted meanwhile, or moved to a lesser disk
+            except (FileNotFoundError, syscalls.Unsupported):  # deleted meanwhile, or moved to a disk that cannot
                 return self.bring_back(known)
             if self.temp_is_ours(new):
                 self.drop_temp()
@@ -408,7 +410,7 @@ class SwapFile:
         return self._drop_or_keep(known)
 
     def bring_back(self, known: bytes | None) -> RestoreResult:
-        """Give the displaced file its name back, unless another one has come, or its content is `known` anyway."""
+        """Give the displaced file its name back, unless there is a new one, or its content is `known` anyway."""
         if known is None:
             with suppress(FileExistsError):
                 self.bring()
@@ -422,7 +424,7 @@ class SwapFile:
         return RestoreResult(False, self.keep_copy())
 
     def keep_copy(self) -> DocPath:
-        """Let what the temporary name holds stay beside the target as a conflict copy."""
+        """Keep the file at the temporary name beside the target as a conflict copy."""
         number = 0
         while True:
             number += 1
@@ -432,7 +434,7 @@ class SwapFile:
                 return join_path(split_path(self.path)[0], name)
 
     def drop_displaced(self, stamp: FileStamp | None) -> None:
-        """Remove the temporary name. What a large file took up is given back while nobody waits for it."""
+        """Remove the temporary name. The space of a large file is freed while nobody waits for it."""
         fd = -1
         if stamp is not None and stamp.size >= LARGE and is_local(stamp.dev):
             with suppress(OSError):
@@ -442,7 +444,7 @@ class SwapFile:
             close_later(fd)
 
     def drop_temp(self) -> bool:
-        """Remove the temporary name; False if it was not there. One that cannot be removed now is swept later."""
+        """Remove the temporary name; False if it was not there. If it cannot be removed now, it is swept later."""
         try:
             os.unlink(self.temp, dir_fd=self.fd)
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""The system calls that Python does not offer: openat2, renameat2, sync_file_range, and leases as a question.
+"""System calls that Python does not offer: openat2, renameat2, sync_file_range, and leases as a question.
 
-Each is loaded on first use (ctypes costs milliseconds) and says `Unsupported` where the machine, the kernel or the file
-system does not have it, so that the caller can take its other way. Nothing here knows of documents.
+Each is loaded on first use (ctypes costs milliseconds) and raises `Unsupported` if the machine, the kernel or the file
+system does not have it, so that the caller can use its fallback. Nothing here knows about documents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Unsupported(Exception):
 
 
 class _Kernel:
-    """libc's `syscall` and what goes with it; made once, when first needed."""
+    """libc's `syscall` and related functions; created once, when first needed."""
 
     def __init__(self) -> None:
         machine = os.uname().machine if sys.platform.startswith("linux") and sys.maxsize > 2**32 else ""
@@ -65,7 +65,7 @@ def _load() -> _Kernel:
 
 
 def openat2_beneath(dir_fd: int, path: str, flags: int) -> int:
-    """Open `path` beneath `dir_fd` without passing any symbolic link; the kernel checks every component itself."""
+    """Open `path` below `dir_fd` without passing any symbolic link; the kernel checks every component itself."""
     kernel = _load()
     if not kernel.has_openat2:
         raise Unsupported
@@ -103,12 +103,12 @@ _BEGIN_WRITING = 2  # SYNC_FILE_RANGE_WRITE
 
 
 def begin_writing(fd: int) -> None:
-    """Let the disk begin to take what was written, without waiting for it; no promise, and `fsync` is still needed."""
+    """Let the disk start writing, without waiting for it; this promises nothing, and `fsync` is still needed."""
     with suppress(Unsupported):
         _load().sync_file_range(fd, 0, 0, _BEGIN_WRITING)
 
 
-# A lease that is about to be broken sends its holder a signal, SIGIO by default, which would end the process.
+# When a lease is about to be broken, its holder gets a signal, SIGIO by default, which would end the process.
 # SIGURG is ignored unless a program asks for it.
 _HARMLESS_SIGNAL = 23
 
@@ -133,10 +133,10 @@ def take_read_lease(fd: int) -> bool:
 
 
 def drop_lease(fd: int) -> bool:
-    """Give the lease back; False if somebody was waiting to open the file for writing."""
+    """Release the lease; False if somebody was waiting to open the file for writing."""
     import fcntl
 
     undisturbed = fcntl.fcntl(fd, fcntl.F_GETLEASE) == fcntl.F_RDLCK
-    with suppress(BlockingIOError):  # they waited so long that the kernel took it from us
+    with suppress(BlockingIOError):  # they waited so long that the kernel revoked it
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     return undisturbed

@@ -1,7 +1,7 @@
-"""What lies beside the targets: temporary files that a crash left behind, found and removed; conflict copies, named.
+"""Files beside the targets: temporary files that a crash left behind, found and removed; names of conflict copies.
 
-A leftover may hold the only copy of what somebody wrote (see `atomic_write`), so recovery comes first: it asks every
-token of the journal's open turns what it holds, and passes the tokens it has not settled in `keep`.
+A leftover may be the only copy of what somebody wrote (see `atomic_write`), so recovery comes first: it checks every
+token of the journal's open turns, and passes the tokens that it has not settled in `keep`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def sweep(
 ) -> list[DocPath]:
     """Remove temporary files that a crash left behind, in these folders ("" is the root) or in the whole tree.
 
-    Not those whose token is in `keep`, nor those changed within the last `older_than` seconds. Where the disk fails,
-    the rest is swept and then the first failure raised, so that the caller knows to come back.
+    Not those whose token is in `keep`, nor those changed within the last `older_than` seconds. If the disk fails, the
+    rest is swept and then the first error raised, so that the caller knows to try again.
     """
     if folders is None:
         folders = ["", *(entry.path for entry in walk(root, skip_hidden=False) if entry.kind == "folder")]
@@ -67,7 +67,7 @@ def _sweep_folder(fd: int, keep: Collection[str], older_than: float) -> list[str
 
 
 def conflict_copy_name(name: str, token: str, number: int) -> str:
-    """What a conflict copy of a file is called, the first or another of its token."""
+    """The name of a conflict copy of a file, the first or another of its token."""
     stem, dot, suffix = name.rpartition(".")
     if not stem:
         stem, dot, suffix = name, "", ""
@@ -80,12 +80,12 @@ def conflict_copy_name(name: str, token: str, number: int) -> str:
 _SECTOR = 512
 
 
-def is_unfinished(held: bytes, new: bytes) -> bool:
-    """Whether this may be what is left of `new` where it was not flushed: its beginning, zeros for what is missing."""
-    if len(held) > len(new):
+def is_unfinished(content: bytes, new: bytes) -> bool:
+    """Whether this may be the rest of an unflushed `new`: its beginning, with zeros for what is missing."""
+    if len(content) > len(new):
         return False
-    return new.startswith(held) or all(
+    return new.startswith(content) or all(
         new.startswith(sector, at) or not any(sector)
-        for at in range(0, len(held), _SECTOR)
-        for sector in (held[at : at + _SECTOR],)
+        for at in range(0, len(content), _SECTOR)
+        for sector in (content[at : at + _SECTOR],)
     )

@@ -1,7 +1,7 @@
-"""Bytes on disk and the text in them: UTF-8, strictly, with or without a byte order mark; anything else is refused.
+"""Bytes on disk and their text: UTF-8, strictly, with or without a byte order mark; anything else is refused.
 
-`encode` gives back the very bytes that `decode` was given. Newlines are characters like others here: nothing is
-translated. A file that is not UTF-8 is never guessed at, because a wrong guess would rewrite its every accent.
+`encode` returns exactly the bytes that `decode` was given. Newlines are not translated. The encoding of a file that is
+not UTF-8 is never guessed, because a wrong guess would rewrite its every accent.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _FORMATS: dict[str, Format] = {
 
 
 class DecodedText(NamedTuple):
-    """The text of a file, and whether a byte order mark stood before it."""
+    """The text of a file, and whether it began with a byte order mark."""
 
     text: str
     bom: bool
 
 
 def decode(data: bytes, path: str = "") -> DecodedText:
-    """The text in `data`, of the file at `path`; `unsupported_file_type` with the offset of the first byte that is not
-    UTF-8 text."""
+    """The text in `data`, of the file at `path`; raises `unsupported_file_type` with the offset of the first byte that
+    is not UTF-8 text."""
     nul = data.find(b"\0")
     bom = data.startswith(BOM)
     try:
@@ -47,7 +47,7 @@ def decode(data: bytes, path: str = "") -> DecodedText:
 
 
 def encode(text: str, bom: bool = False) -> bytes:
-    """The bytes of `text`, after a byte order mark where the file had one."""
+    """The bytes of `text`, with a byte order mark if the file had one."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -73,7 +73,7 @@ def _not_text(path: str, guess: str, offset: int) -> Refused:
 
 
 def format_of(path: str) -> Format:
-    """The format that the name's extension promises."""
+    """The format that the name's extension suggests."""
     name = path.rpartition("/")[2]
     stem, _, extension = name.rpartition(".")
     return _FORMATS.get(extension.lower(), "unknown") if stem else "unknown"

@@ -1,8 +1,8 @@
-"""What is in the folder: every file and folder beneath it, in a fixed order, through no link.
+"""List a folder: every file and folder in it, in a fixed order, without following links.
 
-Each folder is opened beneath the root, read to its end and closed again before the next one, so the depth of a tree
+Each folder is opened below the root, read to its end and closed again before the next one, so the depth of a tree
 costs neither descriptors nor the call stack. Names that cannot be a path of ours (not UTF-8, with control characters)
-are left out and reported to `skipped`. A tree that changes meanwhile is listed as it was met.
+are left out and reported to `skipped`. A tree that changes meanwhile is listed as it was found.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _by_name = attrgetter("name")
 
 
 class TreeEntry(NamedTuple):
-    """One thing in the tree; a link is named, never followed."""
+    """One entry of the tree; a link is listed, never followed."""
 
     path: DocPath
     size: int
@@ -40,10 +40,10 @@ def walk(
     limit: int | None = None,
     skipped: Callable[[str, str], None] | None = None,
 ) -> Iterator[TreeEntry]:
-    """Every entry beneath `prefix` ("" is the root), a folder before what is in it, sorted by name within each.
+    """Every entry below `prefix` ("" is the root), a folder before its content, sorted by name within each.
 
-    Internal places never appear; names that begin with a dot only without `skip_hidden`. `limit` ends the listing after
-    so many entries. `skipped` is told the path and the reason of what cannot be listed.
+    Internal files never appear; names that begin with a dot only without `skip_hidden`. `limit` ends the listing after
+    that many entries. `skipped` is called with the path and the reason of what cannot be listed.
     """
     left = -1 if limit is None else limit
     if left == 0 or is_internal(prefix):

@@ -1,9 +1,9 @@
 """Components: named regions of a document, between `<!-- agent:NAME -->` and `<!-- /agent:NAME -->`.
 
-Marker text inside code (fenced, or in backticks on one line) is text: documents explain themselves. A fence that
-nothing closes hides nothing, because a person may be typing it just now; the end of a quotation or a list item closes
-what was opened there. Reading is strict: a marker without
-its partner is refused with its line, never repaired, since nobody knows where the region was meant to end.
+Marker text inside code (fenced, or in backticks on one line) is plain text, so that a document can explain markers. An
+unclosed fence hides nothing, because a person may still be typing it; the end of a quotation or a list item closes
+what was opened there. Parsing is strict: a marker without its partner is refused with its line, never repaired, since
+nobody knows where the region was meant to end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TICKS = re.compile(r"`+")
 
 
 class Marker(NamedTuple):
-    """A marker where it stands."""
+    """A marker and its position."""
 
     name: str
     is_close: bool
@@ -46,7 +46,7 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A region of a text, by offsets. `inner_start` to `inner_end` is what lies between its markers."""
+    """A region of a text, by offsets. `inner_start` to `inner_end` is what is between its markers."""
 
     name: str
     start: int
@@ -62,9 +62,9 @@ class Component:
         return self.inner_start <= other.start and other.end <= self.inner_end
 
 
-@lru_cache(maxsize=4)  # a write looks at the base, the person's text and the result several times each
+@lru_cache(maxsize=4)  # a write checks the base, the person's text and the result several times each
 def components(text: str) -> tuple[Component, ...]:
-    """The components in the order in which they open; `conflict`, with the line, where markers do not pair."""
+    """The components in the order in which they open; raises `conflict`, with the line, if markers do not pair."""
     found: list[Component] = []
     waiting: list[tuple[int, Marker]] = []
     for marker in markers(text, "agent"):
@@ -88,7 +88,7 @@ def _unpaired_error(text: str, marker: Marker, what: str) -> Refused:
 
 
 def component(text: str, name: str) -> Component | None:
-    """The one component of this name, None where there is none; `anchor_ambiguous` where there are several."""
+    """The one component of this name, or None; raises `anchor_ambiguous` if there are several."""
     named = [each for each in components(text) if each.name == name]
     if len(named) > 1:
         lines = ", ".join(str(count_breaks(text[: each.start]) + 1) for each in named)
@@ -97,8 +97,8 @@ def component(text: str, name: str) -> Component | None:
 
 
 def is_undisturbed(before: str, after: str, place: Component) -> bool:
-    """Whether a text still parses after something was written into a component: every component outside it where it
-    was, and itself ending where it should."""
+    """Whether a text still parses after something was written into a component: every other component is where it was,
+    and this one ends where it should."""
     growth = len(after) - len(before)
     try:
         now = components(after)
@@ -113,7 +113,7 @@ def is_undisturbed(before: str, after: str, place: Component) -> bool:
 
 
 def markers(text: str, word: Word, *, in_code: bool = False) -> Iterator[Marker]:
-    """The markers in a text, in order; those in code only where they are asked for."""
+    """The markers in a text, in order; those in code only on request."""
     if f"{word}:" not in text:
         return
     hidden = iter([] if in_code else _closed_code(text))
@@ -134,7 +134,7 @@ def _closed_code(text: str) -> list[CodeBlock]:
 
 
 def _line(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the line of a place begins and ends. A return is looked for only within, lest each look takes in all."""
+    """Where the line of a position begins and ends. The search for a return stays within it, to remain linear."""
     begin = text.rfind("\n", 0, start) + 1
     begin = text.rfind("\r", begin, start) + 1 or begin
     stop = text.find("\n", end)
@@ -144,7 +144,7 @@ def _line(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_in_backticks(text: str, start: int, end: int) -> bool:
-    """Whether a place lies in code within its line."""
+    """Whether a position is in inline code on its line."""
     begin, stop = _line(text, start, end)
     if "`" not in text[begin:start]:
         return False
@@ -162,21 +162,21 @@ def _is_in_backticks(text: str, start: int, end: int) -> bool:
 
 
 def escape_markers(text: str, *, in_code: bool = False) -> str:
-    """The text with its markers written so that they read the same and mark nothing, and with no fence left open.
+    """The text with its markers escaped, so that they read the same but mark nothing, and with no fence left open.
 
-    `in_code` treats markers in code too, where they would show as they are then written.
+    `in_code` also escapes markers in code, where the escapes will be visible.
     """
     pieces: list[str] = []
     at = 0
     for marker in markers(text, "agent", in_code=in_code):
-        pieces += [text[at : marker.start], "&lt;"]  # as `_tame` does
+        pieces += [text[at : marker.start], "&lt;"]  # like `_tame`
         at = marker.start + 1
     return _close_fences("".join([*pieces, text[at:]]))
 
 
 def swap_fences(text: str) -> str:
-    """The same text with its fences in the other sign, and marker text within them made harmless: for a document in
-    which somebody has just opened a fence, which the first fence of the text would close."""
+    """The same text with its fences in the other character, and markers inside them escaped: for a document in which
+    somebody has just opened a fence, which the first fence of the text would close."""
     pieces: list[str] = []
     at = 0
     for block in _closed_code(text):
@@ -190,12 +190,12 @@ def _tame(marker: re.Match[str]) -> str:
 
 
 def _other_sign(text: str, block: CodeBlock) -> str:
-    """Fenced code with the other sign, in a run longer than any within, and with harmless markers."""
+    """Fenced code with the other fence character, in a run longer than any inside, and with markers escaped."""
     code = text[block.start : block.end]
     before, inside = code.split(block.fence, 1)
     sign = "~" if block.fence[0] == "`" else "`"
     if sign in split_lines(inside)[0]:
-        return _MARKERS["agent"].sub(_tame, code)  # backticks could not be told from those of the fence
+        return _MARKERS["agent"].sub(_tame, code)  # its backticks could not be told from the fence's
     longest = max((len(run[0]) for run in re.finditer(re.escape(sign) + "+", code)), default=0)
     fence = sign * max(len(block.fence), longest + 1)
     made = code[: len(before)] + fence + inside
@@ -206,23 +206,23 @@ def _other_sign(text: str, block: CodeBlock) -> str:
 
 
 def _close_fences(text: str) -> str:
-    """The text with the fence that is open at its end closed there."""
+    """The text with a fence that is open at its end closed there."""
     found = fences(text)
     if not found or found[-1].closed or found[-1].end < len(text):
         return text
     block = found[-1]
     lead = text[block.start : text.index(block.fence, block.start)]
-    # The mark of a list item would begin another.
+    # A list marker would start another item.
     lead = re.sub(r"[^ \t>]", " ", lead)
     end = "" if text.endswith(("\n", "\r")) else "\n"
     return f"{text}{end}{lead}{block.fence}\n"
 
 
-# Writing into a component: an entry in the place of its content, after it or before it.
+# Write into a component: an entry instead of its content, after it or before it.
 #
 # Bytes outside the component stay as they are, and so do the old entries that are kept. Afterwards the document must
-# have the same components as before, or it is not given back: `filled` refuses rather than leave markers that do not
-# pair. Nothing here knows the time: whoever wants a stamp before an entry puts it there.
+# have the same components as before: `fill_component` refuses rather than leave markers that do not pair. Nothing here
+# reads the clock: a caller that wants a timestamp before an entry adds it.
 
 
 FillMode = Literal["replace", "append", "prepend"]
@@ -234,25 +234,25 @@ _INDENT = re.compile(r"(?<=[\r\n])[ \t]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class FillOptions:
-    """How entries come into a component. `max_entries` bounds the lines that are not empty; 0 is no bound."""
+    """How entries are added to a component. `max_entries` limits its non-empty lines; 0 means no limit."""
 
     mode: FillMode = "replace"
     max_entries: int = 0
 
 
 def to_entry(content: str) -> str:
-    """Content as an entry: without the break that follows a marker, and ending in one line end; "" for nothing."""
+    """Content as an entry: without the line break after a marker, and ending in one line break; "" for nothing."""
     trimmed = _FIRST_BREAK.sub("", content, count=1) if _FIRST_BREAK.match(content) else content
     trimmed = trimmed.rstrip()
     return f"{trimmed}\n" if trimmed else ""
 
 
-def fill_component(text: str, place: Component, content: str, filling: FillOptions) -> str:
-    """The text with an entry in this component; `conflict` where the document could not be parsed afterwards."""
+def fill_component(text: str, place: Component, content: str, options: FillOptions) -> str:
+    """The text with an entry in this component; raises `conflict` if the document could not be parsed afterwards."""
     entry = to_entry(content)
     # The second and the third are for a document in which somebody has just opened a fence.
     for tame in (escape_markers(entry), escape_markers(entry, in_code=True), swap_fences(escape_markers(entry))):
-        inner = _new_inner(place.inner(text), adopt_newlines(tame, text), filling)
+        inner = _new_inner(place.inner(text), adopt_newlines(tame, text), options)
         result = text[: place.inner_start] + inner + text[place.inner_end :]
         if is_undisturbed(text, result, place):
             return result
@@ -263,10 +263,10 @@ def fill_component(text: str, place: Component, content: str, filling: FillOptio
     )
 
 
-def _new_inner(inner: str, entry: str, filling: FillOptions) -> str:
-    """What is to stand between the markers."""
+def _new_inner(inner: str, entry: str, options: FillOptions) -> str:
+    """The new text between the markers."""
     opening = _FIRST_BREAK.match(inner)
-    if opening is None and filling.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
+    if opening is None and options.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
         return entry.rstrip("\r\n")  # a component within a line stays there
     head = opening[0] if opening else ""
     indent = _INDENT.search(inner)
@@ -276,23 +276,23 @@ def _new_inner(inner: str, entry: str, filling: FillOptions) -> str:
         head = adopt_newlines("\n", inner)
     if old and old[-1] not in "\r\n":
         old += adopt_newlines("\n", inner)
-    if not entry and filling.mode != "replace":
+    if not entry and options.mode != "replace":
         return inner
-    return head + _entries(old, entry, filling) + tail
+    return head + _entries(old, entry, options) + tail
 
 
-def _entries(old: str, entry: str, filling: FillOptions) -> str:
-    if filling.mode == "replace":
+def _entries(old: str, entry: str, options: FillOptions) -> str:
+    if options.mode == "replace":
         return entry
-    room = filling.max_entries - sum(1 for line in split_lines(entry) if line.strip())
-    after = filling.mode == "append"
-    kept = old if not filling.max_entries else _newest_lines(old, max(room, 0), last=after)
-    return kept + entry if after else entry + kept
+    room = options.max_entries - sum(1 for line in split_lines(entry) if line.strip())
+    after = options.mode == "append"
+    entries = old if not options.max_entries else _newest_lines(old, max(room, 0), last=after)
+    return entries + entry if after else entry + entries
 
 
 def _newest_lines(old: str, room: int, *, last: bool) -> str:
-    """As many of the old lines as there is room for, from the end or the beginning. Code and components within are
-    kept whole rather than cut apart."""
+    """As many of the old lines as fit, from the end or the beginning. Code and nested components are kept whole rather
+    than cut."""
     lines = split_lines(old)
     places = [number for number, line in enumerate(lines) if line.strip()]
     if len(places) <= room:
@@ -322,13 +322,13 @@ def _unbroken(text: str) -> list[tuple[int, int]]:
 #     Done.
 #     <!-- /patch:status -->
 #
-# Within a block only its own end counts, so an answer may speak about other blocks; markers in code are text. A block
-# that is never closed means that the answer was cut off, and nothing of it is used.
+# Within a block only its own end counts, so an answer may mention other blocks; markers in code are text. An unclosed
+# block means that the answer was cut off, and nothing of it is used.
 
 
 @dataclass(frozen=True, slots=True)
 class PatchBlock:
-    """What an answer has to say in one component."""
+    """What an answer writes into one component."""
 
     component: str
     content: str
@@ -336,13 +336,13 @@ class PatchBlock:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, taken apart. `unmatched` is the text outside every block, "" where there is only white space."""
+    """A parsed answer. `unmatched` is the text outside every block, "" if it is only white space."""
 
     patches: tuple[PatchBlock, ...]
     unmatched: str
 
     def by_component(self) -> dict[str, str]:
-        """What is to come into each component; several blocks for one come one after the other."""
+        """The content for each component; several blocks for one are joined."""
         joined: dict[str, str] = {}
         for patch in self.patches:
             before = joined.get(patch.component)
@@ -351,9 +351,9 @@ class Answer:
 
 
 def parse_answer(text: str) -> Answer:
-    """The patches and the rest; `model_output_cut_off` where a block is never closed."""
+    """The patches and the rest; raises `model_output_cut_off` if a block is never closed."""
     answer = _parse_blocks(text, markers(text, "patch"))
-    if answer is None:  # a fence that one block leaves open may hide the end of it
+    if answer is None:  # a fence left open in one block may hide its end
         answer = _parse_blocks(text, markers(text, "patch", in_code=True))
     if answer is None:
         raise Refused("The answer ends inside a patch block; none of it was used.", code="model_output_cut_off")

@@ -1,7 +1,7 @@
 """A document's frontmatter: the YAML between two lines of dashes at its very beginning.
 
-A field of the first level is read and changed where it stands: the rest of the block (comments, blank lines, unknown
-keys, their order and their spelling) keeps its bytes, because it is never parsed and written again.
+A top-level field is read and changed in place: the rest of the block (comments, blank lines, unknown keys, their order
+and their spelling) keeps its bytes, because it is never parsed and written again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 class _Field(NamedTuple):
-    """Where a field stands: its lines, and the value on the first of them. `folded` says that there are more."""
+    """Where a field is: its lines, and the value on the first of them. `folded` means that there are more."""
 
     key: str
     start: int
@@ -38,12 +38,12 @@ class _Field(NamedTuple):
 
 
 def fields(text: str) -> dict[str, str | None]:
-    """The fields of the first level that hold one word or sentence; None for those that are null or hold more."""
+    """The top-level fields with a scalar value; None for those that are null or hold more."""
     return {field.key: _value(text, field) for field in _fields(text)}
 
 
 def items(text: str, key: str) -> list[str] | None:
-    """The items of a field that is a list, or the one that it holds; None where it holds anything else."""
+    """The items of a list field, or its single value as one; None if it holds anything else."""
     found = next((field for field in _fields(text) if field.key == key), None)
     if found is None:
         return []
@@ -54,7 +54,8 @@ def items(text: str, key: str) -> list[str] | None:
 
 
 def set_field(text: str, key: str, value: str) -> str:
-    """The text with this field set. Only its own line changes; a new one comes last, in a new block if need be."""
+    """The text with this field set. Only its own line changes; a new field is added last, in a new block if
+    necessary."""
     written = _to_yaml(value)
     for field in reversed(list(_fields(text))):
         if field.key == key:
@@ -69,7 +70,7 @@ def set_field(text: str, key: str, value: str) -> str:
 
 
 def remove_field(text: str, key: str) -> str:
-    """The text without this field; as it is where there is none."""
+    """The text without this field; unchanged if there is none."""
     for field in reversed(list(_fields(text))):
         if field.key == key:
             text = text[: field.start] + text[field.end :]
@@ -79,7 +80,7 @@ def remove_field(text: str, key: str) -> str:
 def _fields(text: str) -> Iterator[_Field]:
     first, *lines = split_lines(text[: frontmatter_end(text)])[:-1] or [""]
     at = len(first)
-    pattern = re.compile(_FIELD)  # here, and kept by `re`: whoever only asks where it ends does not wait for it
+    pattern = re.compile(_FIELD)  # compiled here and cached by `re`: callers that only need its end do not pay for it
     for number, line in enumerate(lines):
         match = pattern.match(line)
         if match:
@@ -91,7 +92,7 @@ def _fields(text: str) -> Iterator[_Field]:
 
 
 def _continuation(lines: list[str], at: int) -> int:
-    """How many of the lines from here on still belong to the field above: indented ones, and the items of a list."""
+    """How many of the following lines still belong to the field above: indented ones, and the items of a list."""
     last = 0
     for count, line in enumerate(lines[at:], 1):
         if line[0] in " \t-" and line.strip():
@@ -117,7 +118,7 @@ def _parse_value(text: str, field: _Field) -> object:
     try:
         return yaml.safe_load(text[field.value_start : field.end])
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
-        return _UNREADABLE  # what a tag or a date promises and its text is not, fails in many ways
+        return _UNREADABLE  # a tag or a date that its text contradicts fails in many ways
 
 
 def _replace_field(text: str, field: _Field, written: str) -> str:
@@ -129,7 +130,7 @@ def _replace_field(text: str, field: _Field, written: str) -> str:
 
 
 def _to_yaml(value: str) -> str:
-    """A value as YAML reads it back: plain where nothing in it could be taken for more than a word."""
+    """A value in YAML: plain if it cannot be read as anything but a string."""
     if re.fullmatch(_PLAIN, value) and not re.fullmatch(_NOT_A_WORD, value):
         return value
     return '"' + "".join(map(_escape, value)) + '"'

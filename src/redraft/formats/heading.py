@@ -1,7 +1,6 @@
-"""A heading as it was found: what the readers of markdown and of plain text hand on to be nested into an outline.
+"""A heading: what the readers of markdown and of plain text return, to be nested into an outline.
 
-By itself, and a plain tuple, because a table of 10 MB of headings is asked for from a command line where start-up is
-felt.
+In its own module, and a plain tuple, because the command line lists 10 MB of headings and its start-up time matters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A document as one HTML page that needs nothing else: its pictures are in it, its style too, and there is no script.
+"""A document as one self-contained HTML page, with its pictures and its style in it, and without scripts.
 
 Markdown is CommonMark with GFM's tables, strikethrough and task lists, and footnotes; HTML in it is sanitised, so that
-of a hostile document only words and harmless tags come through. A picture from elsewhere becomes a link to it: nothing
-is loaded when the page is opened, and a policy in the page holds a browser to that. Pure: pictures come from `embed`.
+only the words and harmless tags of a hostile document come through. An external picture becomes a link: nothing
+is loaded when the page is opened, and a content security policy enforces that. Pure: pictures come from `embed`.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
     Embed = Callable[[str], str | None]
 
-# A text with its changes marked, through markdown and out again: what goes is struck out, what comes is underlined.
+# A text with its changes marked, through markdown and out again: deletions are struck out, insertions underlined.
 #
-# `marked` puts signs into the source around what would be taken out and what would be put in, line by line and behind
-# whatever makes a line a heading, an item or a quotation, so that the lines mean what they meant. `tag_changes` turns
-# the signs in the finished HTML into `<del>` and `<ins>`, closing and opening them around every other tag. Pure.
+# `mark_changes` puts marker characters into the source around deletions and insertions, line by line and after whatever
+# makes a line a heading, an item or a quotation, so that the lines keep their meaning. `tag_changes` turns the markers
+# in the finished HTML into `<del>` and `<ins>`, closing and opening them around every other tag. Pure.
 
 
-# Punctuation, as markdown sees it, that hardly any text has need of, then characters for private use; four that are not
-# in the texts are taken.
+# Characters that markdown treats as punctuation and hardly any text uses, then private-use characters; four that do
+# not occur in the texts are chosen.
 RARE = "\u2e28\u2e29\u2e22\u2e23\u2e24\u2e25\u2e26\u2e27\u27ec\u27ed\u2983\u2984\u2985\u2986\u29d8\u29d9"
 CANDIDATES = RARE + "".join(map(chr, range(0xE000, 0xE100)))
-# What makes a line what it is; marks come behind it.
+# What makes a line what it is; markers come after it.
 _LEAD = re.compile(r"[ \t]*(?:(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t])|\|)[ \t]*)*(?:\[[ xX]\][ \t]+)?")
-# Lines that are nothing but syntax: rules, underlines, fences, the line below a table's head.
+# Lines that are only syntax: rules, underlines, fences, the line below a table's head.
 _BARE = re.compile(r"[ \t]*(?:[-=*_][-=*_ \t]{2,}|`{3,}.*|~{3,}.*|[|: \t-]+)\Z")
 _TAG = re.compile(r"<[^>]*>")
 
 
 class ChangeMarkers(NamedTuple):
-    """The characters that open and close what goes, and what comes."""
+    """The characters that open and close deletions and insertions."""
 
     gone: str
     gone_end: str
@@ -55,7 +55,7 @@ class ChangeMarkers(NamedTuple):
 
 
 def choose_signs(*texts: str) -> ChangeMarkers:
-    """Four signs that occur in none of the texts."""
+    """Four characters that occur in none of the texts."""
     free = [sign for sign in CANDIDATES if not any(sign in text for text in texts)]
     if len(free) < len(ChangeMarkers._fields):
         raise Refused("The text already uses every character that could mark changes.", code="invalid_text")
@@ -63,24 +63,26 @@ def choose_signs(*texts: str) -> ChangeMarkers:
 
 
 def mark_changes(old: str, new: str, signs: ChangeMarkers) -> str:
-    """Both texts in one, with signs around what only one of them has: by words in a line that was rewritten, else by
-    whole lines."""
+    """Both texts in one, with markers around what only one of them has: word by word in a rewritten line, else by whole
+    lines."""
     pieces: list[str] = []
     at = 0
     for region in diff_lines(old, new):
         pieces.append(old[at : region.at])
         before = old[region.at : region.until].splitlines(keepends=True)
         after = new[region.new_at : region.new_until].splitlines(keepends=True)
-        for gone, come in _pair_lines(before, after):
+        for removed, added in _pair_lines(before, after):
             pieces.append(
-                _mark_words(gone, come, signs) if gone and come else _mark_line(gone or come, signs, new=not gone)
+                _mark_words(removed, added, signs)
+                if removed and added
+                else _mark_line(removed or added, signs, new=not removed)
             )
         at = region.until
     return "".join([*pieces, old[at:]])
 
 
 def _pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Lines that are one line rewritten, together; the others by themselves, with "" for the side that lacks them."""
+    """Pairs of an old line and its rewritten form; other lines alone, with "" for the missing side."""
     at = 0
     for line in new:
         match = next((place for place in range(at, len(old)) if _is_alike(old[place], line)), None)
@@ -94,20 +96,20 @@ def _pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, s
 
 
 def _is_alike(old: str, new: str) -> bool:
-    """Whether half of the words stayed."""
+    """Whether half of the words are the same."""
     left, right = (Counter(word for word in tokens(line) if word.strip()) for line in (old, new))
     return 2 * (left & right).total() >= max(left.total(), right.total(), 1)
 
 
 def _mark_words(old: str, new: str, signs: ChangeMarkers) -> str:
-    """One line with the words that changed; whatever makes it a heading or an item is that of the new one."""
+    """One line with the changed words marked; heading and list markers are those of the new line."""
     body, come = old.rstrip("\r\n"), new.rstrip("\r\n")
     cut, lead = _lead(body), _lead(come)
     inner, at = [come[:lead]], cut
     for edit in word_edits(body[cut:], come[lead:]):
-        gone = f"{signs.gone}{edit.old}{signs.gone_end}" if edit.old.strip() else edit.old
+        removed = f"{signs.gone}{edit.old}{signs.gone_end}" if edit.old.strip() else edit.old
         put = f"{signs.new}{edit.new}{signs.new_end}" if edit.new.strip() else edit.new
-        inner += [body[at : cut + edit.at], gone, put]
+        inner += [body[at : cut + edit.at], removed, put]
         at = cut + edit.at + len(edit.old)
     return "".join([*inner, body[at:]]) + new[len(come) :]
 
@@ -128,7 +130,7 @@ def _lead(line: str) -> int:
 
 
 def tag_changes(html: str, signs: ChangeMarkers) -> str:
-    """The page with the signs as tags, each within whatever other tags stand around it."""
+    """The page with the markers as tags, each nested within the tags around it."""
     tags = {signs.gone: "del", signs.new: "ins", signs.gone_end: "", signs.new_end: ""}
     head, body, rest = html.partition("<body>")
     pieces = [_strip_signs(head, signs), body]
@@ -147,40 +149,40 @@ def _strip_signs(text: str, signs: ChangeMarkers) -> str:
     return text.translate(dict.fromkeys(map(ord, "".join(signs))))
 
 
-# How much a parser of HTML has to do with a fragment, before one is let at it.
+# How much work an HTML parser has with a fragment, checked before it is parsed.
 #
-# Such a parser follows rules that make a lot of a little: for each tag it may go through all that is open, and words
-# that were made bold and never ended are made so again in every paragraph. A document of some kilobytes can ask for
-# gigabytes in this way. So what is open at most is counted here, and rather too high than too low: a tag counts as
-# ended only where it was opened last and both are written plainly. Pure, and takes time by the length alone.
+# The rules of such a parser amplify: for each tag it may go through everything that is open, and unclosed bold text is
+# made bold again in every paragraph. A document of some kilobytes can take gigabytes in this way. So the maximum of
+# open tags is counted here, and rather too high than too low: a tag counts as closed only if it was opened last and
+# both tags are written plainly. Pure, in linear time.
 
 
-# Tags times what is open among them. So many take about half a gigabyte and a few seconds at the worst; a page as long
-# as one may be, with a tag for every ten characters, reaches it where twenty are open within each other.
+# Tags times open tags. This many take about half a gigabyte and a few seconds in the worst case; a page of the maximum
+# length, with a tag for every ten characters, reaches it with twenty nested tags.
 MOST = 4_000_000
 _PLAIN = r"""(?:\s++[a-z_:][\w.:-]*+(?:\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'=<>`]++))?+)*+\s*+/?>"""
 _PIECE = re.compile(
     rf"<(?P<opened>[a-z][a-z0-9-]*+){_PLAIN}|</(?P<ended>[a-z][a-z0-9-]*+)\s*+>|(?P<comment><!--)|(?P<until>-->)|<[a-z!?/]",
     re.IGNORECASE,
 )
-# Nothing stands in them, or they end by themselves where the next one begins, and words in them do so, too.
+# Void elements, or elements that the next one closes, together with the text formatting in them.
 _NEVER_OPEN = frozenset(
     {"area", "br", "col", "hr", "img", "input", "wbr", "p", "li", "dt", "dd", "tr", "thead", "tbody", "tfoot"}
 )
-# Within these, everything is like any other tag.
+# Inside these, every tag counts.
 _FOREIGN = frozenset({"svg", "math"})
 _COMMENT, _ODD = "<!--", "<"
 
 
 def check_nesting(html: str) -> None:
-    """`too_large` where it would take too much to parse this."""
+    """Raise `too_large` if this would take too much to parse."""
     tags, depth = tags_and_depth(html)
     if tags * depth > MOST:
         raise Refused("The HTML in this document is nested too deeply for a page.", code="too_large", limit=MOST)
 
 
 def tags_and_depth(html: str) -> tuple[int, int]:
-    """How many tags there are, and how many of them are open at most."""
+    """The number of tags, and the maximum of open ones."""
     tags = depth = 0
     open_now: list[str] = []
     never_open = _NEVER_OPEN
@@ -204,7 +206,7 @@ def tags_and_depth(html: str) -> tuple[int, int]:
 
 MARKED = "Proposed changes are marked: <del>deletions</del>, <ins>insertions</ins>. They have not been accepted yet."
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-# Characters of all pictures in a page; one that is shown often is in it as often.
+# The most characters of all pictures in a page; a picture that is used twice counts twice.
 MAX_PICTURES = 40 * 1024 * 1024
 SCHEMES = {"http", "https", "mailto"}
 CLASSES = frozenset({"footnotes", "footnotes-list", "footnote-ref", "task-list-item", "contains-task-list"})
@@ -234,8 +236,8 @@ ul.contains-task-list { list-style: none; padding-left: 1.2em; } .footnotes { fo
 
 
 def markdown_page(text: str, name: str, embed: Embed, proposed: str | None = None) -> str:
-    """The page of a markdown document; `name` is its title where it says none itself. With `proposed`, what that
-    text would change is marked."""
+    """The page of a markdown document; `name` is the title if the text has none. With `proposed`, the changes to that
+    text are marked."""
     parser = _parser()
     env: dict[str, Any] = {"embed": embed}
     head = head_end(text)
@@ -251,7 +253,7 @@ def markdown_page(text: str, name: str, embed: Embed, proposed: str | None = Non
 
 
 def plain_page(text: str, name: str, proposed: str | None = None) -> str:
-    """The page of a document that is no markdown: its text as it is written. `proposed` as for markdown."""
+    """The page of a document that is not markdown: its text as it is. `proposed` as for markdown."""
     if proposed is not None:
         signs = choose_signs(text, proposed)
         return add_note(tag_changes(plain_page(mark_changes(text, proposed, signs), name), signs))
@@ -259,7 +261,7 @@ def plain_page(text: str, name: str, proposed: str | None = None) -> str:
 
 
 def add_note(page: str) -> str:
-    """The page of marked changes, which says so."""
+    """The page of marked changes, with a note that explains them."""
     return page.replace("<main>\n", f'<main>\n<p class="note">{MARKED}</p>\n', 1)
 
 
@@ -274,7 +276,7 @@ def _page(title: str, body: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """Shared: nothing in it changes by parsing."""
+    """Shared: parsing does not change it."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.anchors import anchors_plugin
     from mdit_py_plugins.footnote import footnote_plugin
@@ -295,7 +297,7 @@ def _first_heading(tokens: Sequence[Token]) -> str:
 
 
 def _mark_linked(tokens: Sequence[Token]) -> None:
-    """Note of each picture whether it stands in a link."""
+    """Note for each picture whether it is in a link."""
     for token in tokens:
         depth = 0
         for each in token.children or ():
@@ -306,7 +308,7 @@ def _mark_linked(tokens: Sequence[Token]) -> None:
 
 
 def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Mapping[str, Any]) -> str:
-    """A picture of the folder as one; any other as a link to it, or as its words where a link stands already."""
+    """A picture of the folder as a picture; any other as a link to it, or as its description inside another link."""
     token = tokens[at]
     source, title = str(token.attrs.get("src", "")), str(token.attrs.get("title", ""))
     words = escape(renderer.renderInlineAsText(token.children or (), options, env))
@@ -319,7 +321,7 @@ def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: M
 
 
 def _sanitise(html: str, embed: Embed) -> str:
-    """What of a fragment is harmless, its pictures embedded."""
+    """The harmless part of a fragment, with its pictures embedded."""
     import nh3
 
     check_nesting(html)
@@ -355,7 +357,7 @@ def _sanitise(html: str, embed: Embed) -> str:
         attributes=attributes,
         attribute_filter=keep_attribute,
         filter_style_properties={"text-align"},
-        # Whatever else an input was meant to be, here it is a box.
+        # Whatever kind of input it was, here it is a checkbox.
         set_tag_attribute_values={"input": {"type": "checkbox"}},
         url_schemes=SCHEMES,
         link_rel="noreferrer",

@@ -1,7 +1,7 @@
-"""Long work that can be ended by whoever asked for it.
+"""Long work that its caller can interrupt.
 
-What lies here is pure and knows no clock. The caller gives a function that raises when it has waited long enough; the
-loops that a long document makes long call `check_interrupt`. It holds for the thread that gave it, while it waits.
+The code here is pure and reads no clock. The caller passes a function that raises when it has waited long enough; loops
+whose length depends on the document call `check_interrupt`. It applies to the caller's thread, while it waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CHECK: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None
 
 @contextmanager
 def interrupt_by(check: Callable[[], None]) -> Generator[None]:
-    """Whatever is worked on in here ends when `check` raises."""
+    """Work inside this block ends when `check` raises."""
     token = _CHECK.set(check)
     try:
         yield

@@ -1,8 +1,8 @@
-"""The headings of a markdown document, as CommonMark and GFM see them, in one pass.
+"""The headings of a markdown document, as in CommonMark and GFM, in one pass.
 
-Headings inside block quotes and list items are left out: they belong to what is quoted or listed and divide nothing. So
-are those in fences, HTML, comments and frontmatter. `quoted_headings` gives those in block quotes by themselves. Inline
-markup in titles stays as it is written.
+Headings inside block quotes and list items are left out: they belong to the quotation or the item and divide nothing.
+So are those in fences, HTML, comments and frontmatter. `quoted_headings` returns those in block quotes. Inline markup
+in titles stays as it is written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from redraft.text.markdown_blocks import scan_headings
 
 _QUOTE = re.compile(r" {0,3}> ?")
 _ONLY_RULE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-# Nobody quotes a quotation of quotations more often; each time the text is looked through once more.
+# Nobody nests quotations deeper; each level takes another pass over the text.
 _DEEPEST_QUOTE = 8
 
 
@@ -28,7 +28,7 @@ def headings(text: str) -> list[Heading]:
 
 
 def headings_with_offsets(text: str) -> list[tuple[int, Heading]]:
-    """The same, each after the offset of its line."""
+    """The same, each with the offset of its line."""
     found: list[tuple[int, Heading]] = []
     line = counted = 0
     for place in scan_headings(text, frontmatter_end(text))[0]:
@@ -53,7 +53,7 @@ def quoted_headings(text: str) -> list[QuotedHeading]:
 
 
 def _find_quoted(body: str, first: int, deepest: int) -> list[QuotedHeading]:
-    """Those of a text whose first line has this number."""
+    """The quoted headings of a text whose first line has this number."""
     found: list[QuotedHeading] = []
     line, counted = first, 0
     for quote in scan_headings(body)[1]:
@@ -71,17 +71,17 @@ def _find_quoted(body: str, first: int, deepest: int) -> list[QuotedHeading]:
 
 
 def _strip_quote(line: str) -> str:
-    """A line without its mark. One that has none goes on with a paragraph, and underlines nothing."""
+    """A line without its quote marker. A line without one continues a paragraph, and underlines nothing."""
     mark = _QUOTE.match(line)
     if mark is not None:
         return line[mark.end() :]
     return f"\\{line.lstrip()}" if _ONLY_RULE.fullmatch(line) else line
 
 
-# The sections of a markdown document with their size, for a table that a person or a model reads before the text.
+# The sections of a markdown document with their size, as a table to read before the text.
 #
-# Every heading begins a section that ends at the next one, whatever its depth, so that the sizes add up to the
-# document without its frontmatter and its headings. What comes before the first heading is the `(preamble)`.
+# Every heading begins a section that ends at the next one, whatever its level, so that the sizes add up to the
+# document without its frontmatter and its headings. The text before the first heading is the `(preamble)`.
 
 
 PREAMBLE = "(preamble)"
@@ -89,7 +89,7 @@ _BYTES_PER_TOKEN = 4
 
 
 class Section(NamedTuple):
-    """A heading (depth 0 for the preamble), its line in the file counted from 1, and how much it holds.
+    """A heading (depth 0 for the preamble), its line in the file counted from 1, and the size of its section.
 
     `lines` and `tokens` count what follows the heading's line.
     """

@@ -1,7 +1,7 @@
-"""Pictures beside a document: which bytes are one, what the document calls it, and which file of the folder that is.
+"""Pictures beside a document: which bytes are a picture, what the document calls it, and which file that is.
 
-A picture is known by its content alone, whatever its name says. SVG is none: it is a program that draws. Pure; that a
-path is one that may be read is judged by whoever reads it.
+A picture is recognised by its content alone, whatever its name says. SVG is not accepted: it is a program that draws.
+Pure; whoever reads a path decides whether it may be read.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 MAX_PICTURE = 10 * 1024 * 1024
-# A scheme, or an address that leaves out only the scheme.
+# A scheme, or an address that omits only the scheme.
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class PictureKind(NamedTuple):
-    """What a picture is, for a browser and for a file's name."""
+    """The kind of a picture, for a browser and for a file name."""
 
     media: str
     extension: str
@@ -31,7 +31,7 @@ KINDS = (PNG, JPEG, GIF, WEBP)
 
 
 def picture_kind(data: bytes) -> PictureKind | None:
-    """What the bytes are by how they begin; None where no browser would show them as one of these."""
+    """The kind of picture by its first bytes; None if it is none of these."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
         return PNG
     if data.startswith(b"\xff\xd8\xff") and len(data) > 3:
@@ -44,9 +44,10 @@ def picture_kind(data: bytes) -> PictureKind | None:
 
 
 def picture_path(document: str, src: str) -> str | None:
-    """The path within the folder that `src` means in a document; None where it means no file of the folder.
+    """The path within the folder that `src` refers to in a document; None if it is no file of the folder.
 
-    `imagePath` in `web/src/rich/tools/imagePaths.ts` is the same for the browser; both are held to the same vectors.
+    `imagePath` in `web/src/rich/tools/imagePaths.ts` is the same for the browser; both are tested with the same
+    vectors.
     """
     if _REMOTE.match(src) or "\\" in src:
         return None

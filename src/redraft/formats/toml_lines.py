@@ -1,7 +1,7 @@
-"""Values of a TOML text set in place: every comment, blank and line that is not concerned stays as it is. Pure.
+"""Set values of a TOML text in place: comments, blank lines and all other lines stay as they are. Pure.
 
-Only what people write in settings is understood: plain keys on a line of their own, in the text's beginning or below a
-`[table]`. Whether the result says what it should is checked by parsing it; where it does not, nothing is guessed.
+Only what people write in settings is supported: plain keys on a line of their own, at the start of the text or below a
+`[table]`. The result is checked by parsing it; if it is not as it should be, nothing is guessed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SCALAR = r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{][^\s#]*"
 
 
 def set_values(text: str, values: Mapping[str, Value]) -> str:
-    """The text with these values, named as `key` or `table.key`; `Refused` where they cannot be set in place."""
+    """The text with these values, named `key` or `table.key`; raises `Refused` if they cannot be set in place."""
     wanted = tomllib.loads(text)
-    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)  # what else breaks lines may stand in a value
+    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)  # other line breaks may be part of a value
     for name, value in values.items():
         table, _, key = name.rpartition(".")
         _put(wanted.setdefault(table, {}) if table else wanted, key, value)
@@ -58,7 +58,7 @@ def _set(lines: list[str], table: str, key: str, value: Value, newline: str) -> 
         if match := pattern.match(lines[at]):
             lines[at] = match.group(1) + _to_toml(value) + lines[at][match.end() :]
             return
-    # Behind the last value: blank lines and comments that follow belong to the next table.
+    # After the last value: blank lines and comments that follow belong to the next table.
     at = next((at + 1 for at in range(end - 1, begin - 1, -1) if not _is_blank_or_comment(lines[at])), begin)
     if at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += newline
@@ -66,7 +66,7 @@ def _set(lines: list[str], table: str, key: str, value: Value, newline: str) -> 
 
 
 def _region(lines: list[str], table: str) -> tuple[int, int]:
-    """The lines that may hold a table's keys; -1 where there is no such table."""
+    """The lines that may contain a table's keys; -1 if there is no such table."""
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line.rstrip("\r\n"))]
     if not table:
         return 0, headers[0] if headers else len(lines)

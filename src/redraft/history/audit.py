@@ -27,7 +27,7 @@ GENESIS = bytes(32)
 BROKEN = b"\xff" * 32
 MAX_TEXT, MAX_ITEMS, MAX_LINE = 120, 20, 4000
 LOOKED_AT = 10_000
-# Where something was done is read first.
+# Where something was done comes first.
 PLACES = ("path", "file_path", "paths", "from_path", "to_path", "tab_id")
 # What else is left of a line whose texts are masked.
 KEPT = (*PLACES, "tool", "tool_call_id", "operation", "edit_id", "action")
@@ -86,7 +86,7 @@ class Audit:
         return AuditCheck(len(rows))
 
     def _lines(self) -> tuple[list[tuple[Any, ...]], bool]:
-        """The lines in order, up to the first that is not even text, and whether there is such a one."""
+        """The lines in order, up to the first that is not even text, and whether there is one."""
         query = "SELECT seq, at, author, tool, arguments, result, turn, hash FROM audit"
         try:
             return self._db.rows(f"{query} ORDER BY seq"), False
@@ -100,8 +100,8 @@ class Audit:
             return found, True
 
     def _ends(self) -> tuple[int, tuple[int, bytes] | None]:
-        """The last line's number, and what is kept apart about the log's end: None where that was tampered with."""
-        # As bytes, so that a value that is not text can be told from a disk that fails: only the first is tampering.
+        """The last line's number, and the separately stored head of the log; None if that was tampered with."""
+        # As bytes, to distinguish a value that is not text from a disk error: only the first is tampering.
         row = self._db.row(
             "SELECT (SELECT max(seq) FROM audit), (SELECT CAST(value AS BLOB) FROM meta WHERE key = 'audit_head')"
         )
@@ -113,7 +113,7 @@ class Audit:
             return last or 0, None
 
     def _end(self) -> tuple[int, bytes]:
-        """Where the next line comes, and what it hangs on. After a tampering the chain stays broken at that place."""
+        """Where the next line goes, and the hash that it continues. After tampering the chain stays broken there."""
         last, head = self._ends()
         return head if head is not None and head[0] >= last else (last, BROKEN)
 
@@ -126,15 +126,15 @@ def is_linked(last: bytes, line: tuple[Any, ...], link: Any) -> bool:
 
 
 def format_arguments(arguments: Any) -> str:
-    """Arguments as a line holds them: JSON, short and without secrets."""
-    told = json.dumps(_shorten(arguments), ensure_ascii=False, default=str)
-    told = told.encode(errors="replace").decode()  # a model may write half of a surrogate pair
-    return told if len(told) <= MAX_LINE else json.dumps(f"{told[:MAX_LINE]}…", ensure_ascii=False)
+    """Arguments as the log stores them: JSON, short and without secrets."""
+    line = json.dumps(_shorten(arguments), ensure_ascii=False, default=str)
+    line = line.encode(errors="replace").decode()  # a model may write half of a surrogate pair
+    return line if len(line) <= MAX_LINE else json.dumps(f"{line[:MAX_LINE]}…", ensure_ascii=False)
 
 
 def _shorten(value: Any) -> Any:
     if isinstance(value, str):
-        # Masked before it is cut short: of half a credential nobody could tell that it is one.
+        # Mask before truncating: half a credential would not be recognised as one.
         plain: str = mask_credentials(value[:LOOKED_AT])
         return plain if len(value) <= MAX_TEXT else f"{plain[:MAX_TEXT]}… ({len(value)} characters)"
     if isinstance(value, dict):
@@ -148,7 +148,7 @@ def _shorten(value: Any) -> Any:
 
 
 def paths_in(arguments: Any) -> list[str]:
-    """The places that arguments name, at any depth, and within a text that is JSON itself, be it cut short."""
+    """The paths that arguments name, at any depth, also within a text that is itself JSON, even if truncated."""
     if isinstance(arguments, str):
         return [_unescape(place) for place in PLACE_IN_JSON.findall(arguments)]
     if isinstance(arguments, dict):
@@ -175,7 +175,7 @@ def _is_list(value: Any) -> TypeGuard[list[Any]]:
 
 
 def mask_all_but_paths(arguments: Any) -> Any:
-    """Arguments with every text masked but for the places in them, and which call it is."""
+    """Arguments with every text masked except for paths and the kind of call."""
     if isinstance(arguments, dict):
         table = cast("dict[str, Any]", arguments)
         return {name: inner if name in KEPT else mask_all_but_paths(inner) for name, inner in table.items()}

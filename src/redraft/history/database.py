@@ -1,6 +1,6 @@
-"""The SQLite database of one folder: its tables, and what is carried over when its file is damaged.
+"""The SQLite database of one folder: its tables, and what is recovered if its file is damaged.
 
-It lives outside the folder, in the state directory. A file that cannot be read is set aside, never deleted; whatever
+It is outside the folder, in the state directory. A file that cannot be read is set aside, never deleted; whatever
 can still be read is copied to a new one.
 """
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from redraft.errors import RedraftError
 
-# A database file that is damaged: finding it out before SQLite makes it worse, and carrying over what can be read.
+# A damaged database file: detect it before SQLite makes it worse, and copy what can be read.
 #
-# Nothing here decides what becomes of the file, and nothing is ever deleted from it: see `database`.
+# Nothing here decides what happens to the file, and nothing is ever deleted from it: see `Database`.
 
 
 def is_truncated(path: str) -> bool:
     """Whether the file is shorter than its header says, so that all of it has to be checked.
 
-    A crash in the midst of a checkpoint leaves it so, rightly, with the rest in the log. But where there is a log and
-    no database, SQLite would take it for a new one and delete the log: that is damage, and must not be opened.
+    A crash during a checkpoint leaves it like that, legitimately, with the rest in the log. But if there is a log and
+    no database, SQLite would create a new one and delete the log: that is damage, and must not be opened.
     """
     header, size = b"", 0
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
@@ -48,7 +48,7 @@ def is_truncated(path: str) -> bool:
 
 
 def salvage(damaged: str, into: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
-    """Copy every row that can still be read; count them by table."""
+    """Copy every row that can still be read; returns their number by table."""
     counts = dict.fromkeys(tables, 0)
     try:
         old = sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)
@@ -57,7 +57,7 @@ def salvage(damaged: str, into: sqlite3.Connection, tables: Iterable[str]) -> di
     with contextlib.closing(old):
         for table in counts:
             counts[table] = _salvage_table(old, into, table)
-    for table in ("file_steps", "review_steps"):  # those of lost turns would stand in the way of new ones
+    for table in ("file_steps", "review_steps"):  # those of lost turns would conflict with new ones
         into.execute(f"DELETE FROM {table} WHERE turn NOT IN (SELECT id FROM turns)")  # noqa: S608
     return counts
 
@@ -79,7 +79,7 @@ SCHEMA_VERSION = 1
 TOLD_SECONDS = 24 * 3600  # for this long everybody who opens the history is told that it had to be restored
 
 # Every page that a turn touches is written and flushed: tables whose key is their content have no separate index, and
-# only states that are looked for are indexed.
+# only states that are searched for are indexed.
 TABLES: dict[str, str] = {
     "blocks": "digest BLOB PRIMARY KEY, data BLOB NOT NULL)",
     "snapshots": "id BLOB PRIMARY KEY, size INTEGER NOT NULL, manifest BLOB NOT NULL) WITHOUT ROWID",
@@ -107,10 +107,10 @@ INDEXES = (
 )
 
 
-# The histories that this process has open, or is opening. Such a file must not be opened and closed beside SQLite: the
+# The histories that this process has open, or is opening. Such a file must not be opened and closed besides SQLite: the
 # kernel would end SQLite's locks on it, which belong to the process, and another process that closes the history would
-# take itself for the last one and delete the log, with all that is written to it from then on. So nobody is counted in
-# while somebody looks, and nobody looks who is not alone.
+# believe it is the last one and delete the log, with everything written to it from then on. So nobody starts to open it
+# while somebody checks the file, and only a process that has it not open checks it.
 _in_use: Counter[str] = Counter()
 _counting = threading.Lock()
 
@@ -144,7 +144,7 @@ class Database(SqliteFile):
         self._tell_of_put_back()
 
     def _put_back(self) -> bool:
-        """Leave word of it, for the person who looks with another program or after a restart."""
+        """Also leave a note, for the person who looks with another program or after a restart."""
         copied = super()._put_back()
         if copied:
             self._run("INSERT OR REPLACE INTO meta VALUES ('put_back', ?)", (f"{time.time():.0f} {self.losses[-1]}",))
@@ -153,9 +153,9 @@ class Database(SqliteFile):
     def _tell_of_put_back(self) -> None:
         row = self.row("SELECT value FROM meta WHERE key = 'put_back'")
         if row is not None:
-            at, _, said = row[0].partition(" ")
+            at, _, notice = row[0].partition(" ")
             if at.isdigit() and time.time() - int(at) < TOLD_SECONDS:
-                self.losses.append(said)
+                self.losses.append(notice)
 
     def _count(self, by: int) -> None:
         with _counting:
@@ -182,7 +182,7 @@ class Database(SqliteFile):
         connection.execute("SELECT max(id) FROM turns").fetchone()
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Look through the whole file; what was suspected and is not found was a passing fault of the disk."""
+        """Check the whole file; if the suspicion is not confirmed, it was a temporary disk error."""
         if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("database disk image is malformed")
         with contextlib.suppress(FileNotFoundError):
@@ -197,27 +197,27 @@ class Database(SqliteFile):
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
         connection.execute("COMMIT")
 
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
-        """Carry over what can still be read."""
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
+        """Recover what can still be read."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._suspect)
         connection = self._connect()
-        saved = salvage(aside, connection, TABLES)
+        saved = salvage(moved_to, connection, TABLES)
         self.losses.append(
-            f"The history could not be read ({why}) and was set aside as {os.path.basename(aside)}. "
+            f"The history could not be read ({why}) and was set aside as {os.path.basename(moved_to)}. "
             f"Recovered: {saved['turns']} turns, {saved['reviews']} reviews, {saved['blocks']} stored blocks."
         )
         return connection
 
     def note_newest(self, turn: int) -> None:
-        """Write down, beside the database, which turn is the newest in it: a log that is lost is missed by nobody else.
+        """Record, beside the database, which turn is its newest: otherwise nobody would notice a lost log.
 
-        Not flushed: after a power cut an older number stands there, which only means that less is noticed.
+        Not flushed: after a power cut an older number may be there, which only means that less is noticed.
         """
         with contextlib.suppress(OSError):
             if self._newest_fd < 0:
                 self._newest_fd = os.open(self._newest, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            os.pwrite(self._newest_fd, b"%020d\n" % turn, 0)  # never cut first: some file systems flush what was
+            os.pwrite(self._newest_fd, b"%020d\n" % turn, 0)  # not truncated first: some file systems then flush
 
     def _look_for_lost_turns(self) -> None:
         try:
@@ -257,7 +257,7 @@ class Database(SqliteFile):
             self.hold_in_place()
 
     def _explain(self, error: sqlite3.DatabaseError) -> RedraftError:
-        """Our word for SQLite's error; one that speaks of damage is noted for the next opening to look into."""
+        """Our error for SQLite's; one that indicates damage is noted, so that the next opening checks the file."""
         if not isinstance(error, sqlite3.OperationalError):
             with contextlib.suppress(OSError), open(self._suspect, "w", encoding="utf-8") as mark:
                 mark.write(str(error))

@@ -1,15 +1,15 @@
-"""Writes a turn over any number of files to the disk, all or nothing.
+"""Write a turn over any number of files to the disk, all or nothing.
 
-1. The new contents are written to temporary files beside their targets, which the disk begins to take; meanwhile large
-   targets are compared with what should be there, and held.
+1. The new contents are written to temporary files beside their targets, and the disk starts writing them; meanwhile
+   large targets are compared with what should be there, and held.
 2. The turn is recorded with images of both sides, in the state `applying`: one durable transaction.
 3. The temporary files are flushed, which has little left to do by now.
 4. Each temporary file is swapped with its target. What was displaced is compared with what should have been there:
    if somebody else wrote in the meantime, everything is swapped back and the turn is refused.
 5. The folders are flushed, the turn is marked `applied`, and the displaced files are dropped.
 
-A turn that is `applying` while somebody else holds the lock belongs to a process that is gone, and is completed or
-rolled back: see `recover`. The answer is given only after step 5, so what was reported done is durable.
+A turn that is `applying` when somebody else gets the lock belongs to a dead process, and is completed or rolled back:
+see `recover`. The answer is given only after step 5, so what was reported done is durable.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
     Steps = Callable[[], Sequence[ReviewStep]]  # called inside the transaction: an image stores its snapshots
 
-# Which folders may hold temporary files of a stopped process, so that sweeping need not search the whole tree.
+# Which folders may contain temporary files of a stopped process, so that sweeping need not search the whole tree.
 #
-# A list in the state folder, one line of JSON for each: a folder is noted, durably, before the first temporary file
-# is made in it, and the list is dropped when its folders have been swept. It is read again for every turn, because any
+# A list in the state folder, one line of JSON for each: a folder is added, durably, before the first temporary file is
+# created in it, and the list is deleted when its folders have been swept. It is read again for every turn, because any
 # process that opens the workspace sweeps. All calls are made under the journal's lock.
 
 
@@ -61,13 +61,13 @@ ALWAYS_SWEPT = {"", ".redraft"}  # the folder's own id is written before there i
 
 
 def note_dirty_folders(state: str, folders: set[str]) -> None:
-    """Put these folders on the list, durably; nothing is written where they all stand on it."""
+    """Add these folders to the list, durably; nothing is written if all of them are on it."""
     with explain_os_errors("note", DIRTY_FOLDERS_FILE):
         if _is_noted(state, folders):
             return
         missing = folders - (_read_dirty_folders(state) or set())
         if missing:
-            # Each line begins with a line break as well, in case a crash cut the one before it short.
+            # Each line begins with a line break as well, in case a crash truncated the one before it.
             lines = "".join(f"\n{json.dumps(folder)}\n" for folder in sorted(missing))
             with open(os.path.join(state, DIRTY_FOLDERS_FILE), "a", encoding="utf-8") as file:
                 file.write(lines)
@@ -76,7 +76,7 @@ def note_dirty_folders(state: str, folders: set[str]) -> None:
         _last_seen[state] = (_fingerprint(state), folders | (_read_dirty_folders(state) or set()))
 
 
-# What the list of each state folder held when last read: looking at its size and time is cheaper than reading it.
+# The content of each list when last read: checking its size and time is cheaper than reading it.
 _last_seen: dict[str, tuple[tuple[int, int, int], set[str]]] = {}
 
 
@@ -94,9 +94,9 @@ def _fingerprint(state: str) -> tuple[int, int, int]:
 
 
 def sweep_dirty_folders(root: Root, state: str) -> list[DocPath]:
-    """Remove what stopped processes left in the noted folders, or anywhere if the list cannot be read."""
+    """Remove what stopped processes left in the listed folders, or anywhere if the list cannot be read."""
     swept: list[DocPath] = []
-    with suppress(OSError, RedraftError):  # a disk that refuses now is swept at the next opening
+    with suppress(OSError, RedraftError):  # if the disk fails now, the next opening sweeps
         noted = _read_dirty_folders(state)
         swept = sweep(root, folders=None if noted is None else sorted(noted | ALWAYS_SWEPT))
         if noted is None or noted:
@@ -105,7 +105,7 @@ def sweep_dirty_folders(root: Root, state: str) -> list[DocPath]:
 
 
 def _read_dirty_folders(state: str) -> set[str] | None:
-    """The folders on the list; None where there is one and it is damaged or empty."""
+    """The folders on the list; None if there is one and it is damaged or empty."""
     try:
         with open(os.path.join(state, DIRTY_FOLDERS_FILE), encoding="utf-8") as file:
             found = [json.loads(line) for line in file if line.strip()]
@@ -122,7 +122,7 @@ LOCK_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file holds: its bytes and, where it is a text, the text they encode."""
+    """The content of a file: its bytes and, if it is a text, the decoded text."""
 
     data: bytes
     text: Text | None = None
@@ -130,7 +130,7 @@ class Content:
 
     @staticmethod
     def of(data: bytes) -> Content:
-        """As a text where it is one, so that it is stored block by block; else as it is."""
+        """As a text if it is one, so that it is stored block by block; else as bytes."""
         try:
             found = decode(data)
         except RedraftError:
@@ -156,13 +156,13 @@ class FilePlan:
 
     @property
     def stays(self) -> bool:
-        """Whether the same file is replaced, so that its mode is what it is now, whatever it was when it was read."""
+        """Whether the same file is replaced, so that it keeps its current mode, whatever it was when it was read."""
         return self.before is not None and self.moved_from is None
 
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """What the audit log says of the turn."""
+    """The audit log's line about the turn."""
 
     tool: str
     arguments: Any = None
@@ -170,7 +170,7 @@ class AuditLine:
 
 @dataclass(frozen=True, slots=True)
 class CommittedTurn:
-    """A turn that was done, and its files as they stand; None for one that is gone, or was written to at once."""
+    """A committed turn, and its files as they are now; None for one that is gone, or was written to at once."""
 
     turn: TurnRecord
     standing: Mapping[DocPath, PlacedFile | None]
@@ -189,12 +189,12 @@ class Journal:
     state: str
     around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
     notices: list[str] = field(default_factory=list[str])
-    on_recovery: Callable[[], None] = lambda: None  # told when the turn of a dead process was ended
+    on_recovery: Callable[[], None] = lambda: None  # called after the turn of a dead process was ended
     _holder: int | None = None
 
     @contextlib.contextmanager
     def lock(self, timeout: float = LOCK_SECONDS) -> Generator[None]:
-        """Hold the folder, with any half-done turn of a dead process ended first. `around` is left once it is free."""
+        """Lock the folder, after ending any half-done turn of a dead process. `around` is left once it is free."""
         self.database.hold_in_place()
         with self.around(), folder_lock(self.state, timeout=timeout), self.database.lock:
             self._holder = threading.get_ident()
@@ -206,12 +206,12 @@ class Journal:
 
     @property
     def held(self) -> bool:
-        """Whether this very thread holds the folder."""
+        """Whether this thread holds the lock."""
         return self._holder == threading.get_ident()
 
     def recover(self) -> None:
-        """Complete or roll back the turn that a stopped process left half done, if there is one. The lock must be
-        held."""
+        """Complete or roll back the turn that a stopped process left half done, if there is one. The caller holds the
+        lock."""
         if turn := self.turns.applying_turn():
             with contextlib.closing(finish_turn(self.root, self.store, turn)) as ended:
                 self._end(turn, State.APPLIED if ended.forward else State.DISCARDED)
@@ -221,7 +221,7 @@ class Journal:
             self.on_recovery()
 
     def commit(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> CommittedTurn:
-        """Do a turn: its files and its reviews together. The lock must be held."""
+        """Commit a turn: its files and its reviews together. The caller holds the lock."""
         ordered = sorted(plans, key=lambda plan: plan.after is None)  # deletions last: see `recovery`
         note_dirty_folders(self.state, {split_path(plan.path)[0] for plan in ordered})
         puts: list[AtomicWrite] = []
@@ -238,25 +238,25 @@ class Journal:
             except BaseException:
                 self._take_back(recorded, puts, ordered)
                 raise
-            standing = {put.path: put.placed_file() for put in puts}
+            placed = {put.path: put.placed_file() for put in puts}
             self._settle(recorded, puts)
-            return CommittedTurn(recorded, standing)
+            return CommittedTurn(recorded, placed)
         finally:
             for put in puts:
                 put.close()
 
     def record(self, turn: TurnRecord, plans: Sequence[FilePlan], steps: Steps, line: AuditLine) -> TurnRecord:
-        """Write down a turn whose files stand already: somebody else has written them. The lock must be held."""
+        """Record a turn whose files are already written, by somebody else. The caller holds the lock."""
         return self._record(turn, plans, steps, line, turn.state)
 
     def store_content(self, content: Content, like: Content | None = None) -> SnapshotId:
-        """Store what a file holds. Called inside a transaction."""
+        """Store a file's content. Called inside a transaction."""
         if content.text is None:
             return self.store.put_bytes(content.data)
         return self.store.put_text(content.text, bom=content.bom, like=like and like.text)
 
     def sweep(self) -> list[str]:
-        """Remove temporary files that stopped processes left. The lock must be held, and recovery done."""
+        """Remove temporary files that stopped processes left. The caller holds the lock, after recovery."""
         return [str(path) for path in sweep_dirty_folders(self.root, self.state)]
 
     def _stage(
@@ -267,7 +267,7 @@ class Journal:
         steps: Steps,
         line: AuditLine,
     ) -> TurnRecord:
-        """Write the new contents beside their targets, then the journal. Until here nothing has changed."""
+        """Write the new contents beside their targets, then the journal. Up to here nothing has changed."""
         try:
             for put, plan in zip(puts, plans, strict=True):
                 if plan.after is not None:
@@ -321,7 +321,7 @@ class Journal:
                 self.notices.append(f"{put.path} was written by another program at the same time; see {copy}.")
 
     def _take_back(self, turn: TurnRecord, puts: Sequence[AtomicWrite], plans: Sequence[FilePlan]) -> None:
-        """Undo what was done of a turn that failed. If even that fails, the next opening ends it."""
+        """Undo the done part of a turn that failed. If even that fails, the next opening ends it."""
         try:
             for put, plan in reversed(list(zip(puts, plans, strict=True))):
                 put.retract(old=plan.before and plan.before.data, new=plan.after and plan.after.data)
@@ -356,7 +356,7 @@ def _replace(puts: Sequence[AtomicWrite], plans: Sequence[FilePlan]) -> None:
 
 
 def sync_folders(puts: Sequence[AtomicWrite]) -> None:
-    """Make the names durable in each folder once, however many of the puts are in it."""
+    """Make the names durable, once per folder, however many of the writes are in it."""
     folders = {split_path(put.path)[0]: put for put in puts}
     for put in folders.values():
         put.sync()

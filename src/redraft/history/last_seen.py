@@ -1,8 +1,8 @@
-"""What a file held when it was last seen, so that a change by another program is noticed however long it lay unread.
+"""What a file contained when it was last seen, so that a change by another program is noticed, however late.
 
 For a file that turns wrote, that is what the last of them left. For others (open in a tab, once under review, or with
-turns whose images are no longer kept) a row says it. A row also keeps the stamp at which the content was found, so that
-a file that stands untouched need not be read again. Writing calls are made inside the caller's transaction.
+turns whose images were pruned) there is a row. A row also has the stamp at which the content was seen, so that an
+untouched file need not be read again. Writing calls are made inside the caller's transaction.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ RECENT_PATHS = """
     GROUP BY path ORDER BY max(turn) DESC LIMIT ?"""
 
 
-# The stamp is about the file that held just that.
+# The stamp belongs to the file with exactly that content.
 KEEP_SEEN = """
     INSERT INTO seen VALUES (?, ?, NULL) ON CONFLICT(path) DO UPDATE
     SET snapshot = excluded.snapshot, stamp = CASE WHEN snapshot IS excluded.snapshot THEN stamp END"""
 
 
 class KnownContent(NamedTuple):
-    """What a file held: None means that there was no file."""
+    """A file's content: None means that there was no file."""
 
     snapshot: SnapshotId | None
 
 
 class LastSeenTable:
-    """The table of what was seen, and the history's own word, which comes first."""
+    """The table of what was seen, after the history's own turns, which take precedence."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def known_content(self, path: str) -> KnownContent | None:
-        """What the file is known to have held; None where nothing is known."""
+        """The file's last known content; None if nothing is known."""
         step = self._db.row(LAST_STEP, (path,))
         if step is not None and not step[1]:
             return KnownContent(step[0])
@@ -52,12 +52,12 @@ class LastSeenTable:
         return None if row is None else KnownContent(row[0])
 
     def put(self, path: str, snapshot: SnapshotId | None, stamp: FileStamp | None) -> None:
-        """Remember what the file holds; a stamp that equals the file's only where it proves the content."""
+        """Remember the file's content; a stamp that equals the file's only if it proves the content."""
         noted = None if stamp is None else json.dumps(stamp)
         self._db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (path, snapshot, noted))
 
     def stamp(self, path: str, snapshot: SnapshotId | None) -> FileStamp | None:
-        """The stamp at which the file was found to hold just that, if one was kept."""
+        """The stamp at which the file was seen with exactly that content, if one is stored."""
         row = self._db.row("SELECT snapshot, stamp FROM seen WHERE path = ?", (path,))
         if row is None or row[0] != snapshot or row[1] is None:
             return None
@@ -69,7 +69,7 @@ class LastSeenTable:
 
 
 def keep_last_contents(database: Database, turns: list[int]) -> None:
-    """Before these turns lose their images: what a file holds by the last of its turns stays known."""
+    """Before these turns lose their images: remember the content that the last of a file's turns left."""
     for number in turns:
         for path, after in database.rows("SELECT path, after FROM file_steps WHERE turn = ?", (number,)):
             if database.row(LAST_STEP.replace("file_steps.after", "file_steps.turn", 1), (path,)) == (number, 0):

@@ -1,16 +1,16 @@
-"""Completes or rolls back a turn that a stopped process left half done.
+"""Complete or roll back a turn that a stopped process left half done.
 
 A turn in the state `applying` has its images in the history and its new contents in temporary files. Each of its files
-is found to be done, ready (old content, new content waiting beside it), or withdrawn (old content, and nothing whole
-waiting: the process had begun to take the turn back, or the power failed before the new content had reached the disk).
-If nothing was withdrawn the turn is completed, otherwise it is rolled back; either way it is whole. A file that holds
-neither side's content was written by somebody else. If the new content still waits beside it, theirs is kept as a
-conflict copy on the way forward; if it does not, theirs came after ours, and stands, as it does on the way back. Every
-step can be repeated, so a crash in here is ended by the next opening.
+is done, ready (old content, new content waiting beside it), or withdrawn (old content, and nothing complete waiting:
+the process had started to roll the turn back, or the power failed before the new content had reached the disk). If
+nothing was withdrawn the turn is completed, otherwise it is rolled back; either way it is whole. A file with neither
+side's content was written by somebody else. If the new content still waits beside it, theirs is kept as a conflict
+copy when the turn is completed; if it does not, theirs came after ours, and stays, as it does in a rollback. Every
+step can be repeated, so after a crash in here the next opening ends it.
 
-A turn that can be neither completed nor rolled back must not lock the folder permanently. Where a file can no longer be
-reached (a link or a folder has taken its place) or its images are damaged, it stays as it is found, the others are
-rolled back unless all of them are done, and a notice says so. Only trouble with the disk itself is raised: it may pass.
+A turn that can be neither completed nor rolled back must not lock the folder permanently. If a file can no longer be
+reached (a link or a folder has taken its place) or its images are damaged, it stays as it is, the others are
+rolled back unless all of them are done, and a notice says so. Only disk errors are raised: they may be temporary.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class InterruptedFile:
-    """One file of the turn: both sides, what stands there now, and what waits under the temporary name."""
+    """One file of the turn: both sides, its current content, and what waits under the temporary name."""
 
     step: FileStep
     put: AtomicWrite
@@ -55,7 +55,7 @@ class InterruptedFile:
 
     @property
     def overtaken(self) -> bool:
-        """The new content had its place already, and somebody has written since: theirs is the newest, and stands."""
+        """The new content was already in place, and somebody has written since: theirs is the newest, and stays."""
         return self.foreign and not self.ready and not self.torn
 
     @property
@@ -65,7 +65,7 @@ class InterruptedFile:
 
     @property
     def built_on(self) -> bool:
-        """Whether theirs shows that ours had its place: what was displaced waits, or all of ours is in it."""
+        """Whether theirs shows that ours was in place: what was displaced waits, or it contains all of ours."""
         if not self.unclear:
             return True
         try:
@@ -77,7 +77,7 @@ class InterruptedFile:
 
     @property
     def torn(self) -> bool:
-        """The new content was written but had not reached the disk: it never had its place."""
+        """The new content was written but had not reached the disk: it never was in place."""
         waiting, after = self.waiting, self.after
         if waiting is None or after is None or waiting in (self.before, after):
             return False
@@ -108,14 +108,14 @@ def finish_turn(root: Root, store: Store, turn: TurnRecord) -> RecoveryResult:
         files = [
             file for seq, step in enumerate(turn.files) if (file := _inspect_file(root, store, turn, seq, step, ended))
         ]
-        begun = any(file.done or file.ready or (file.overtaken and file.built_on) for file in files)
+        started = any(file.done or file.ready or (file.overtaken and file.built_on) for file in files)
         missing = len(files) < len(turn.files)
         whole = (
             all(file.done or file.overtaken for file in files) if missing else not any(file.withdrawn for file in files)
         )
         if any(file.unclear for file in files) and any(file.ready and not file.done for file in files):
-            whole = False  # a turn that came as far as dropping temporary files has none that still waits
-        ended.forward = begun and whole and _roll_forward(root, turn, files, ended)
+            whole = False  # a turn that got as far as dropping temporary files has none that still waits
+        ended.forward = started and whole and _roll_forward(root, turn, files, ended)
         if not ended.forward:
             _roll_back(root, files, ended)
         for put in ended.puts:
@@ -131,7 +131,7 @@ def finish_turn(root: Root, store: Store, turn: TurnRecord) -> RecoveryResult:
 def _inspect_file(
     root: Root, store: Store, turn: TurnRecord, seq: int, step: FileStep, ended: RecoveryResult
 ) -> InterruptedFile | None:
-    """One file of the turn, or None where nothing can be done about it."""
+    """One file of the turn, or None if nothing can be done about it."""
     path = DocPath(step.path)
     waiting = before = after = None
     try:
@@ -143,7 +143,7 @@ def _inspect_file(
         return InterruptedFile(step, put, before, after, read_or_none(root, path), waiting)
     except (Refused, Damaged) as error:
         if isinstance(error, Damaged) and not error.details:
-            raise  # no snapshot is named: it was the database that could not be read, which the next opening looks into
+            raise  # no snapshot is named: the database itself could not be read, and the next opening checks it
         ended.notices.append(f"{path} was left unchanged: {error.message}")
         if waiting is not None and waiting not in (before, after):  # perhaps the only copy of what somebody wrote
             _keep_conflict_copy(root, turn, path, waiting, ended)
@@ -151,7 +151,7 @@ def _inspect_file(
 
 
 def _roll_forward(root: Root, turn: TurnRecord, files: list[InterruptedFile], ended: RecoveryResult) -> bool:
-    """Complete every file; False where something in the way cannot be replaced."""
+    """Complete every file; False if something in the way cannot be replaced."""
     try:
         for file in files:
             _complete(root, turn, file, ended)
@@ -190,7 +190,7 @@ def _complete(root: Root, turn: TurnRecord, file: InterruptedFile, ended: Recove
 
 
 def _keep_conflict_copy(root: Root, turn: TurnRecord, path: str, content: bytes, ended: RecoveryResult) -> None:
-    """Keep somebody else's content beside the file that it was found in; the same content is kept once."""
+    """Keep somebody else's content beside the file that it was found in; the same content only once."""
     folder, name = split_path(DocPath(path))
     stem, dot, ending = name.rpartition(".")
     if not stem:

@@ -19,7 +19,7 @@ SECONDS_A_DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class GcResult:
-    """What a cleaning removed."""
+    """What a collection removed."""
 
     turns: int
     snapshots: int
@@ -27,7 +27,7 @@ class GcResult:
 
 
 def collect(database: Database, store: Store, turns: Turns, settings: Settings, now: float) -> GcResult:
-    """Drop the images of turns past the retention, and every snapshot that nothing refers to any more.
+    """Drop the images of turns past the retention period, and every snapshot that nothing refers to any more.
 
     A pending proposal is never dropped, however old. The caller holds the lock.
     """
@@ -53,7 +53,7 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
 def give_space_back(database: Database) -> None:
     """Shrink the file. Auto-vacuum would write one more page with every turn."""
     database.execute("VACUUM")
-    database.row("PRAGMA wal_checkpoint(TRUNCATE)")  # while others read it shrinks at a later time
+    database.row("PRAGMA wal_checkpoint(TRUNCATE)")  # while others read, it shrinks later
 
 
 def wanted_snapshots(database: Database) -> set[bytes]:

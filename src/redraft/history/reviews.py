@@ -1,8 +1,8 @@
 """Stored reviews, typing and tabs, so that a crash loses nothing that was on the screen.
 
-A review is written as an image: by snapshot its characters and the text that the person sees, the cuts between its
-runs, and what the disk held. What the person types after that is appended as it comes, unflushed, and folded into the
-image with the next durable write.
+A review is stored as an image: snapshots of its characters and of the text that the person sees, the boundaries of its
+runs, and the content of the disk. What the person types after that is appended as it comes, unflushed, and merged into
+the image with the next durable write.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewImage:
-    """A document's review in words that the database can keep. Snapshots are written in hexadecimal."""
+    """A document's review as the database stores it. Snapshots are in hexadecimal."""
 
     path: str | None
     base_path: str | None
@@ -31,14 +31,14 @@ class ReviewImage:
     bom: bool
     mode: int | None
     turn: str = ""
-    text: str | None = None  # every character of the review; None in images from before runs were kept
+    text: str | None = None  # every character of the review; None in images from before runs existed
     base: str | None = None
     proposed: str | None = None
 
     def to_json(self) -> str:
-        # Not by `asdict`, which copies every cut: of 2,000 hunks that takes longer than all else that a decision does.
-        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "proposed")}
-        return json.dumps(kept, ensure_ascii=True, separators=(",", ":"))
+        # Not with `asdict`, which copies every boundary: for 2,000 hunks that takes longer than the rest of a decision.
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("base", "proposed")}
+        return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> ReviewImage:
@@ -61,12 +61,13 @@ class Reviews:
         return row[0] if row else None
 
     def knows(self, path: str) -> bool:
-        """Whether any review stands at this path or is of the file that lies there."""
+        """Whether there is a review at this path or of the file there."""
         query = "SELECT 1 FROM reviews WHERE path = ?1 OR base_path = ?1 LIMIT 1"
         return self._db.row(query, (path,)) is not None
 
     def set(self, path: str, image: str | None) -> None:
-        """Replace a review's image; typing up to here is part of it. What the file held stays known when it goes."""
+        """Replace a review's image; it includes the typing so far. The file's last content stays known if it is
+        removed."""
         if image is None:
             self._keep_last_seen_content(self.get(path))
             self._db.execute("DELETE FROM reviews WHERE path = ?", (path,))
@@ -85,7 +86,7 @@ class Reviews:
         return [(path, image) for path, image in self._db.rows("SELECT path, image FROM reviews ORDER BY path")]
 
     def working_path(self, base_path: str) -> str | None:
-        """Where the document that lies at this place on disk stands in the working view, if a draft says."""
+        """The path in the working view of the document at this path on disk, if a draft has one."""
         row = self._db.row("SELECT path FROM reviews WHERE base_path = ?", (base_path,))
         return row[0] if row else None
 
@@ -96,7 +97,7 @@ class Reviews:
         return self._db.execute("INSERT INTO typing (path, change) VALUES (?, ?)", (path, change))
 
     def typing_of(self, path: str, after: int = 0) -> list[tuple[int, str]]:
-        """What was typed since the image, beyond the number `after`."""
+        """What was typed since the image, after the number `after`."""
         rows = self._db.rows("SELECT seq, change FROM typing WHERE path = ? AND seq > ? ORDER BY seq", (path, after))
         return [(seq, change) for seq, change in rows]
 
@@ -111,8 +112,8 @@ class Reviews:
         return [(number, path) for number, path in self._db.rows("SELECT id, path FROM tabs ORDER BY id")]
 
     def move_tabs(self, moves: Mapping[str, str]) -> None:
-        """Let tabs follow their documents from old to new places; two may trade theirs. One whose document is open in
-        another tab already goes."""
+        """Let tabs follow their documents from old to new paths; two may swap theirs. A tab whose document is already
+        open in another one is removed."""
         tabs = self.tabs()
         taken = {path for _, path in tabs if path not in moves}
         for number, path in tabs:

@@ -1,15 +1,15 @@
-"""A SQLite file of ours: one connection, all or nothing, durable unless told otherwise, and set aside when damaged.
+"""A SQLite file of ours: one connection, all or nothing, durable by default, and set aside if damaged.
 
 Commits are durable (`WAL`, `synchronous=FULL`) unless the caller asks for `durable=False`, which survives a crash of
 the program but not a power cut and costs no disk flush. A file that cannot be read is set aside under a lock between
-processes, never deleted, and a new one begun. What its tables are, and what is carried over, each kind of file says.
+processes, never deleted, and a new one is created. Each kind of file defines its tables and what it recovers.
 
-A file that is deleted, replaced or emptied while it is open goes on taking what is written, and all of it is gone when
-the program ends. So before and after each transaction the file at the path is compared with the one that is open. Where
-it is another, the open one is copied to the path, whole and durably, and only then a commit counts. Several processes
-may have had it open: a copy has a higher generation than what it was made of, and the others go on with the highest.
+A file that is deleted, replaced or truncated while it is open still accepts writes, and all of them are lost when the
+program ends. So before and after each transaction the file at the path is compared with the open one. If they differ,
+the open one is copied to the path, whole and durably, and only then does a commit count. Several processes may have
+had it open: a copy has a higher generation than its original, and the others continue with the highest.
 
-What SQLite maps into memory is looked after by `LogIndex`.
+`LogIndex` takes care of what SQLite maps into memory.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class SqliteFile(ABC):
 
     what = "the database"
     lock_name = "lock"
-    # Whether opening waits for a file that is being set aside: else one that begins anew may be opened between the
-    # setting aside of the old file and that of its log, and lose its own.
+    # Whether opening waits for a file that is being set aside: otherwise a new one may be opened between setting aside
+    # the old file and its log, and lose its own.
     waits = False
 
     def __init__(self, path: str) -> None:
@@ -72,15 +72,15 @@ class SqliteFile(ABC):
             self._connection.close()
             raise
 
-    # What each kind of file says
+    # Defined by each kind of file
 
     @abstractmethod
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables that are not there; `sqlite3.DatabaseError` where the file is not ours any more."""
+        """Create missing tables; raises `sqlite3.DatabaseError` if the file is no longer ours."""
 
     @abstractmethod
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
-        """Connect to a new file, the damaged one lying `aside`, and add to `losses`."""
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
+        """Connect to a new file, after the damaged one was `moved_to` another name, and add to `losses`."""
 
     # Opening
 
@@ -93,7 +93,7 @@ class SqliteFile(ABC):
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA temp_store=MEMORY")
-        # A log that begins anew after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
+        # A log that starts again after 1 MB is overwritten, not appended to: a flush takes 0.33 ms, not 0.47.
         connection.execute("PRAGMA wal_autocheckpoint=250")
         self._prepare(connection)
 
@@ -106,17 +106,17 @@ class SqliteFile(ABC):
                 if not is_damage(error):
                     raise
                 why = str(error)
-            aside = _free_name(self.path + ".damaged")
+            moved_to = _free_name(self.path + ".damaged")
             for suffix in SUFFIXES:
                 with contextlib.suppress(FileNotFoundError):
-                    os.replace(self.path + suffix, aside + suffix)
-            return self._begin_anew(aside, why)
+                    os.replace(self.path + suffix, moved_to + suffix)
+            return self._begin_anew(moved_to, why)
 
     def close(self) -> None:
         with self.lock:
             try:
                 self.hold_in_place()
-            except RedraftError as error:  # nobody is left to be told: see the log
+            except RedraftError as error:  # nobody is left to tell: see the log
                 LOG.error("%s", error.message)
                 _abandon(self._connection)
                 return
@@ -124,10 +124,10 @@ class SqliteFile(ABC):
 
     @property
     def notices(self) -> list[str]:
-        """What a person should be told: what was lost, and whether anything is kept just now."""
+        """What a person should know: what was lost, and whether anything is stored at the moment."""
         return [*self.losses, self._trouble] if self._trouble else self.losses
 
-    # Staying in place
+    # Keeping the file in place
 
     def _note_place(self) -> None:
         """Remember which files the connection writes to."""
@@ -141,8 +141,8 @@ class SqliteFile(ABC):
             self._log_is_gone = False
 
     def _keep_index(self) -> None:
-        """Called before anything is asked of SQLite. Where the index was cut, nobody knows any more whether a log that
-        is empty now had anything to tell."""
+        """Called before anything is asked of SQLite. If the index was truncated, it is unknown whether a log that is
+        now empty had anything in it."""
         if not self._index.fill_up():
             return
         with explain_os_errors("look at", self.what):
@@ -170,7 +170,7 @@ class SqliteFile(ABC):
         return True
 
     def hold_in_place(self) -> None:
-        """Where the file was deleted, replaced or emptied, put back what is open. Not within a transaction."""
+        """If the file was deleted, replaced or truncated, restore the open one. Not within a transaction."""
         with self.lock:
             if self._depth:
                 return
@@ -180,8 +180,8 @@ class SqliteFile(ABC):
                 self._put_back()
 
     def _put_back(self) -> bool:
-        """Copy what is open to its path, or go on with what another process has put there; whether it was copied.
-        `history_lost` where neither can be done: then nothing that was written is safe."""
+        """Copy the open file to its path, or continue with what another process has put there; returns whether it was
+        copied. Raises `history_lost` if neither is possible: then nothing that was written is safe."""
         folder, name = os.path.split(self.path)
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -190,7 +190,7 @@ class SqliteFile(ABC):
                     raise sqlite3.DatabaseError("part of it is gone")
                 generation = _generation(self._connection)
                 copied = _generation_at(self.path) <= generation
-                aside = self._copy_into_place(generation + 1) if copied else ""
+                moved_to = self._copy_into_place(generation + 1) if copied else ""
                 _abandon(self._connection)
                 self._connection = self._connect()
                 self._note_place()
@@ -203,7 +203,7 @@ class SqliteFile(ABC):
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
         if copied:
-            there = f" The file found in its place is kept as {aside}." if aside else ""
+            there = f" The file found in its place is kept as {moved_to}." if moved_to else ""
             self.losses.append(
                 f"The file of {self.what} was deleted, replaced or emptied while Redraft was running. It was "
                 f"restored; nothing is lost.{there}"
@@ -211,26 +211,26 @@ class SqliteFile(ABC):
         return copied
 
     def _copy_into_place(self, generation: int) -> str:
-        """Gives the name that what lay at the path has now, if anything did."""
-        new, aside = f"{self.path}.new-{os.getpid()}", _free_name(self.path + ".replaced")
+        """Returns the new name of what was at the path, if anything was."""
+        new, moved_to = f"{self.path}.new-{os.getpid()}", _free_name(self.path + ".replaced")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(new)
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as copy:
             os.chmod(new, 0o600)
             self._connection.backup(copy)
-            if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):  # pages that were cut off read as zeros
+            if copy.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):  # truncated pages read as zeros
                 raise sqlite3.DatabaseError("part of it is gone")
             copy.execute(f"PRAGMA user_version={generation}")
         _sync(new, os.O_RDWR)
         there = os.path.exists(self.path)
         for suffix in SUFFIXES:
             with contextlib.suppress(FileNotFoundError):
-                os.replace(self.path + suffix, aside + suffix)
+                os.replace(self.path + suffix, moved_to + suffix)
         os.replace(new, self.path)
         _sync(os.path.dirname(self.path), os.O_RDONLY | os.O_DIRECTORY)
-        return os.path.basename(aside) if there else ""
+        return os.path.basename(moved_to) if there else ""
 
-    # Using it
+    # Transactions and queries
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = True) -> Generator[None]:
@@ -277,20 +277,20 @@ class SqliteFile(ABC):
                 raise self._explain(error) from error
 
     def _run(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
-        # Asked many times a turn: a context manager here would cost a tenth of a small turn.
+        # Called many times per turn: a context manager here would cost a tenth of a small turn.
         self._keep_index()
         if self._log_is_gone:
-            self._put_back()  # which cannot be done
+            self._put_back()  # which raises
         try:
             return self._connection.execute(statement, values)
         except sqlite3.DatabaseError as error:
             raise self._explain(error) from error
-        except UnicodeEncodeError as error:  # half of a surrogate pair, be it as a name or an id
+        except UnicodeEncodeError as error:  # half of a surrogate pair, in a name or an id
             message = f"The text has an unpaired surrogate at character {error.start}."
             raise Refused(message, code="invalid_text") from error
 
     def _explain(self, error: sqlite3.DatabaseError) -> RedraftError:
-        """Our word for SQLite's error, and ours before it where the file is not what it was."""
+        """Our error for SQLite's, or our own first if the file is not what it was."""
         if self._file is not None and is_damage(error):
             try:
                 self.hold_in_place()
@@ -300,7 +300,7 @@ class SqliteFile(ABC):
 
 
 def _counts_frames(path: str) -> bool:
-    """Whether the log's index counts frames in the log; it is empty where they were all brought over into the file."""
+    """Whether the log's index counts frames in the log; it is empty if they were all copied into the file."""
     try:
         with open(path + "-shm", "rb") as index:
             header = index.read(20)
@@ -314,7 +314,7 @@ def _generation(connection: sqlite3.Connection) -> int:
 
 
 def _generation_at(path: str) -> int:
-    """Of the file that lies there; -1 where none does that can be read."""
+    """The generation of the file at a path; -1 if there is none that can be read."""
     from urllib.parse import quote
 
     if not os.path.exists(path):
@@ -335,9 +335,9 @@ def _sync(path: str, flags: int) -> None:
 
 
 def _abandon(connection: sqlite3.Connection) -> None:
-    """Never close it, not even at the end of the program: SQLite would delete the log that lies beside the path by its
-    name, and by now that is another file's."""
-    import ctypes  # which takes as long as opening the file
+    """Never close it, not even at the end of the program: SQLite would delete the log beside the path by its name, and
+    that now belongs to another file."""
+    import ctypes  # importing it takes as long as opening the file
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 

@@ -1,8 +1,8 @@
-"""Snapshots: what a file held, stored once per block of content.
+"""Snapshots: a file's content, stored once per block.
 
-A snapshot is a list of blocks, each kept compressed under the SHA-256 of its bytes. Texts are cut where `Text` cuts
-them, so a small edit of a large document stores one block and a list; other files are cut at a fixed size. A snapshot
-is verified when it is read: a damaged block is an error, never wrong text.
+A snapshot is a list of blocks, each compressed and stored under the SHA-256 of its bytes. Texts are cut where `Text`
+cuts them, so a small edit of a large document stores one block and a list; other files are cut at a fixed size. A
+snapshot is verified when it is read: a damaged block is an error, never wrong text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 DIGEST_BYTES = 32
 RAW_BLOCK_BYTES = 65536
-# Blocks are small and often written: level 1 costs a third of the default and gives up a tenth of the saving.
+# Blocks are small and often written: level 1 costs a third of the default and loses a tenth of the saving.
 LEVEL = 1
-# A block is about 4 kB: the default window and tables, 256 kB of them to be cleared, cost more than the packing.
+# A block is about 4 kB: initialising the default window and tables, 256 kB, costs more than the compression.
 WINDOW_BITS, MEMORY = 13, 6
 BOM = b"\xef\xbb\xbf"
 
@@ -37,12 +37,12 @@ class Store:
         self._db = database
 
     def put_text(self, text: Text, *, bom: bool = False, like: Text | None = None) -> SnapshotId:
-        """Store a text. `like` is one that has just been stored: only what is new beside it is asked for."""
+        """Store a text. `like` was stored just before: only the blocks that differ from it are looked up."""
         manifest = digest_of(BOM) + text.manifest if bom else text.manifest
         snapshot = digest_of(manifest)
         if self._has(snapshot):
             return snapshot
-        # What is new in an edited text is nearly always new altogether: not worth asking.
+        # What is new in an edited text is nearly always new altogether: not worth a query.
         blocks = self._missing(text) if like is None else text.new_blocks(like)
         rows = {block.digest: block.data for block in blocks}
         if bom:
@@ -76,7 +76,7 @@ class Store:
         return split_manifest(row[0]) if row else []
 
     def drop_all_but(self, wanted: set[SnapshotId]) -> tuple[int, int]:
-        """Forget every other snapshot and the blocks that only they used; returns how many of each."""
+        """Delete every other snapshot and the blocks that only they used; returns how many of each."""
         known = {row[0] for row in self._db.rows("SELECT id FROM snapshots")}
         dropped = known - wanted
         self._db.many("DELETE FROM snapshots WHERE id = ?", [(snapshot,) for snapshot in dropped])
@@ -112,7 +112,7 @@ class Store:
 
 
 def snapshot_of(data: bytes, text: Text | None, *, bom: bool) -> SnapshotId:
-    """The id under which a content would be stored, as a text where it is one."""
+    """The id under which a content would be stored, as a text if it is one."""
     if text is not None:
         return digest_of(digest_of(BOM) + text.manifest) if bom else text.digest
     return digest_of(

@@ -1,9 +1,9 @@
 """Stored turns: who did what, when, in which documents, and how it ended.
 
-A turn consists of file steps (what a file held before and after, so that a creation, a deletion and a move are steps
-too) and review steps (what a document's review was before and after). Both carry images of either side, so every turn
-can be undone. Rows are only added; what changes is a turn's state and, while another program keeps on writing a
-document that nobody else has touched since, the last image of that program's turn.
+A turn consists of file steps (a file's content before and after, so that a creation, a deletion and a move are steps
+too) and review steps (a document's review before and after). Both have images of both sides, so every turn can be
+undone. Rows are only added; only a turn's state changes and, while another program keeps writing a document that
+nobody else has touched since, the last image of that program's turn.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from redraft.history.database import Database
     from redraft.history.store import SnapshotId
 
-# The folders that a turn made, so that taking it back takes them away again while they are empty, and those that it
-# took away, so that they can be made again.
+# The folders that a turn created, so that undoing it removes them again if they are empty, and those that it removed,
+# so that they can be created again.
 #
-# A note beside the history, not a part of it: where one is lost, a folder stays, and nothing else happens.
+# A note beside the history, not a part of it: if one is lost, a folder stays, and nothing else happens.
 
 
 def note_created_folders(database: Database, turn: int, folders: Sequence[str]) -> None:
-    """Remember folders that the turn made, outermost first, beside those that are noted already."""
+    """Remember folders that the turn created, outermost first, in addition to those already noted."""
     _note_folders(database, f"made by {turn}", folders)
 
 
@@ -38,7 +38,7 @@ def created_folders(database: Database, turn: int) -> list[DocPath]:
 
 
 def note_removed_folders(database: Database, turn: int, folders: Sequence[str]) -> None:
-    """Remember folders that the turn took away, outermost first."""
+    """Remember folders that the turn removed, outermost first."""
     _note_folders(database, f"dropped by {turn}", folders)
 
 
@@ -78,25 +78,25 @@ class Author:
 
 
 class State(StrEnum):
-    """How far a turn has come."""
+    """The state of a turn."""
 
-    APPLYING = "applying"  # journaled; files are being replaced right now, or were when the program was stopped
+    APPLYING = "applying"  # journaled; files are being replaced right now, or were when the program stopped
     PROPOSED = "proposed"  # waits for a person's decision
     APPLIED = "applied"
-    DISCARDED = "discarded"  # refused or failed; no file holds anything of it
+    DISCARDED = "discarded"  # refused or failed; no file contains anything of it
     UNDONE = "undone"  # a later turn undid it
 
 
 @dataclass(frozen=True, slots=True)
 class FileStep:
-    """What one file held before and after. None means that there was no file."""
+    """One file's content before and after. None means that there was no file."""
 
     path: str
     before: SnapshotId | None
     after: SnapshotId | None
     mode: int | None = None
     moved_from: str | None = None
-    edits: str | None = None  # what changed where, to the character, as `workspace.positions` writes it
+    edits: str | None = None  # what changed where, to the character, as `workspace.turns.edit_positions` writes it
 
     @property
     def action(self) -> str:
@@ -130,7 +130,7 @@ class TurnRecord:
     source: int | None = None
     id: int = 0
     pruned: bool = False
-    folders: tuple[str, ...] = field(default=())  # of a turn that made nothing else
+    folders: tuple[str, ...] = field(default=())  # of a turn that created nothing else
     files: tuple[FileStep, ...] = field(default=())
     reviews: tuple[ReviewStep, ...] = field(default=())
 
@@ -153,7 +153,7 @@ class Turns:
     def add(
         self, turn: TurnRecord, state: State, files: Sequence[FileStep], reviews: Sequence[ReviewStep]
     ) -> TurnRecord:
-        """Write a turn in this state, with its steps; returns it with them and its id. Called inside a transaction."""
+        """Store a turn in this state, with its steps; returns it with them and its id. Called inside a transaction."""
         number = self._db.execute(
             "INSERT INTO turns (token, author_kind, author_name, kind, mode, title, state, created, source)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -204,13 +204,13 @@ class Turns:
         return [self._read(row) for row in self._db.rows(query, (*values, limit))]
 
     def proposals(self) -> list[TurnRecord]:
-        """The turns that wait for a decision."""
+        """The turns that await a decision."""
         return [self._read(row) for row in self._db.rows(PROPOSED_QUERY)]
 
     def applying_turn(self) -> TurnRecord | None:
-        """The turn that is being carried out, or was when its process stopped; under the lock, only the second.
+        """The turn that is being committed, or was when its process stopped; under the lock, only the latter.
 
-        It can only be the newest: no other is begun before it has ended.
+        It can only be the newest: no other begins before it has ended.
         """
         row = self._db.row(UNDER_WAY_QUERY)
         return self._read(row) if row else None
@@ -221,7 +221,7 @@ class Turns:
         return [self._read(row) for row in found if row is not None]
 
     def rollbacks(self, number: int, path: str) -> list[tuple[int, FileStep]]:
-        """The scoped rollbacks of a turn that stand, each with what it did to the file at this path."""
+        """The effective scoped rollbacks of a turn, each with what it did to the file at this path."""
         query = (
             "SELECT turns.id, path, before, after, file_steps.mode, moved_from, edits FROM file_steps"
             " JOIN turns ON turns.id = file_steps.turn"
@@ -230,8 +230,8 @@ class Turns:
         return [(row[0], FileStep(*row[1:])) for row in self._db.rows(query, (path, number))]
 
     def file_steps(self, path: str, *, after: int, before: int | None = None) -> list[FileStep]:
-        """What later turns (up to another) did to the file at this path, in order; turns that never took effect are
-        left out."""
+        """What later turns (up to another) did to the file at this path, in order, without turns that never took
+        effect."""
         query = (
             "SELECT path, before, after, file_steps.mode, moved_from, edits FROM file_steps"
             " JOIN turns ON turns.id = file_steps.turn"
@@ -241,8 +241,7 @@ class Turns:
         return [FileStep(*row) for row in self._db.rows(query, (path, after, newest))]
 
     def on_file(self, path: str, *, since: int) -> list[TurnRecord]:
-        """The turns from one on that changed a file or its review, in order; those that never took effect are left
-        out."""
+        """The turns from one on that changed a file or its review, in order, without those that never took effect."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE id >= ? AND state != 'applying'"  # noqa: S608
             " AND (state != 'discarded' OR kind = 'propose')"
@@ -252,11 +251,11 @@ class Turns:
         return [self._read(row) for row in self._db.rows(query, (since, path, path))]
 
     def acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
-        """The decisions that stand and took something of a proposal."""
+        """The decisions in effect that accepted something of a proposal."""
         return [decision for decision in self.all_acceptances(turn) if decision.state is State.APPLIED]
 
     def all_acceptances(self, turn: TurnRecord) -> list[TurnRecord]:
-        """The decisions that took something of a proposal, also those that were undone since."""
+        """The decisions that accepted something of a proposal, including undone ones."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE id > ? AND kind = 'accept' AND state IN ('applied', 'undone')"  # noqa: S608
             " AND id IN (SELECT turn FROM review_steps WHERE instr(before, ?)) ORDER BY id"
@@ -264,7 +263,7 @@ class Turns:
         return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
 
     def taken_back(self, number: int) -> bool:
-        """Whether anything of a turn was ever taken back, by an undo or a rollback that may be undone since."""
+        """Whether anything of a turn was ever reverted, by an undo or a rollback that may have been undone since."""
         query = "SELECT 1 FROM turns WHERE source = ? AND kind IN ('undo', 'rollback') AND state != 'discarded' LIMIT 1"
         return self._db.row(query, (number,)) is not None
 
@@ -285,24 +284,24 @@ class Turns:
         self._db.execute("UPDATE turns SET state = ? WHERE id = ?", (state, number))
 
     def mark_consequences(self, turn: TurnRecord) -> None:
-        """What a turn that now stands means for the turn it is about."""
+        """What a committed turn means for the turn that it is about."""
         if turn.kind != "undo" or turn.source is None:
             return
         other, stands = self.get(turn.source), False
         self.mark(other.id, State.UNDONE)
-        while other.kind == "undo" and other.source is not None:  # undoing an undo lets what it undid stand again
+        while other.kind == "undo" and other.source is not None:  # undoing an undo puts what it undid back into effect
             other, stands = self.get(other.source), not stands
-            standing = State.PROPOSED if other.kind == "propose" else State.APPLIED
-            self.mark(other.id, standing if stands else State.UNDONE)
+            state = State.PROPOSED if other.kind == "propose" else State.APPLIED
+            self.mark(other.id, state if stands else State.UNDONE)
 
     def last_to_undo(self) -> TurnRecord | None:
-        """The turn that was done, or redone, last and still stands. What another program wrote is not the work of
-        whoever says "undo": it is undone by its number."""
+        """The last turn that was done, or redone, and is in effect. What another program wrote does not belong to
+        whoever says "undo": it can be undone by its number."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE id < ? AND state IN ('applied', 'proposed') AND pruned = 0"  # noqa: S608
             " AND (kind != 'undo' OR source IN (SELECT id FROM turns WHERE kind = 'undo'))"
             " AND NOT (kind = 'propose' AND state = 'applied')"  # what was accepted is undone by undoing that
-            # Of a decision about a turn that was undone since nothing is left.
+            # Nothing is left of a decision about a turn that was undone since.
             " AND NOT (kind = 'accept' AND coalesce(source, 0) IN (SELECT id FROM turns WHERE state = 'undone'))"
             " AND author_kind != 'outside'"
             " ORDER BY id DESC LIMIT 1"
@@ -323,7 +322,7 @@ class Turns:
         return turn
 
     def last_to_redo(self) -> TurnRecord | None:
-        """The newest undo that still stands, if nothing was done since but to redo what was undone after it."""
+        """The newest undo in effect, if nothing was done since except to redo what was undone after it."""
         query = (
             f"SELECT {COLUMNS} FROM turns WHERE state IN ('applied', 'proposed')"  # noqa: S608
             " AND NOT (kind = 'undo' AND source IN (SELECT id FROM turns WHERE kind = 'undo'))"
@@ -335,7 +334,7 @@ class Turns:
         return turn if turn and turn.kind == "undo" and not turn.pruned else None
 
     def tally(self, author: AuthorKind, *, since: float = 0.0) -> dict[State, int]:
-        """How many turns of such authors stand in which state."""
+        """How many turns of such authors are in which state."""
         query = "SELECT state, count(*) FROM turns WHERE author_kind = ? AND created >= ? GROUP BY state"
         return {State(state): count for state, count in self._db.rows(query, (author, since))}
 

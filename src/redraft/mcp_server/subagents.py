@@ -73,7 +73,7 @@ class Subagents:
             source.path,
             self._endpoint.guard,
             self._budget,
-            told=self._report,
+            report=self._report,
             check=self._call.check,
             cancel=cancel,
         )

@@ -1,4 +1,4 @@
-"""Running a program to its end: words in, words out, within a time and a size, and nothing of it left behind."""
+"""Run a program to its end: text in, text out, with limits on time and size, and leave nothing of it behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TooMuchOutput(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a program ended, what it wrote, and the last that it complained of."""
+    """How a program ended, its output, and the end of its error output."""
 
     status: int
     output: bytes
@@ -30,7 +30,7 @@ class ProgramResult:
 
 @dataclass(frozen=True, slots=True)
 class ProcessOptions:
-    """Where a program runs, with which environment, for how long and with how much to say."""
+    """Where a program runs, its environment, its time limit and its output limit."""
 
     folder: str
     environ: dict[str, str]
@@ -39,10 +39,10 @@ class ProcessOptions:
 
 
 async def run_program(words: Sequence[str], prompt: str, bounds: ProcessOptions) -> ProgramResult:
-    """Run a command (never a shell's line) with `prompt` on its standard input.
+    """Run a command (never a shell command line) with `prompt` on its standard input.
 
-    Raises `OSError` or `ValueError` where it cannot be started, `TimeoutError` and `TooMuchOutput`. However it ends,
-    also by cancellation, the program and what it started are gone.
+    Raises `OSError` or `ValueError` if it cannot be started, `TimeoutError` and `TooMuchOutput`. However it ends, also
+    by cancellation, the program and its children are gone afterwards.
     """
     process = await asyncio.create_subprocess_exec(
         *words,
@@ -81,14 +81,14 @@ async def _read_output(stream: asyncio.StreamReader, limit: int) -> bytes:
 
 
 async def _read_tail(stream: asyncio.StreamReader, limit: int) -> bytes:
-    kept = b""
+    tail = b""
     while chunk := await stream.read(65536):
-        kept = (kept + chunk)[-limit:]
-    return kept
+        tail = (tail + chunk)[-limit:]
+    return tail
 
 
 async def _write_prompt(stream: asyncio.StreamWriter, prompt: str) -> bytes:
-    # A program may answer without reading all of its prompt; that is its right.
+    # A program may answer without reading all of its prompt.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         stream.write(prompt.encode("utf-8", "replace"))
         await stream.drain()
@@ -103,6 +103,6 @@ async def _kill(process: asyncio.subprocess.Process, talking: Sequence[asyncio.F
     for task in talking:
         task.cancel()
     await asyncio.gather(*talking, return_exceptions=True)
-    # The wait ends only when the pipes are closed too, and a program that left the group may hold on to its side.
+    # The wait ends only when the pipes are closed too, and a program that left the group may hold its end open.
     process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no other way to our own side
     await process.wait()

@@ -1,14 +1,14 @@
-"""The one contract between whoever runs a conversation and any model: ask for a step, get a step.
+"""The contract between whoever runs a conversation and any model: request a step, get a step.
 
     result = await provider.run_step(StepRequest(messages, tools), cancel=cancel)
 
-It is asynchronous, because a step is waiting and little else: sixteen subagents wait in one thread, and a server on
-asyncio needs no pool for them. What does compute (a model in this process, a child process) moves to a thread inside
-its adapter. A caller without a loop says `asyncio.run(provider.run_step(...))`.
+It is asynchronous, because a step is mostly waiting: sixteen subagents wait in one thread, and an asyncio server needs
+no thread pool for them. Anything that computes (a model in this process, a child process) runs in a thread inside its
+adapter. A caller without a loop uses `asyncio.run(provider.run_step(...))`.
 
-Everything that differs between providers ends here: formats, streaming, retries, usage, how a cut-off shows. No result
-of a cut-off step carries a tool call, so a loop that executes what it is given cannot execute half a call. Nothing here
-knows documents, tools' meanings or turns, and importing it costs nothing.
+Everything that differs between providers ends here: formats, streaming, retries, usage, how truncation shows. The
+result of a truncated step never has a tool call, so a loop that executes every call cannot execute half a one. Nothing
+here knows documents, turns or what a tool does, and importing it costs nothing.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from redraft.providers.errors import KINDS, Kind, ProviderError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
-# Stopping a step from anywhere.
+# Stop a step from anywhere.
 #
 # A job runs in one thread and the person's "stop" arrives in another, so a plain task cancellation is not enough. A
 # `CancelToken` is set once, from any thread, and never unset; `run` ends what it guards with a `ProviderError` of the
-# kind `cancelled`, at once when it is set while waiting.
+# kind `cancelled`, at once if it is set while waiting.
 
 
 T = TypeVar("T")
 
 
 class CancelToken:
-    """A wish to stop, shared by whoever may utter it and whoever must heed it."""
+    """A request to stop, shared by whoever may make it and whoever must obey it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,12 +57,12 @@ class CancelToken:
             listener()
 
     def check(self) -> None:
-        """Raise where the wish has been uttered."""
+        """Raise if it is set."""
         if self._set:
             raise ProviderError("The step was cancelled.", kind="cancelled")
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for `work`, or end it when this is set; where it is set already, `work` never starts."""
+        """Wait for `work`, or cancel it when this is set; if it is set already, `work` never starts."""
         if self._set:
             work.close()
         self.check()
@@ -70,7 +70,7 @@ class CancelToken:
         loop = asyncio.get_running_loop()
 
         def stop() -> None:
-            # The loop may have ended between our being called and now; then there is nothing left to stop.
+            # The loop may have ended in the meantime; then there is nothing left to stop.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(task.cancel)
 
@@ -96,11 +96,11 @@ class CancelToken:
                 self._listeners.remove(listener)
 
 
-# What is said between a person, a model and its tools, in one canonical form for every provider.
+# The messages between a person, a model and its tools, in one canonical form for every provider.
 #
 # All values are frozen and survive JSON: a conversation is stored durably, so `message_from_dict(message.as_dict())`
-# is the message again. A tool is a name, a description and a JSON schema here; what it does is not this room's
-# business.
+# is the same message. A tool is a name, a description and a JSON schema here; what it does is not this package's
+# concern.
 
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -108,7 +108,7 @@ JsonObject: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a model is shown it.
+    """A tool as a model sees it.
 
     `purpose` says what a call of it means for the step: ordinary work, a question to the person, or proposed edits.
     """
@@ -121,7 +121,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that a model asks for, with its arguments already parsed."""
+    """One call that a model makes, with its arguments already parsed."""
 
     id: str
     name: str
@@ -138,8 +138,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class SystemMessage:
-    """Standing orders to the model, which reads them first wherever they stand in the conversation: not every provider
-    has a place for them further down, and a disguise as the person's words would be one that a document could copy."""
+    """Instructions to the model, which reads them first wherever they are in the conversation: not every provider
+    accepts them further down, and if they were disguised as the person's words, a document could imitate that."""
 
     role: ClassVar[str] = "system"
     text: str
@@ -150,7 +150,7 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What the person said, or what is shown to the model in their name."""
+    """What the person said, or what the model is shown in their name."""
 
     role: ClassVar[str] = "user"
     text: str
@@ -161,7 +161,7 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What a model said and asked for.
+    """What a model said and called.
 
     `opaque` is what the adapter that made the message needs to send it back whole (signed thoughts, item ids), under
     the adapter's own key. Any other adapter ignores it, so a conversation can change its model at any message.
@@ -179,7 +179,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call gave: a result where `ok`, else an error in the one shape that every failure has."""
+    """The outcome of a tool call: a result if `ok`, else an error in the one shape that all errors have."""
 
     role: ClassVar[str] = "tool"
     id: str
@@ -202,7 +202,7 @@ class ToolResult:
         }
 
     @property
-    def told(self) -> Any:
+    def content(self) -> Any:
         """What the model reads: the result, or the error."""
         return self.result if self.ok else (self.error or {"error": "failed"})
 
@@ -211,7 +211,7 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolResult
 
 
 def message_from_dict(data: object) -> Message:
-    """The message that `as_dict` wrote; `Damaged` where it is none."""
+    """The message that `as_dict` wrote; raises `Damaged` if it is malformed."""
     table = _table(data)
     role = table.get("role")
     if role == "system":
@@ -286,9 +286,9 @@ __all__ = [
     "message_from_dict",
 ]
 
-# How the provider ended: `refused` is a content filter or a model's refusal, `cut_off` a token limit.
+# How the provider ended the step: `refused` by a content filter or the model, `cut_off` by a token limit.
 FinishReason = Literal["stop", "tool_calls", "cut_off", "refused"]
-# What the step means to the loop.
+# What the step means for the loop.
 StopReason = Literal["needs_tools", "needs_clarification", "proposed_edits", "done", "error"]
 
 
@@ -324,11 +324,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """One step: the conversation so far, the tools on offer, and the limits.
+    """One step: the conversation so far, the available tools, and the limits.
 
-    `response_schema` asks for an answer that is JSON of this schema instead of prose; the result's `data` then holds
-    it, checked. `timeout` is in seconds, for one attempt. `session` is what an earlier result of the same provider gave
-    (a CLI agent's own memory); `fork` continues a copy of it.
+    `response_schema` asks for JSON of this schema instead of prose; the result's `data` then has it, validated.
+    `timeout` is in seconds, for one attempt. `session` comes from an earlier result of the same provider (a CLI agent's
+    own memory); `fork` continues a copy of it.
     """
 
     messages: tuple[Message, ...]
@@ -343,8 +343,8 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProviderStepResult:
-    """What a step gave. `latency_ms` counts every attempt and the waits between them; `price_usd` is None where the
-    price of the model is not known (a local model costs 0)."""
+    """The result of a step. `latency_ms` includes every attempt and the waits between them; `price_usd` is None if the
+    model's price is unknown (a local model costs 0)."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -402,7 +402,7 @@ class ProviderStepResult:
 
     @classmethod
     def from_dict(cls, data: JsonObject) -> ProviderStepResult:
-        """The result that `as_dict` wrote; `Damaged` where it is none."""
+        """The result that `as_dict` wrote; raises `Damaged` if it is malformed."""
         try:
             price = data["price_usd"]
             return cls(
@@ -425,7 +425,7 @@ class ProviderStepResult:
 
 @dataclass(frozen=True, slots=True)
 class StepDelta:
-    """A piece of a step as it arrives: for showing, never for acting on."""
+    """A piece of a step as it arrives: to show, never to act on."""
 
     kind: Literal["text", "thinking", "tool_call"]
     text: str
@@ -449,21 +449,20 @@ class Provider(Protocol):
 
     @property
     def supports_native_tools(self) -> bool:
-        """Whether the model itself calls tools; where not, `prompted_tools.PromptedTools` gives it the means."""
+        """Whether the model itself calls tools; if not, `prompted_tools.PromptedTools` adds that."""
         ...
 
     @property
     def context_tokens(self) -> int | None:
-        """How many tokens the model can hold, where that is known."""
+        """The size of the model's context in tokens, if known."""
         ...
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
-        """One step. Raises `ProviderError`; never returns half a step as a whole one."""
+        """Run one step. Raises `ProviderError`; never returns half a step as a whole one."""
         ...
 
     def skip_step(self) -> None:
-        """Pass over a step that a job has recorded and replays. Only a provider that counts its steps has to do
-        anything about it."""
+        """Skip a step that a job has recorded and replays. Only a provider that counts its steps has to do anything."""
         ...
 
 

@@ -1,9 +1,9 @@
-"""Embeddings: a text as a vector, so that texts which mean the same lie close together.
+"""Embeddings: a text as a vector, so that texts with similar meanings are close together.
 
-An embedder is anything with the three members of `Embedder`; a model provider may bring one of its own. Two come with
-the program and work without network or key, because their weights lie inside an installed package: `wordllama` (always
-there, fast) and `minilm` (the extra `redraft[embeddings]`; finds better, a hundred times slower). Nothing is ever
-downloaded. Models are loaded when first asked for and then kept; an embedder may be used from several threads.
+An embedder is anything with the three members of `Embedder`; a model provider may bring its own. Two come with the
+program and work without network or key, because their weights are inside an installed package: `wordllama` (always
+there, fast) and `minilm` (the extra `redraft[embeddings]`; better results, a hundred times slower). Nothing is ever
+downloaded. Models are loaded on first use and stay loaded; an embedder may be used from several threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EXTRA = "pip install 'redraft[embeddings]'"
 
 
 class Embedder(Protocol):
-    """`name` tells models apart wherever vectors are kept: another model, another name."""
+    """`name` identifies the model wherever vectors are stored: another model, another name."""
 
     @property
     def name(self) -> str: ...
@@ -41,13 +41,13 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text, of length 1 (or 0, for a text with nothing in it); the same text gives the same row."""
+        """One row per text, of length 1 (or 0, for an empty text); the same text gives the same row."""
         ...
 
 
 @cache
 def load_embedder(name: str) -> Embedder:
-    """The embedder of that name; `embeddings_unavailable` where it is turned off or not installed."""
+    """The embedder of that name; raises `embeddings_unavailable` if it is turned off or not installed."""
     if name not in EMBEDDINGS:
         raise ValueError(f"no embedder is called {name!r}")
     if name == "off":
@@ -66,7 +66,7 @@ def load_embedder(name: str) -> Embedder:
 
 
 def is_installed(name: str) -> bool:
-    """Whether that embedder could be loaded; it is not."""
+    """Whether that embedder could be loaded; this does not load it."""
     return name != "off" and all(find_spec(package) for package in _PACKAGES[name])
 
 
@@ -77,8 +77,8 @@ def unavailable_error(message: str) -> Refused:
 def file_of(package: str, *names: str) -> str:
     """A data file inside an installed package, without running any of the package's code.
 
-    Both packages that carry weights do more than we want when imported: one turns on logging for the whole program and
-    the other brings a client for its maker's services.
+    Both packages that contain weights do more than we want when imported: one turns on logging for the whole program
+    and the other brings a client for its maker's services.
     """
     found = find_spec(package)
     places = found.submodule_search_locations if found is not None else None

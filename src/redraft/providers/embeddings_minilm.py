@@ -1,7 +1,7 @@
-"""MiniLM (all-MiniLM-L6-v2, weights in 8 bits): a small transformer on the processor, by ONNX Runtime.
+"""MiniLM (all-MiniLM-L6-v2, 8-bit weights): a small transformer on the CPU, with ONNX Runtime.
 
-Model and tokenizer lie inside the packages of the extra `redraft[embeddings]`. What goes beyond the 256 tokens that the
-model was made for is left out of a vector: give it passages, not documents.
+Model and tokenizer are inside the packages of the extra `redraft[embeddings]`. Text beyond the 256 tokens that the
+model was made for is ignored: give it passages, not documents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TOKENS = 256
 _ERRORS_ONLY = 3
-# The tokenizer reads all of a text before it cuts it. No token is longer than this many characters on average.
+# The tokenizer reads the whole text before it truncates. No token is longer than this many characters on average.
 _CHARACTERS = 20 * _TOKENS
 
 
@@ -33,7 +33,7 @@ class MiniLM:
     dimension = 384
 
     def __init__(self) -> None:
-        runtime: Any = import_module("onnxruntime")  # which has no types
+        runtime: Any = import_module("onnxruntime")  # untyped
         options = runtime.SessionOptions()
         options.log_severity_level = _ERRORS_ONLY
         self._session: Any = runtime.InferenceSession(
@@ -47,7 +47,7 @@ class MiniLM:
         self._tokenizer.enable_truncation(_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One run a text: in a batch, the padding of the others would change a vector's last bits."""
+        """One run per text: in a batch, the others' padding would change the last bits of a vector."""
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for at, text in enumerate(texts):
             if text.strip():

@@ -1,7 +1,7 @@
-"""WordLlama: the mean of its tokens' vectors, which were trained for that. No network of neurons, so it is fast.
+"""WordLlama: the mean of the tokens' vectors, which were trained for that. There is no neural network, so it is fast.
 
-The weights and the tokenizer lie inside the package `wordllama`; they are read here directly, so that nothing can go
-and look for them elsewhere.
+The weights and the tokenizer are inside the package `wordllama`; they are read directly, so that nothing can look for
+them elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from redraft.providers.embeddings import Vectors
 
-# Tokens whose vectors are held at one time: 16 MB, however long a text is.
+# Tokens whose vectors are in memory at one time: 16 MB, however long a text is.
 _TOKENS = 16_384
 
 
@@ -43,7 +43,7 @@ class WordLlama:
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for at, text in enumerate(texts):
-            # One by one: a batch would run on threads of the tokenizer's own, which do not survive a fork.
+            # One by one: a batch would run on the tokenizer's own threads, which do not survive a fork.
             tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
             for start in range(0, len(tokens), _TOKENS):
                 rows[at] += self._weights[tokens[start : start + _TOKENS]].sum(axis=0, dtype=np.float32)
@@ -51,6 +51,6 @@ class WordLlama:
 
 
 def normalize(rows: Vectors) -> Vectors:
-    """Every row at length 1; one of zeros stays."""
+    """Every row scaled to length 1; a zero row stays."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1).astype(np.float32)

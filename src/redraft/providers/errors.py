@@ -1,8 +1,8 @@
 """What can go wrong when a model is asked, whichever model it is.
 
-`ProviderError` is one leaf of the project's error tree with a `kind`; `KINDS` gives each kind its error code and says
-whether the same request may be sent again by itself. An adapter translates whatever its library raises into one of
-these; nothing above it ever sees a library's own exception. A message never holds a key or a document's text.
+`ProviderError` is one leaf of the project's error tree with a `kind`; `KINDS` maps each kind to its error code and says
+whether the same request may be retried automatically. An adapter translates whatever its library raises into one of
+these; nothing above it ever sees a library's own exception. A message never contains a key or a document's text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ErrorPolicy:
-    """The error code of a kind, and whether sending the same request again can help."""
+    """The error code of a kind, and whether a retry can help."""
 
     code: ErrorCode
     retry: bool
@@ -51,12 +51,12 @@ KINDS: dict[Kind, ErrorPolicy] = {
 
 
 class ProviderError(RedraftError):
-    """A step that gave no result. `retry_after` is in seconds, where the provider named a time.
+    """A step without a result. `retry_after` is in seconds, if the provider named a time.
 
-    `attempts` is how often the request was sent; `final` is set where part of the answer was already shown, so that
-    sending it again would show it twice. `output` is, for `invalid_output`, what the model wrote (at most
-    `MAX_OUTPUT_KEPT` characters), so that the caller can tell it back; it is not part of the reported details, because
-    a model quotes documents.
+    `attempts` is how often the request was sent; `final` is set if part of the answer was already shown, so that a
+    retry would show it twice. `output` is, for `invalid_output`, what the model wrote (at most `MAX_OUTPUT_KEPT`
+    characters), so that the caller can send it back; it is not part of the reported details, because models quote
+    documents.
     """
 
     default_code = "model_unavailable"

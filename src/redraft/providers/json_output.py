@@ -1,4 +1,4 @@
-"""An answer that was asked for as JSON: read, checked against its schema, or refused with what to tell the model."""
+"""An answer in JSON: parsed and validated against its schema, or refused with a message for the model."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from redraft.providers.json_schema import violations
 if TYPE_CHECKING:
     from redraft.providers.contract import StepRequest
 
-# Reading the JSON that a model wrote: strictly, within bounds, and never with a crash.
+# Parse the JSON that a model wrote: strictly, within limits, and never with a crash.
 #
-# A model's output is hostile until it is parsed: it may be cut off, nested a million deep, hold numbers that are
-# none, or a name twice. `parse_json` gives a value or raises `ValueError` with words for the model.
+# A model's output is hostile until it is parsed: it may be cut off, nested a million levels deep, or contain NaN or the
+# same name twice. `parse_json` returns a value or raises `ValueError` with a message for the model.
 
 
 MAX_JSON_CHARACTERS = 4 * 1024 * 1024
 
 
 def parse_json(text: str) -> Any:
-    """The value that a text holds, all of it, or `ValueError`."""
+    """The value of the whole text, or `ValueError`."""
     if len(text) > MAX_JSON_CHARACTERS:
         raise ValueError("the JSON is too long")
     try:
@@ -38,7 +38,7 @@ def parse_json(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
-        # Two values for one argument: which one was meant is a guess, and an edit must not rest on a guess.
+        # Two values for one argument: choosing one would be a guess, and an edit must not rely on a guess.
         raise ValueError("a name occurs twice in one object")
     return table
 
@@ -65,8 +65,8 @@ def _check_storable(text: str) -> None:
 
 
 def first_object(text: str) -> str:
-    """The part of a text from its first `{` to the matching end, without the fence or the chatter around it; where
-    nothing matches, the text from there on (cut off, for the parser to say so)."""
+    """The part of a text from its first `{` to the matching end, without the fence or words around it; if nothing
+    matches, the rest of the text (it is cut off, and the parser will say so)."""
     start = text.find("{")
     if start < 0:
         return text
@@ -88,7 +88,7 @@ def first_object(text: str) -> str:
 
 
 def structured_data(text: str, request: StepRequest, provider: str) -> Any:
-    """The value that the request's schema asks for; None where it asks for none."""
+    """The value that the request's schema asks for; None if it has no schema."""
     if request.response_schema is None:
         return None
     try:
@@ -101,7 +101,7 @@ def structured_data(text: str, request: StepRequest, provider: str) -> Any:
 
 
 def _strip_chatter(text: str) -> str:
-    # A model without constrained decoding wraps its JSON in a fence or a sentence; the object itself is what counts.
+    # Without constrained decoding a model wraps its JSON in a fence or a sentence; only the object counts.
     stripped = text.strip()
     return stripped if stripped[:1] in ("{", "[") else first_object(stripped)
 

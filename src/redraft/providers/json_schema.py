@@ -1,8 +1,8 @@
-"""Whether a JSON value fits a JSON Schema, and if not, why, in words that can be told to a model.
+"""Validate a JSON value against a JSON Schema, with error messages for a model.
 
-The part of the standard (2020-12) that tools and our own prompts use: types, properties, items, choices, constants,
-bounds and references within the schema. A keyword outside of that part is ignored, so a schema is never stricter here
-than it says. Nothing is changed, filled in or coerced.
+It supports the part of the standard (2020-12) that tools and our own prompts use: types, properties, items, choices,
+constants, bounds and references within the schema. Other keywords are ignored, so validation is never stricter than
+the schema. Nothing is changed, filled in or coerced.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _MAX_DEPTH = 64
 
 
 def violations(value: object, schema: object) -> list[str]:
-    """What is wrong with a value: `place: what was wanted`. Empty where it fits; at most `MAX_VIOLATIONS` entries."""
+    """What is wrong with a value: `place: what was expected`. Empty if it is valid; at most `MAX_VIOLATIONS`
+    entries."""
     found: list[str] = []
     for complaint in _check(value, schema, "answer", schema, 0):
         found.append(complaint)
@@ -87,7 +88,7 @@ def _anything(_: object) -> bool:
 
 
 def is_equal_json(one: object, other: object) -> bool:
-    """Equality as JSON has it: 1 is 1.0, and true is not 1."""
+    """Equality as in JSON: 1 is 1.0, and true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):

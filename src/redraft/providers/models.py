@@ -1,7 +1,7 @@
-"""From settings to providers: which models a person has, and each one made ready to be asked.
+"""From settings to providers: which models a person has, and a provider for each.
 
-Models are those in the settings, and one for each provider whose key lies in the environment, so that a key alone is
-enough to start. Keys are only ever read from the environment that is handed in; a settings file names the variable.
+Models are those in the settings, and one for each provider whose key is in the environment, so that a key alone is
+enough to start. Keys are only ever read from the environment that is passed in; a settings file names the variable.
 Making a provider costs nothing: connections, files and libraries wait for the first step.
 """
 
@@ -21,16 +21,16 @@ from redraft.providers.contract import Provider, ProviderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# The variables in which a provider's key is looked for, in order.
+# The variables that may hold a provider's key, in order.
 KEY_VARIABLES: dict[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
     "openai": ("OPENAI_API_KEY",),
     "openai_responses": ("OPENAI_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
-# The assistant that needs no model, and is always there.
+# The assistant that needs no model and is always available.
 OFFLINE = "offline"
-# What a key alone gives, in the order in which they are preferred.
+# The models that a key alone gives, in order of preference.
 FROM_KEYS: dict[str, ModelEntry] = {
     "anthropic": ModelEntry(kind="anthropic", model="claude-sonnet-5-5"),
     "openai": ModelEntry(kind="openai_responses", model="gpt-5.5"),
@@ -41,7 +41,7 @@ MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 
 def known_models(models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> dict[str, ModelEntry]:
-    """Every model by its name: the person's own, then those that a key in the environment gives."""
+    """Every model by name: the person's own, then those from keys in the environment."""
     found = dict(models)
     for name, entry in FROM_KEYS.items():
         if name not in found and any(environ.get(variable) for variable in KEY_VARIABLES[entry.kind]):
@@ -50,9 +50,9 @@ def known_models(models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -
 
 
 def make_provider(name: str, models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> Provider:
-    """The model of this name, with the JSON protocol around it where it has no tools of its own.
+    """The model of this name, wrapped in the JSON protocol if it has no native tools.
 
-    `provider:model` (`anthropic:claude-haiku-5-5`) names one that is in no settings.
+    `provider:model` (`anthropic:claude-haiku-5-5`) names a model that is not in the settings.
     """
     entry = known_models(models, environ).get(name) or _parse_name(name)
     if entry is None:
@@ -77,7 +77,7 @@ def _make_remote_provider(entry: ModelEntry, environ: Mapping[str, str]) -> Prov
 
 
 def _key(entry: ModelEntry, environ: Mapping[str, str]) -> str:
-    # A public provider's usual variable holds for its own address only: a key must not reach another server.
+    # A public provider's usual variable applies to its own address only: a key must not reach another server.
     usual = () if entry.base_url else KEY_VARIABLES.get(entry.kind, ())
     variables = (entry.key_env,) if entry.key_env else usual
     for variable in variables:

@@ -1,8 +1,8 @@
 """Which model answers, and why: `local`, `remote`, or `hybrid_auto`, which starts with the local one.
 
 The policy is a pure function from what happened to what happens next, so that it can be read, tested and replayed. Each
-choice is a value with its reason, handed to whoever traces the job. Three things never happen: a change of the model
-where `fallback` is off, a change in the modes `local` and `remote`, and a way back from the remote model to the local
+choice is a value with its reason, passed to whoever traces the job. Three things never happen: a change of the model
+if `fallback` is off, a change in the modes `local` and `remote`, and a return from the remote model to the local
 one within a job.
 """
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from redraft.providers.contract import Kind, StreamItem
 
 Side = Literal["local", "remote"]
-# What can make `hybrid_auto` turn to the remote model. Output out of form counts towards the attempts that the local
-# model has, since telling it back often helps; each of the others decides by itself.
+# What can make `hybrid_auto` switch to the remote model. Malformed output counts towards the local model's attempts,
+# since sending it back often helps; each of the others is enough alone.
 Trigger = Literal[
     "tool_budget_spent", "schema_invalid", "context_overflow", "validation_failed", "timeout", "local_failed"
 ]
-# A cancellation is the person's wish and no failure of the model, and a cut-off answer is the loop's to judge.
+# A cancellation is the person's choice and no failure of the model, and the loop judges a truncated answer.
 _TRIGGER_OF: dict[Kind, Trigger] = {
     "context_overflow": "context_overflow",
     "timeout": "timeout",
@@ -51,7 +51,7 @@ _TRIGGER_OF: dict[Kind, Trigger] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model was chosen: data for the trace of a job."""
+    """The choice of a model, for the trace of a job."""
 
     side: Side
     provider: str
@@ -71,7 +71,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class RoutingState:
-    """Where a job stands: which side answers, and how often the local model has failed in a way that counts."""
+    """The state of a job: which side answers, and how many failures of the local model count."""
 
     side: Side
     local_failures: int = 0
@@ -81,31 +81,32 @@ def starting_side(routing: RoutingSettings) -> Side:
     return "remote" if routing.agent_mode == "remote" else "local"
 
 
-def next_state(standing: RoutingState, trigger: Trigger, routing: RoutingSettings) -> tuple[RoutingState, str]:
-    """Where the job stands after something went wrong, and the reason in words."""
-    if standing.side == "remote":
-        return standing, "staying with the remote model"
+def next_state(state: RoutingState, trigger: Trigger, routing: RoutingSettings) -> tuple[RoutingState, str]:
+    """The state after something went wrong, and the reason in words."""
+    if state.side == "remote":
+        return state, "staying with the remote model"
     if routing.agent_mode != "hybrid_auto":
-        return standing, f"agent_mode {routing.agent_mode} keeps the model"
+        return state, f"agent_mode {routing.agent_mode} keeps the model"
     if not routing.fallback:
-        return standing, "fallback is off"
+        return state, "fallback is off"
     if trigger == "context_overflow" and not routing.hybrid_remote_on_context_overflow:
-        return standing, "hybrid_remote_on_context_overflow is off"
+        return state, "hybrid_remote_on_context_overflow is off"
     if trigger == "schema_invalid" and not routing.hybrid_remote_on_schema_fail:
-        return standing, "hybrid_remote_on_schema_fail is off"
+        return state, "hybrid_remote_on_schema_fail is off"
     if trigger == "schema_invalid":
-        failures = standing.local_failures + 1
+        failures = state.local_failures + 1
         if failures < routing.hybrid_max_local_attempts:
             return RoutingState("local", failures), f"local attempt {failures} was malformed"
         return RoutingState("remote", failures), f"{failures} local attempts were malformed"
-    return RoutingState("remote", standing.local_failures), f"switched from the local model: {trigger}"
+    return RoutingState("remote", state.local_failures), f"switched from the local model: {trigger}"
 
 
 class RoutedProvider:
-    """The models of one job as one provider, so that a loop never asks whom it talks to.
+    """The models of one job as one provider, so that a loop never asks which one it talks to.
 
-    What a step shows by itself (a full context, a time-out, output out of form, a failure) is handled here: the same
-    request goes to the remote model at once. What only the loop can know (a spent budget, a failed check) it reports.
+    Failures that a step itself shows (a full context, a time-out, malformed output, an error) are handled here: the
+    same request goes to the remote model at once. The loop reports what only it can know (a spent budget, a failed
+    check).
     """
 
     def __init__(
@@ -115,25 +116,25 @@ class RoutedProvider:
         local: Provider | None = None,
         remote: Provider | None = None,
         trace: Callable[[ModelChoice], None] | None = None,
-        standing: RoutingState | None = None,
+        state: RoutingState | None = None,
     ) -> None:
         self._routing = routing
         self._sides: dict[Side, Provider | None] = {"local": local, "remote": remote}
         self._trace = trace
         self.choices: list[ModelChoice] = []
-        self.standing = standing or RoutingState(starting_side(routing))
+        self.state = state or RoutingState(starting_side(routing))
         self._started = False
-        if self._sides[self.standing.side] is None:
+        if self._sides[self.state.side] is None:
             raise ProviderError(
-                f"agent_mode {routing.agent_mode} needs a {self.standing.side} model and none is set up.",
+                f"agent_mode {routing.agent_mode} needs a {self.state.side} model and none is set up.",
                 kind="unavailable",
             )
 
     @property
     def current(self) -> Provider:
-        provider = self._sides[self.standing.side]
+        provider = self._sides[self.state.side]
         if provider is None:
-            raise ProviderError(f"No {self.standing.side} model is set up.", kind="unavailable")
+            raise ProviderError(f"No {self.state.side} model is set up.", kind="unavailable")
         return provider
 
     @property
@@ -153,12 +154,12 @@ class RoutedProvider:
         return self.current.context_tokens
 
     def report(self, trigger: Trigger) -> bool:
-        """Something went wrong that the loop saw; whether another model answers from now on."""
-        standing, reason = next_state(self.standing, trigger, self._routing)
-        moved = standing.side != self.standing.side
-        if moved and self._sides[standing.side] is None:
+        """The loop saw something go wrong; returns whether another model answers from now on."""
+        state, reason = next_state(self.state, trigger, self._routing)
+        moved = state.side != self.state.side
+        if moved and self._sides[state.side] is None:
             return False
-        self.standing = standing
+        self.state = state
         if moved:
             self._choose(reason, trigger)
         return moved
@@ -183,8 +184,8 @@ class RoutedProvider:
     async def stream_step(
         self, request: StepRequest, *, cancel: CancelToken | None = None
     ) -> AsyncIterator[StreamItem]:
-        """As `run_step`, shown as it arrives; but the words of a model that may still give way are shown when they are
-        whole, since nobody can take them back."""
+        """Like `run_step`, streamed; but while a model may still be replaced, its words are shown only when they are
+        complete, since they cannot be taken back."""
         self._begin()
         if self._can_fall_back:
             result = await self.run_step(request, cancel=cancel)
@@ -207,14 +208,14 @@ class RoutedProvider:
     @property
     def _can_fall_back(self) -> bool:
         hybrid = self._routing.agent_mode == "hybrid_auto" and self._routing.fallback
-        return hybrid and self.standing.side == "local" and self._sides["remote"] is not None
+        return hybrid and self.state.side == "local" and self._sides["remote"] is not None
 
     def _local_timeout(self) -> asyncio.Timeout:
-        """How long a local model that may give way is waited for, with all its repetitions."""
+        """How long to wait for a local model that may be replaced, including its retries."""
         return asyncio.timeout(self._routing.hybrid_remote_on_timeout_ms / 1000 if self._can_fall_back else None)
 
     def _choose(self, reason: str, trigger: Trigger | None) -> None:
-        choice = ModelChoice(self.standing.side, self.current.provider_name, self.current.model, reason, trigger)
+        choice = ModelChoice(self.state.side, self.current.provider_name, self.current.model, reason, trigger)
         self.choices.append(choice)
         if self._trace is not None:
             self._trace(choice)

@@ -1,7 +1,7 @@
 """A step that is shown while it arrives: one task produces, the caller reads, and either may stop the other.
 
 The producer stays in one task from its first byte to its last, because connections and time limits belong to the task
-that opened them; what is between the two is a short queue, so that a slow reader slows the producer down.
+that opened them. Between the two is a short queue, so that a slow reader slows the producer down.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _QUEUE = 64
 async def stream_step(
     provider: Provider, request: StepRequest, cancel: CancelToken | None = None
 ) -> AsyncIterator[StreamItem]:
-    """A step as it arrives, from any provider: one that cannot show it gives its text at once, and then its result."""
+    """A step as it arrives, from any provider: one that cannot stream returns its text at once, and then its result."""
     if hasattr(provider, "stream_step"):
         async for item in cast("StreamingProvider", provider).stream_step(request, cancel=cancel):
             yield item
@@ -45,7 +45,7 @@ async def stream_step(
 async def pump(
     produce: Callable[[Show], Coroutine[Any, Any, ProviderStepResult]], cancel: CancelToken
 ) -> AsyncIterator[StreamItem]:
-    """What `produce` shows, then its result; its failure where it fails. Leaving the iteration early ends it."""
+    """What `produce` shows, then its result; raises if it fails. Leaving the iteration early stops it."""
     queue: asyncio.Queue[StepDelta] = asyncio.Queue(_QUEUE)
     task = asyncio.ensure_future(cancel.run(produce(queue.put)))
     getting: asyncio.Future[StepDelta] | None = None

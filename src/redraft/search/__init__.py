@@ -1,1 +1,1 @@
-"""Finding words and patterns, in one document and across the folder."""
+"""Search for words and patterns, in one document and across the folder."""

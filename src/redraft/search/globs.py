@@ -1,8 +1,8 @@
-"""Which paths a glob means, as `rg --glob` and `.gitignore` read it.
+"""Which paths a glob matches, as in `rg --glob` and `.gitignore`.
 
-A glob without a slash is about the name, at any depth; with one it is about the whole path. `*` and `?` stay within a
+A glob without a slash matches the name, at any depth; with one it matches the whole path. `*` and `?` stay within a
 name, `**` crosses folders, `{a,b}` is either, a leading `!` means everything else, and a trailing slash everything
-beneath a folder. Several globs, comma-separated outside of braces, are not a thing here: give one.
+inside a folder. A comma-separated list of globs is not supported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ACROSS = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*"}
 
 @lru_cache(maxsize=64)
 def path_filter(glob: str | None) -> Callable[[str], bool]:
-    """The test for one glob; without a glob everything passes."""
+    """A predicate for one glob; without a glob every path matches."""
     if not glob or glob in {"**", "**/*", "*"}:
         return _everything
     if len(glob) > LONGEST_GLOB:
@@ -34,7 +34,7 @@ def path_filter(glob: str | None) -> Callable[[str], bool]:
     body = body + "**" if body.endswith("/") else body
     anchored = "/" in body
     body = body.removeprefix("/")
-    re2: Any = importlib.import_module("re2")  # a glob is a pattern like others: nobody's stars may take for ever
+    re2: Any = importlib.import_module("re2")  # a glob is untrusted like any pattern: many stars must not take forever
     options = re2.Options()
     options.log_errors = False
     try:

@@ -1,8 +1,8 @@
-"""From a file's bytes to the lines that match, as ripgrep would show them: one hit a line, at its first match.
+"""From a file's bytes to its matching lines, as ripgrep would show them: one hit per line, at its first match.
 
-A line ends at "\r\n", "\n" or "\r", as everywhere in the program. Whether anything matches is asked before bytes
-are decoded, because nearly all files of a search match nothing; several small files are asked about in one go, since
-a call of the engine costs more than a page of text.
+A line ends at "\r\n", "\n" or "\r", as everywhere in the program. Matching runs before decoding, because nearly all
+files of a search do not match. Several small files are searched at once, since a call of the engine costs more than
+searching a page of text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Hit(NamedTuple):
-    """A line with a match. Line and column are counted from 0, the column in code points."""
+    """A line with a match. Line and column count from 0, the column in code points."""
 
     path: str
     line: int
@@ -40,7 +40,7 @@ class Hit(NamedTuple):
 
 
 class LinedText:
-    """Flat bytes, and where their lines start: found out when the first is asked for, and then remembered."""
+    """Flat bytes and their line starts, which are computed on first use and cached."""
 
     __slots__ = ("_starts", "data")
 
@@ -50,7 +50,7 @@ class LinedText:
 
     @property
     def starts(self) -> array[int]:
-        """The start of every line, that after a final line break included, and where one more would start."""
+        """The start of every line, including the one after a final line break, and where one more would start."""
         if self._starts is None:
             self._starts = array("Q", accumulate([len(line) + 1 for line in self.data.split(b"\n")], initial=0))
         return self._starts
@@ -61,19 +61,19 @@ class LinedText:
 
 
 def flatten(data: bytes) -> bytes:
-    """The bytes with every line ended by "\\n"."""
+    """The bytes with every line ending as "\\n"."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 @lru_cache(maxsize=1 << 16)
 def path_order(path: str) -> str:
-    """By which hits are sorted: of a folder first its files, then its folders, each by name."""
+    """The sort key of hits: in each folder first the files, then the folders, each by name."""
     folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}\0{name}".replace("/", "\1")  # neither sign is in any name
+    return f"{folder}{slash}\0{name}".replace("/", "\1")  # neither character occurs in a name
 
 
 def find_hits(portions: Iterable[Files], pattern: Pattern, limit: int, context: int = 0) -> list[Hit]:
-    """The matching lines of these files, in their order, up to a number of them."""
+    """The matching lines of these files, in order, at most `limit`."""
     hits: list[Hit] = []
     for portion in portions if limit > 0 else ():
         for path, data in find_matching(portion, pattern):
@@ -85,14 +85,14 @@ def find_hits(portions: Iterable[Files], pattern: Pattern, limit: int, context: 
 
 
 def collect_hits(path: str, data: bytes, pattern: Pattern, hits: list[Hit], limit: int, context: int = 0) -> None:
-    """Add the matching lines of one file, until there are `limit` hits. The bytes are flat, and UTF-8."""
+    """Add the matching lines of one file, until there are `limit` hits. The bytes are flat UTF-8."""
     collect_hits_among([(path, LinedText(data))], pattern, hits, limit, context)
 
 
 def collect_hits_among(
     files: Sequence[tuple[str, LinedText]], pattern: Pattern, hits: list[Hit], limit: int, context: int = 0
 ) -> None:
-    """As `collect_hits` for each of these files in turn. They are searched in one go: no match reaches over a line."""
+    """Like `collect_hits` for each of these files in turn, in one search: no match spans two lines."""
     joined, begins = _join([lined.data for _, lined in files])
     find_next = pattern.on(joined)
     path, lined, data, starts = "", LinedText(b""), b"", array("Q")
@@ -118,12 +118,12 @@ def collect_hits_among(
 
 
 def _join(texts: Sequence[bytes]) -> tuple[bytes, list[int]]:
-    """The texts one after another, a line break between them; and where each starts, and would start after them."""
+    """The texts joined with line breaks; and where each starts, and one more would."""
     return b"\n".join(texts), [0, *accumulate([len(data) + 1 for data in texts])]
 
 
 def _around(lined: LinedText, number: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines above and below one; the place after a final newline is no line."""
+    """The lines above and below one; the position after a final newline is not a line."""
     last = len(lined.starts) - 1 - lined.data.endswith(b"\n")
     first, end = max(0, number - count), min(last, number + 1 + count)
     before = lined.lines(first, number) if first < number else ()
@@ -131,7 +131,7 @@ def _around(lined: LinedText, number: int, count: int) -> tuple[tuple[str, ...],
 
 
 def find_matching(files: Files, pattern: Pattern) -> Files:
-    """Of these files, in their order, those in which the pattern matches (and perhaps some more), made flat."""
+    """The files that match (and perhaps a few more), flattened, in order."""
     sieve = pattern.sieve
     if sieve is None or sieve.folding:
         return _find_matching_joined([(path, flatten(data)) for path, data in files], pattern)
@@ -142,7 +142,7 @@ def find_matching(files: Files, pattern: Pattern) -> Files:
 
 
 def _find_matching_joined(files: Files, pattern: Pattern) -> Files:
-    """All in one go. A match cannot cross a line, so none arises from putting one file after another."""
+    """All in one search. A match cannot span lines, so joining files creates none."""
     joined, starts = _join([data for _, data in files])
     find_next = pattern.scan(joined)
     found: list[tuple[str, bytes]] = []
@@ -154,20 +154,20 @@ def _find_matching_joined(files: Files, pattern: Pattern) -> Files:
     return found
 
 
-# Where a search gets the contents of files from: the texts that the index keeps, and for the rest the files.
+# Where a search gets the contents of files: from the texts that the index stores, and otherwise from the files.
 #
-# A kept text is only ever a guess at what a file holds. Before a line of it is shown, the file's mark is looked at
-# once more, and if it is not the one that proves the text, the file is read. The texts of many files are searched in
-# one go, because to begin anew with each costs more than to search it.
+# A stored text may be out of date. Before a line of it is shown, the file's mark is checked again, and if it is not the
+# one that the text was stored with, the file is read. The texts of many files are searched at once, because starting
+# a search for each costs more than the search.
 #
-# Where there is no index, everything is read. In a large folder ripgrep may rule files out beforehand (see
-# `ripgrep`); what it leaves is read like anything else.
+# Without an index, everything is read. In a large folder ripgrep may rule out files first (see `ripgrep`); the rest is
+# read as usual.
 
 
-# The first texts may be all that is wanted, so few are fetched at first; and what is joined should fit into a cache.
+# The first texts may be enough, so few are fetched at first; and the joined texts should fit into the CPU cache.
 _FIRST_PORTION, _LARGEST_PORTION = 50, 100
-# So many files are read before anybody else is asked: it takes as long as to start a program. To ask costs about half
-# of reading everything, so there is nothing to gain where more than a part of the files has to be read all the same.
+# Read this many files before starting ripgrep: that takes as long as starting a program. ripgrep costs about half of
+# reading everything, so there is nothing to gain if more than a part of the files has to be read anyway.
 _FIRST_FILES, _FEW = 200, 0.4
 
 
@@ -179,10 +179,10 @@ def find_in_all(
     limit: int,
     context: int,
 ) -> list[Hit]:
-    """The matching lines of all files that are wanted, in order, up to a number of them, where nothing is kept.
+    """The matching lines of all `wanted` files, in order, at most `limit`, without an index.
 
-    The first files tell whether it is worth while to ask ripgrep about the others: not where there are no others, where
-    they hold enough by themselves, where many files match, or where few of them are wanted.
+    The first files show whether ripgrep is worth starting for the others. It is not if there are no others, if the
+    first ones have enough hits, if many files match, or if few of them are wanted.
     """
     looked = 0
 
@@ -217,7 +217,7 @@ def _read_in_portions(reader: FolderReader, paths: Sequence[str]) -> Iterator[Fi
 def find_in_places(
     reader: FolderReader, places: Sequence[Place], texts: Texts, pattern: Pattern, limit: int, context: int
 ) -> list[Hit]:
-    """The matching lines of these files, in this order, up to a number of them. `texts` gives what is kept of them."""
+    """The matching lines of these files, in this order, at most `limit`. `texts` returns the stored texts."""
     hits: list[Hit] = []
     with reader.compare_marks() as has_mark:
         for portion in _portions(places):
@@ -240,22 +240,22 @@ def _search_kept(
     limit: int,
     context: int,
 ) -> tuple[list[Hit], list[str]]:
-    """What the kept texts show, all of it proven, and the files that are to be read.
+    """The hits in stored texts, all verified, and the files that have to be read.
 
-    A text that turns out unproven may have used up the limit, so the others are searched again without it.
+    A text that turns out to be outdated may have used up the limit, so the others are searched again without it.
     """
-    known = {path: row for path, row in portion if row is not None}
-    kept = texts([row.number for row in known.values()])
-    if len(kept) < len(known):
-        known = {path: row for path, row in known.items() if row.number in kept}
+    rows = {path: row for path, row in portion if row is not None}
+    stored = texts([row.number for row in rows.values()])
+    if len(stored) < len(rows):
+        rows = {path: row for path, row in rows.items() if row.number in stored}
     while True:
         hits: list[Hit] = []
-        collect_hits_among([(path, kept[row.number]) for path, row in known.items()], pattern, hits, limit, context)
-        unproven = [path for path in dict.fromkeys([hit.path for hit in hits]) if not has_mark(path, known[path].mark)]
+        collect_hits_among([(path, stored[row.number]) for path, row in rows.items()], pattern, hits, limit, context)
+        unproven = [path for path in dict.fromkeys([hit.path for hit in hits]) if not has_mark(path, rows[path].mark)]
         if not unproven:
-            return hits, [path for path, _ in portion if path not in known] if len(known) < len(portion) else []
+            return hits, [path for path, _ in portion if path not in rows] if len(rows) < len(portion) else []
         for path in unproven:
-            del known[path]
+            del rows[path]
 
 
 def _portions(places: Sequence[Place]) -> Iterator[Sequence[Place]]:

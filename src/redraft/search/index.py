@@ -1,11 +1,11 @@
-"""Searching the whole folder: an index that only ever saves work, and answers that never depend on it.
+"""Search the whole folder, with an index that only saves work: answers never depend on it.
 
-A search looks into every file that may match: those whose words say so (see `words`), and all that the index does not
-know as they are now. It looks into the texts that the index keeps where their files' marks prove them, else into the
-files (see `sources`). So an index that is empty, lost or behind costs time and nothing else. What has changed is known
-from the kernel's notices, emptied before each answer; the marks of all files are looked at first thing, whenever a
-folder comes or goes, where notices cannot be trusted, and once a minute for what the kernel does not tell (see
-`workspace.present`). Documents under review or unsaved are searched as they are being worked on.
+A search looks into every file that may match: those whose words say so (see `segments`), and all whose current content
+is not indexed. It uses the texts that the index stores if their files' marks still match, else the files (see
+`hits`). So an empty, lost or outdated index costs only time. Changes are learned from inotify, which is read before
+each answer. The marks of all files are checked at the start, whenever a folder appears or disappears, where inotify is
+unreliable, and once a minute for changes that the kernel does not report (see `workspace.folder.file_table`).
+Documents under review or with unsaved typing are searched in their current state.
 
 Safe to use from several threads, and from several processes on one folder.
 """
@@ -38,18 +38,17 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], object]
 
-# Texts of the index that were asked for lately, within a bound on their bytes.
+# Recently used texts of the index, limited by their total size.
 #
-# A text is known by its number, which one database never gives to another text, so nothing here can be out of date;
-# for another database, `clear` it. With a text, where its lines start is remembered, once a search has asked. Used by
-# one thread at a time.
+# A text is identified by its number, which a database never reuses, so nothing here can be out of date; for another
+# database, call `clear`. Line starts are cached with a text once a search needs them. Used by one thread at a time.
 
 
 LARGEST = 64_000_000
 
 
 class TextCache:
-    """`fetch` gives those of the texts with these numbers that there are."""
+    """`fetch` returns those of the numbered texts that exist."""
 
     def __init__(self, fetch: Callable[[Sequence[int]], dict[int, bytes]], largest: int = LARGEST) -> None:
         self._fetch = fetch
@@ -58,18 +57,18 @@ class TextCache:
         self.size = 0
 
     def get(self, numbers: Sequence[int]) -> dict[int, LinedText]:
-        """These texts, as far as there are any."""
-        known = self._texts
-        missing = [number for number in numbers if number not in known]
+        """Those of these texts that exist."""
+        texts = self._texts
+        missing = [number for number in numbers if number not in texts]
         if not missing:
-            return {number: known[number] for number in numbers}
+            return {number: texts[number] for number in numbers}
         fetched = {number: LinedText(text) for number, text in self._fetch(missing).items()}
-        found = {number: known[number] for number in numbers if number in known}
+        found = {number: texts[number] for number in numbers if number in texts}
         self.add(fetched)
         return found | fetched
 
     def add(self, texts: dict[int, LinedText]) -> None:
-        """Remember these; the ones remembered longest give way."""
+        """Cache these; the oldest are evicted."""
         for number, text in texts.items():
             if number not in self._texts:
                 self._texts[number] = text
@@ -82,14 +81,14 @@ class TextCache:
         self.size = 0
 
 
-# Which files the index knows as they are now, and which it has yet to read.
+# Which files are indexed in their current state, and which still have to be read.
 #
-# A row holds while its file has the mark that the row was made with. Nothing is read or asked here; whoever learns of
-# rows or of files says so. Used by one thread at a time.
+# A row is valid while its file has the mark that the row was stored with. Nothing is read here; callers report new rows
+# and files. Used by one thread at a time.
 
 
 class IndexState:
-    """`files` are those that are there, with their marks: a view of somebody else's knowledge."""
+    """`files` are the existing files with their marks: a view of a mapping that belongs to somebody else."""
 
     def __init__(self) -> None:
         self.files: Mapping[str, FileMark] = {}
@@ -98,16 +97,18 @@ class IndexState:
         self.pending: set[str] = set()
 
     def compare(self, files: Mapping[str, FileMark], rows: Iterable[IndexRow] | None = None) -> None:
-        """Take in all files, and all rows where they are other ones than before."""
+        """Update from all files, and from all rows if they have changed."""
         self.files = files
         if rows is not None:
             self.rows = {row.path: row for row in rows}
-        known = self.rows
-        self.paths = {row.number: row.path for row in known.values() if row.number and files.get(row.path) == row.mark}
-        self.pending = {path for path, mark in files.items() if path not in known or known[path].mark != mark}
+        by_path = self.rows
+        self.paths = {
+            row.number: row.path for row in by_path.values() if row.number and files.get(row.path) == row.mark
+        }
+        self.pending = {path for path, mark in files.items() if path not in by_path or by_path[path].mark != mark}
 
     def compare_one(self, path: str) -> None:
-        """Take in that this file is not what it was."""
+        """Update for one file that has changed."""
         row, mark = self.rows.get(path), self.files.get(path)
         if row is not None:
             self.paths.pop(row.number, None)
@@ -118,9 +119,9 @@ class IndexState:
         elif mark is not None:
             self.pending.add(path)
 
-    def put(self, rows: Iterable[IndexRow], gone: Iterable[str]) -> None:
-        """Take in new rows, and forget those of files that are gone."""
-        for path in gone:
+    def put(self, rows: Iterable[IndexRow], deleted: Iterable[str]) -> None:
+        """Add new rows, and remove those of deleted files."""
+        for path in deleted:
             del self.rows[path]
         for row in rows:
             old = self.rows.get(row.path)
@@ -130,11 +131,11 @@ class IndexState:
             self.compare_one(row.path)
 
     def gone_paths(self) -> list[str]:
-        """The files of which there are rows and nothing else."""
+        """The files that have rows but no longer exist."""
         return [path for path in self.rows if path not in self.files]
 
     def count_alive(self, extent: SegmentRange) -> int:
-        """How many texts of a segment are still those of their files."""
+        """How many texts of a segment are still current."""
         return sum(number in self.paths for number in range(extent.first, extent.last + 1))
 
 
@@ -142,17 +143,17 @@ __all__ = ["Hit", "Index"]
 
 DEFAULT_LIMIT = 1000
 BATCH = 200
-# Every segment has a dictionary, much the same as the next one's, and each is looked through by every search: so they
-# should be few. What bounds them is the memory that it takes to make one, nearly three times the bytes of its files.
+# Every segment has a dictionary, much like the next one's, and every search scans each of them: so there should be few.
+# The limit is the memory needed to build one, nearly three times the bytes of its files.
 SEGMENT = 12_000
 SEGMENT_BYTES = 48_000_000
 SMALL_SEGMENTS = 12
-# Fewer changed files are searched as they are, and no dictionary is made for them; up to a batch of them is indexed by
-# the search that meets them, more are left to `update`.
+# Fewer changed files than this are searched directly, without a dictionary; up to a batch of them is indexed by the
+# search that meets them, more are left to `update`.
 AT_ONCE = 50
 BACKGROUND_SECONDS = 2.0
 FIRST_LOOK_SECONDS = 0.1
-# Getting passages ready takes the processor for itself; others get their turn in between.
+# Preparing passages takes the whole CPU; pause in between for others.
 PREPARE_SECONDS, BREATHING_SECONDS = 0.3, 0.1
 
 
@@ -181,13 +182,13 @@ class Index:
         self._indexing: IndexProgress | None = None
         self._passages: FolderPassages | None = None
         self._drafts = Drafts({}, set())
-        # Hears how many of how many files are indexed, while they are.
+        # Called with how many of how many files are indexed, while indexing.
         self.progress: Progress | None = None
 
     @staticmethod
     def of(workspace: Workspace) -> Index:
-        """The one index of an open folder, whoever asks; it is closed with the folder. It is brought up to date in the
-        background from the first time on that somebody asks, and nobody waits for that."""
+        """The one index of an open folder, shared by all callers; it is closed with the folder. The first call starts
+        to bring it up to date in the background, and nobody waits for that."""
 
         def begin() -> Index:
             index = Index.open(workspace)
@@ -198,7 +199,7 @@ class Index:
 
     @staticmethod
     def open(workspace: Workspace) -> Index:
-        """Nothing is read yet: the first search looks at the folder, `update` or `start` builds the index."""
+        """Reads nothing yet: the first search looks at the folder, `update` or `start` builds the index."""
         return Index(workspace, IndexDatabase(workspace.state))
 
     def close(self) -> None:
@@ -231,8 +232,8 @@ class Index:
         context: int = 0,
         drafts: Drafts | None = None,
     ) -> list[Hit]:
-        """The matching lines of all documents: of a folder first its files, then its folders, each by name. Without
-        `drafts` it asks the workspace for them, which the caller must have to itself."""
+        """The matching lines of all documents: in each folder first the files, then the folders, each by name. Without
+        `drafts` it asks the workspace for them; the caller must then hold the workspace's guard."""
         pattern = compile_query(query, regex=regex, case_sensitive=case_sensitive, whole_word=whole_word, by_line=True)
         wanted = path_filter(glob)
         with self._guard:
@@ -256,7 +257,7 @@ class Index:
         return hits
 
     def files(self) -> Mapping[str, FileMark]:
-        """The files that there are now, with their marks."""
+        """The existing files, with their marks."""
         with self._guard:
             self._refresh()
             return self._present.files
@@ -274,8 +275,8 @@ class Index:
         each: int | None = None,
         sentences: bool = False,
     ) -> FolderResults:
-        """The passages that answer a question best, by words and by meaning; by words alone without an embedder. Never
-        to be called by those who hold the workspace's guard: the first time it takes a while (see `everywhere`)."""
+        """The passages that answer a question best, by words and by meaning; without an embedder by words alone. Do not
+        call it while holding the workspace's guard: the first call takes a while (see `folder_passages`)."""
         from redraft.search.passages.folder_passages import FolderPassages
 
         files = self.files()
@@ -311,7 +312,7 @@ class Index:
         return find_in_places(self._reader, places, self._texts, pattern, limit, context)
 
     def _texts(self, numbers: Sequence[int]) -> dict[int, LinedText]:
-        """Those of these texts that are kept; fewer, or none, where the database gives way meanwhile."""
+        """Those of these texts that are stored; fewer, or none, if the database becomes unavailable."""
         with self._guard:
             try:
                 return self._text_cache.get(numbers)
@@ -320,29 +321,29 @@ class Index:
                 return {}
 
     def _candidates(self, pattern: Pattern) -> list[Place] | None:
-        """The files that may match; None for all that there are."""
+        """The files that may match; None for all files."""
         self._reload()
         if not self._state.rows:
             return None
         self._refresh()
         try:
             numbers = self.database.candidates(required_words(pattern.query, regex=pattern.regex))
-            moving = self.database.version() != self._version  # somebody else is writing this very moment
+            moving = self.database.version() != self._version  # another process is writing right now
         except (IndexLost, IndexUnavailable):
             self._forget()
             return None
         if moving:
             return None
         paths, rows = self._state.paths, self._state.rows
-        known = paths.values() if numbers is None else [paths[number] for number in numbers if number in paths]
-        places: list[Place] = [(path, rows[path]) for path in known]
+        current = paths.values() if numbers is None else [paths[number] for number in numbers if number in paths]
+        places: list[Place] = [(path, rows[path]) for path in current]
         places += [(path, None) for path in self._state.pending]
         return places
 
     # Keeping up to date
 
     def update(self) -> int:
-        """Index whatever is not indexed as it is now; returns how many files were read."""
+        """Index every file whose current state is not indexed; returns how many files were read."""
         with self._guard:
             self._reload()
             self._refresh()
@@ -368,7 +369,7 @@ class Index:
 
     @property
     def indexing(self) -> IndexProgress | None:
-        """How far the index has come, while it is being made or brought up to date; None when it is not."""
+        """The progress while the index is being built or updated; else None."""
         return self._indexing
 
     def start(self) -> None:
@@ -378,7 +379,7 @@ class Index:
             self._background.start()
 
     def _run_background(self) -> None:
-        # A program that only asks once is done by then, and need not read what it does not need.
+        # A program that searches only once has ended by then, and need not read what it does not need.
         if self._closing.wait(FIRST_LOOK_SECONDS):
             return
         self.update()
@@ -392,21 +393,21 @@ class Index:
             pause = BACKGROUND_SECONDS if self._prepare() else BREATHING_SECONDS
 
     def _prepare(self) -> bool:
-        """Get the passages ready that the last search by meaning had no time for; gives whether none are left."""
+        """Prepare the passages that the last search by meaning had no time for; returns whether none are left."""
         with self._guard:
             passages, files, drafts = self._passages, self._present.files, self._drafts
         try:
             return passages is None or passages.prepare(files, drafts, PREPARE_SECONDS)
         except Busy:
-            return False  # somebody searches just now
+            return False  # a search is running
 
     @property
     def waiting(self) -> int:
-        """How many files were not indexed when last looked at: they are searched, but one by one."""
+        """How many files were not indexed at the last check: they are searched, but one by one."""
         return len(self._state.pending)
 
     def _drop_worn_segments(self) -> None:
-        """Let go of segments of which less than half is alive, and of small ones when they are many."""
+        """Drop segments of which less than half is current, and small ones if there are many."""
         try:
             extents = self.database.extents()
             small = [extent for extent in extents if _count(extent) < BATCH]
@@ -420,9 +421,9 @@ class Index:
             self._forget()
 
     def _forget(self) -> None:
-        """Know nothing any more of what is in the database; it is read again, or read as empty, the next time."""
+        """Discard what is in memory of the database; it is read again next time."""
         self._version = -1
-        self._text_cache.clear()  # a new database gives out its numbers anew
+        self._text_cache.clear()  # a new database starts its numbers again
         self._state.compare(self._present.files, [])
 
     def _reload(self) -> None:
@@ -448,17 +449,18 @@ class Index:
             self._state.compare_one(path)
 
     def _read(self, paths: Sequence[str]) -> list[IndexInput]:
-        """Read files for the index; those that are being written just now are left out, and stay pending."""
+        """Read files for the index; those that are being written right now are skipped, and stay pending."""
         return [
             IndexInput(path, mark, showable_text(path, data), flatten(data) if proven else None)
             for path, data, mark, proven in self._reader.read_stable_files(paths)
         ]
 
     def _put(self, batch: IndexBatch) -> None:
-        """Write down what was read. A file that changed after that has another mark by now, or will be heard of."""
-        gone = self._state.gone_paths()
+        """Store what was read. If a file has changed since, it has another mark by now, or a change will be
+        reported."""
+        deleted = self._state.gone_paths()
         try:
-            self._state.put(self.database.put(batch, gone), gone)
+            self._state.put(self.database.put(batch, deleted), deleted)
         except (IndexLost, IndexUnavailable):
             self._forget()
 

@@ -1,9 +1,9 @@
 """The index's own database: which files were read, at which mark, the dictionaries of their words, and their texts.
 
-It holds nothing that cannot be made again, so whatever is wrong with it is answered by starting anew. A file that
-changed gets a new number in a new segment; what is known under the old number is left behind until its segment is
-dropped, with whatever else it holds, to be read again. Several processes may use it: numbers are never given out twice,
-and `version` tells when somebody else wrote.
+Everything in it can be rebuilt, so if anything is wrong with it, it is deleted and recreated. A changed file gets a new
+number in a new segment; the old number's data stays until its segment is dropped, and the segment's other files
+are then read again. Several processes may use it: numbers are never reused, and `version` shows that somebody else
+wrote.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from redraft.search.regex_syntax import Clause
     from redraft.search.segments import PassagePart
 
-# What the index writes down of files: as rows, as segments of texts, and as batches on their way into the database.
+# What the index stores about files: as rows, as segments of texts, and as batches on their way into the database.
 
 
 class IndexRow(NamedTuple):
-    """A file as it was read; `number` is 0 where it holds no text that may be shown."""
+    """A file as it was read; `number` is 0 if it has no text that may be shown."""
 
     path: str
     mark: FileMark
@@ -38,8 +38,8 @@ class IndexRow(NamedTuple):
 
 
 class IndexInput(NamedTuple):
-    """A file to be written down. `words` is None where it holds no text that may be shown, and `text` where its mark
-    does not prove what it holds."""
+    """A file to store. `words` is None if it has no text that may be shown, `text` is None if its mark does not prove
+    its content."""
 
     path: str
     mark: FileMark
@@ -48,7 +48,7 @@ class IndexInput(NamedTuple):
 
 
 class SegmentRange(NamedTuple):
-    """A segment, and the first and last number of the texts in it."""
+    """A segment, and the first and last number of its texts."""
 
     segment: int
     first: int
@@ -56,8 +56,8 @@ class SegmentRange(NamedTuple):
 
 
 class IndexBatch:
-    """Files that were read and are to be written down together. Their words are gathered as they come, which takes far
-    longer than to write them down, and needs no database."""
+    """Files that were read and will be stored together. Their words are collected as they come, which takes far longer
+    than storing them, and needs no database."""
 
     def __init__(self) -> None:
         self.reads: list[IndexInput] = []
@@ -73,17 +73,17 @@ class IndexBatch:
             self.texts += 1
 
 
-# What may be shown was judged when it was written down, so another release, with perhaps other rules, begins anew.
-# Count up where the tables or those rules change within a release.
+# What may be shown is decided when a file is stored, so another release, whose rules may differ, starts again.
+# Increase this if the tables or those rules change within a release.
 SCHEMA = 3
 _VERSION = zlib.crc32(f"{SCHEMA} {__version__}".encode()) & 0x7FFF_FFFF
 BUSY_SECONDS = 2.0
 _AT_A_TIME = 500
-# To look into so many texts costs less than to ask on.
+# Searching this many texts costs less than narrowing them down further.
 FEW_ENOUGH = 30
-# A larger text is rather read from its file: a copy of it would cost more than it saves.
+# A larger text is read from its file: a copy would cost more than it saves.
 LARGEST_TEXT = 1 << 20
-# So short a word is part of so many that it is asked about only where there is nothing longer.
+# A word this short is part of so many others that it is used only if there is nothing longer.
 SHORT = 2
 TABLES = """
     CREATE TABLE files (path TEXT PRIMARY KEY, number INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -98,11 +98,11 @@ TABLES = """
 
 
 class IndexLost(Exception):
-    """The database was damaged; it was removed and begun anew, so everything has to be read again."""
+    """The database was damaged and has been recreated, so everything has to be read again."""
 
 
 class IndexUnavailable(Exception):
-    """The database cannot be used just now: another process holds it, or the disk is full."""
+    """The database cannot be used right now: another process has locked it, or the disk is full."""
 
 
 class IndexDatabase:
@@ -148,21 +148,21 @@ class IndexDatabase:
             return connection.execute("PRAGMA data_version").fetchone()[0]
 
     def load(self) -> list[IndexRow]:
-        """Take in the dictionaries; returns the files."""
+        """Load the dictionaries; returns the files."""
         with self._use() as connection:
             found = connection.execute("SELECT number, first, words FROM segments ORDER BY number").fetchall()
             self._segments = [Segment(*row) for row in found]
             files = connection.execute("SELECT path, number, ino, size, mtime_ns, ctime_ns FROM files").fetchall()
             return [IndexRow(path, FileMark(*marks), number) for path, number, *marks in files]
 
-    def put(self, batch: IndexBatch, gone: Sequence[str] = ()) -> list[IndexRow]:
-        """Write down files that were read and forget those that are gone."""
+    def put(self, batch: IndexBatch, deleted: Sequence[str] = ()) -> list[IndexRow]:
+        """Store files that were read and remove those in `deleted`."""
         with self._use(writing=True) as connection:
             connection.executemany(
                 "DELETE FROM texts WHERE number = (SELECT number FROM files WHERE path = ?)",
-                ((path,) for path in (*gone, *(read.path for read in batch.reads))),
+                ((path,) for path in (*deleted, *(read.path for read in batch.reads))),
             )
-            connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in gone))
+            connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in deleted))
             (last,) = connection.execute("SELECT last FROM given").fetchone()
             numbers = count(last + 1)
             rows = [
@@ -202,7 +202,7 @@ class IndexDatabase:
             return [SegmentRange(*row) for row in connection.execute("SELECT number, first, last FROM segments")]
 
     def drop(self, extents: Iterable[SegmentRange]) -> None:
-        """Forget segments and all files that are in them."""
+        """Delete segments and all of their files."""
         chosen = list(extents)
         with self._use(writing=True) as connection:
             for segment, first, last in chosen:
@@ -214,7 +214,7 @@ class IndexDatabase:
         self._segments = [segment for segment in self._segments if segment.number not in dropped]
 
     def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Of these texts those that are kept, as they were when they were written down."""
+        """Those of these texts that are stored, as they were at that time."""
         found: dict[int, bytes] = {}
         with self._use() as connection:
             for start in range(0, len(numbers), _AT_A_TIME):
@@ -228,31 +228,31 @@ class IndexDatabase:
         return found
 
     def candidates(self, clauses: Sequence[Clause]) -> set[int] | None:
-        """The numbers of all texts that may hold what is required (and of some left behind); None for any text."""
+        """The numbers of all texts that may contain what is required (and of some outdated ones); None for any text."""
         found: set[int] | None = None
         with self._use() as connection:
             for clause in sorted(clauses, key=lambda clause: -min(map(len, clause))):
                 if found is not None and (len(found) <= FEW_ENOUGH or min(map(len, clause)) <= SHORT):
                     break
-                held = self._texts_with_any(connection, [pieces(word) for word in clause])
-                if held is not None:
-                    found = held if found is None else found & held
+                numbers = self._texts_with_any(connection, [pieces(word) for word in clause])
+                if numbers is not None:
+                    found = numbers if found is None else found & numbers
         return found
 
     def _texts_with_any(
         self, connection: sqlite3.Connection, words: Sequence[Sequence[PassagePart]]
     ) -> set[int] | None:
-        held: set[int] = set()
+        numbers: set[int] = set()
         for word in words:
             found = self._texts_with_all(connection, word)
             if found is None:
                 return None
-            held |= found
-        return held
+            numbers |= found
+        return numbers
 
     def _texts_with_all(self, connection: sqlite3.Connection, word: Sequence[PassagePart]) -> set[int] | None:
-        """The texts that hold all pieces of one passage; None where none of the pieces says anything."""
-        held: set[int] = set()
+        """The texts that contain all parts of one passage; None if no part is distinctive."""
+        numbers: set[int] = set()
         telling = False
         for segment in self._segments:
             within: set[int] | None = None
@@ -266,8 +266,8 @@ class IndexDatabase:
             if within is None:
                 return None
             telling = True
-            held.update(segment.first + place for place in within)
-        return held if telling else None
+            numbers.update(segment.first + place for place in within)
+        return numbers if telling else None
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -283,11 +283,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _texts(connection: sqlite3.Connection, segment: int, words: Sequence[int]) -> set[int]:
-    held: set[int] = set()
+    found: set[int] = set()
     for start in range(0, len(words), _AT_A_TIME):
         some = words[start : start + _AT_A_TIME]
         marks = ",".join("?" * len(some))
         question = f"SELECT numbers FROM postings WHERE segment = ? AND word IN ({marks})"  # noqa: S608 - only marks
         for (numbers,) in connection.execute(question, (segment, *some)):
-            held.update(decode_postings(numbers))
-    return held
+            found.update(decode_postings(numbers))
+    return found

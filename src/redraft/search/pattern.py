@@ -1,11 +1,11 @@
-"""A query, made ready to be run: literal words or a regular expression, on an engine that cannot be made to hang.
+"""Compile a query: literal words or a regular expression, on an engine that cannot be made to hang.
 
-RE2 matches in time linear in the text, whatever the pattern; look-around and back-references cannot be had that way
-and are refused by name. A pattern means here what it means to ripgrep: `\\w`, `\\d` and `\\s` know all of Unicode, `^`
-and `$` stand at every line, letter case is folded one character at a time. Where RE2 cannot follow: `\b` in the midst
-of a pattern, `\\B`, and `\\W` inside a class know ASCII only (see `regex_syntax` for `\b` at its ends).
+RE2 matches in time linear in the text, whatever the pattern. That excludes look-around and back-references, which are
+refused by name. A pattern means what it means to ripgrep: `\\w`, `\\d` and `\\s` cover all of Unicode, `^` and `$`
+match at every line, and case is folded one character at a time. RE2 cannot do all of it: `\b` in the middle of a
+pattern, `\\B`, and `\\W` inside a class know ASCII only (for `\b` at its ends see `regex_syntax`).
 
-Nothing here reads a document; offsets are bytes of UTF-8, for the callers to turn into code points.
+Nothing here reads a document; offsets are bytes of UTF-8, and callers convert them to code points.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     Next = Callable[[int], Span | None]
     Finder = Callable[[bytes], Next]
 
-# Ways to find matches in bytes, each as quick as its kind of query allows and all with the engine's answers.
+# Ways to find matches in bytes, each as fast as its kind of query allows, all with the same results as the engine.
 #
-# A finder is put on one text and then asked, for places that never go back, for the first match at or after them.
-# Literal words are found by what Python has for bytes, some times faster than by the engine; where that could differ
-# from what the engine finds, the engine is asked. Every finder takes time linear in the bytes.
+# A finder is applied to one text and then asked for the first match at or after a position that never decreases.
+# Literal words are found with Python's own methods on bytes, several times faster than the engine; if the result could
+# differ from the engine's, the engine is used. Every finder takes time linear in the bytes.
 
 
-# Beyond ASCII, these two alone differ from an ASCII letter by nothing but case: the Kelvin sign and the long s.
+# Beyond ASCII, only these two equal an ASCII letter when case is ignored: the Kelvin sign and the long s.
 _ODD = ("\u212a".encode(), "\u017f".encode())
-# In so few bytes one slow look costs less than two.
+# In so few bytes one slow search costs less than two.
 _SHORT = 200
 _ASCII_WORD = bytes(code == 95 or chr(code).isalnum() for code in range(128))
 
 
 def exact_finder(needle: bytes) -> Finder:
-    """Just these bytes."""
+    """Exactly these bytes."""
     length = len(needle)
 
     def on(data: bytes) -> Next:
@@ -55,13 +55,13 @@ def exact_finder(needle: bytes) -> Finder:
 
 
 def folded_finder(needle: str, engine: Finder) -> Finder:
-    """ASCII words, whatever their case."""
+    """ASCII words, ignoring case."""
     find = exact_finder(needle.lower().encode())
     return ascii_finder(lambda data: find(data.lower()), engine, odd_signs([needle]))
 
 
 def ascii_finder(quick: Finder, engine: Finder, odd: Sequence[bytes]) -> Finder:
-    """What is quick where a text has none of the odd signs, and the engine where it has one."""
+    """The quick finder if a text has none of the odd characters, else the engine."""
 
     def on(data: bytes) -> Next:
         return engine(data) if has_any(data, odd) else quick(data)
@@ -70,7 +70,7 @@ def ascii_finder(quick: Finder, engine: Finder, odd: Sequence[bytes]) -> Finder:
 
 
 def odd_signs(words: Iterable[str]) -> Sequence[bytes]:
-    """The signs beyond ASCII that these ASCII words may match when case does not count."""
+    """The characters beyond ASCII that these ASCII words may match when case is ignored."""
     letters = "".join(words).lower()
     return [sign for sign, letter in zip(_ODD, "ks", strict=True) if letter in letters]
 
@@ -80,7 +80,7 @@ def has_any(data: bytes, odd: Sequence[bytes]) -> bool:
 
 
 def whole_word_finder(inner: Finder, is_word: Callable[[str], bool]) -> Finder:
-    """The matches of a literal that stand alone: no word goes on before them or after them."""
+    """The matches of a literal that are whole words: no word character before or after them."""
 
     def on(data: bytes) -> Next:
         find = inner(data)
@@ -131,7 +131,7 @@ def engine_finder(compiled: Any) -> Finder:
 
 
 def group_finder(compiled: Any, capturing: Any) -> Finder:
-    """The first group of a pattern. Where it lies is asked of much slower machinery, so only where there is a match."""
+    """The first group of a pattern. Locating it takes a much slower engine, so it is done only for actual matches."""
 
     def on(data: bytes) -> Next:
         def find_next(start: int) -> Span | None:
@@ -147,10 +147,10 @@ def group_finder(compiled: Any, capturing: Any) -> Finder:
 
 
 class RequiredWords:
-    """What bytes must hold to match, asked without the engine: of every clause at least one word.
+    """What bytes must contain to match, checked without the engine: at least one word of every clause.
 
-    Where case is `folding`, the words are ASCII and in lower case, and it is no use to ask about bytes that have one of
-    the `odd` signs.
+    With case `folding`, the words are lower-case ASCII, and nothing can be said about bytes that contain one of the
+    `odd` characters.
     """
 
     def __init__(self, clauses: Sequence[Sequence[str]], *, folding: bool) -> None:
@@ -169,7 +169,7 @@ class RequiredWords:
 
 
 def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
-    """What the engine finds in the lines that pass; every match lies within a line."""
+    """What the engine finds in the lines that pass the sieve; every match is within a line."""
 
     def on(data: bytes) -> Next:
         if has_any(data, sieve.odd):
@@ -196,7 +196,7 @@ def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
 
 
 def line_finder(engine: Finder) -> Finder:
-    """What the engine finds when every line is a text by itself."""
+    """What the engine finds when every line is a separate text."""
 
     def on(data: bytes) -> Next:
         def find_next(start: int) -> Span | None:
@@ -216,7 +216,7 @@ def line_finder(engine: Finder) -> Finder:
 
 
 def _nearest_finder(data: bytes, needles: Sequence[bytes]) -> Callable[[int], int]:
-    """The first place at or after another where one of the needles stands, or -1; each is looked for only once."""
+    """The first position at or after another where one of the needles occurs, or -1; each is searched only once."""
     if len(needles) == 1:
         [needle] = needles
         return lambda start: data.find(needle, start)
@@ -232,14 +232,14 @@ def _nearest_finder(data: bytes, needles: Sequence[bytes]) -> Callable[[int], in
 
 
 LONGEST_QUERY = 10_000
-# A longer word that is found, but not alone, would be compared again at each place after it.
+# A longer word that occurs, but not alone, would be compared again at each position after it.
 _LONGEST_RETRIED = 64
-# To look for more words than these takes longer than to ask the engine.
+# Searching for more words than these takes longer than using the engine.
 _MOST_WORDS, _MOST_CLAUSES = 8, 4
-# These speak of the text's ends. Where files are searched by line, each line is a text, as it is to ripgrep.
+# These refer to the ends of the text. If files are searched by line, each line is a text, as in ripgrep.
 _WHOLE_TEXT = re.compile(r"\\[AzZ]|\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
-# What `\w` and `\s` hold beyond ASCII, as Unicode's annex on regular expressions says and ripgrep does.
+# What `\w` and `\s` contain beyond ASCII, by Unicode's annex on regular expressions and in ripgrep.
 WORD = (
     r"\pL\pM\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}"
     r"\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}"
@@ -255,11 +255,10 @@ _INSIDE = {"w": WORD, "s": SPACE, "S": _NOT_SPACE, "d": r"\p{Nd}", "D": r"\P{Nd}
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A query that compiled. `on` puts it on a text, there to be asked for the next match (a `Finder`).
+    """A compiled query. `on` applies it to a text; the result is asked for the next match (a `Finder`).
 
-    `folding`: letter case does not count, at least in a part of it. `sieve` knows what any text that matches must hold;
-    None where nothing can be said that bytes could tell. `scan` finds the same as `on`, and is quicker where there is
-    much text and little to find.
+    `folding`: case is ignored, at least in part of it. `sieve` knows what any matching text must contain; None if that
+    cannot be said in bytes. `scan` finds the same as `on`, and is faster where there is much text and little to find.
     """
 
     query: str
@@ -271,7 +270,7 @@ class Pattern:
     scan: Finder
 
     def find(self, data: bytes, start: int) -> tuple[int, int] | None:
-        """The byte span of the first match at or after a place."""
+        """The byte span of the first match at or after a position."""
         return self.on(data)(start)
 
 
@@ -279,7 +278,7 @@ class Pattern:
 def compile_query(
     query: str, *, regex: bool = False, case_sensitive: bool = True, whole_word: bool = False, by_line: bool = False
 ) -> Pattern:
-    """Make a query ready; `by_line` keeps every match within one line."""
+    """Compile a query; `by_line` keeps every match within one line."""
     _check_query(query, by_line=by_line and not regex)
     folding = not case_sensitive or (regex and "(?" in query)
     sieve = _sieve(query, regex=regex, folding=folding)
@@ -297,7 +296,7 @@ def compile_query(
 
 
 def _sieve(query: str, *, regex: bool, folding: bool) -> RequiredWords | None:
-    """The clauses that say most, and first the one that says most of all."""
+    """The most distinctive clauses, and first the one that says most."""
     clauses = [
         sorted(clause)
         for clause in required_words(query, regex=regex)
@@ -319,7 +318,7 @@ def _literal_finders(query: str, case_sensitive: bool, whole_word: bool, by_line
         re2 = _engine()
         scan = engine_finder(_compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line))
         if query.isascii():
-            # For bytes the engine has a quick way to the first letter, unless one beyond ASCII equals it.
+            # For bytes the engine has a fast path for the first letter, unless one beyond ASCII equals it.
             quick = engine_finder(
                 _compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line, bytewise=True)
             )
@@ -331,7 +330,8 @@ def _literal_finders(query: str, case_sensitive: bool, whole_word: bool, by_line
 
 
 def _regex_finder(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> Finder:
-    # By itself first: the engine's complaint is about what was asked, and a stray parenthesis is not closed below.
+    # First without additions: the engine's error must be about what was asked, and a stray parenthesis is not closed
+    # below.
     _compile(_engine(), query, query, case_sensitive=case_sensitive, by_line=by_line)
     edges = strip_boundaries(query)
     edges = BoundedPattern(_to_unicode(edges.pattern), edges.before or whole_word, edges.after or whole_word)
@@ -339,7 +339,7 @@ def _regex_finder(query: str, case_sensitive: bool, whole_word: bool, by_line: b
 
 
 def _bounded_finder(edges: BoundedPattern, query: str, case_sensitive: bool, by_line: bool) -> Finder:
-    # What stands around a word is consumed, since there is no look-around; group 1 is the match itself.
+    # The characters around a word are consumed, since there is no look-around; group 1 is the match itself.
     before = rf"(?:^|[^{WORD}])" if edges.before else ""
     after = rf"(?:$|[^{WORD}])" if edges.after else ""
     source = f"(?m){before}({edges.pattern}){after}"
@@ -353,7 +353,7 @@ def _bounded_finder(edges: BoundedPattern, query: str, case_sensitive: bool, by_
 
 @lru_cache(maxsize=1024)
 def _is_word(char: str) -> bool:
-    """Whether a character belongs to words, as `\\w` has it."""
+    """Whether a character belongs to words, as in `\\w`."""
     return _engine().match(f"[{WORD}]", char) is not None
 
 
@@ -387,11 +387,11 @@ def _compile(
     capture: bool = False,
     bytewise: bool = False,
 ) -> Any:
-    """Compile a pattern; `bytewise` is for one in ASCII, that is to match nothing but ASCII."""
+    """Compile a pattern; `bytewise` is for one in ASCII that must match only ASCII."""
     options = re2.Options()
     if bytewise:
         options.encoding = re2.Options.Encoding.LATIN1
-    options.never_capture = not capture  # where a group lies is asked of slower machinery
+    options.never_capture = not capture  # locating a group takes a slower engine
     options.case_sensitive = case_sensitive
     options.log_errors = False
     options.never_nl = by_line
@@ -406,15 +406,15 @@ def _error_text(error: Exception) -> str:
     return first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
 
 
-def _explain_error(query: str, said: str) -> str:
-    """The engine's complaint, or a plainer sentence where it leaves out on purpose what other engines have."""
-    if any(mark in query for mark in ("(?=", "(?!", "(?<=", "(?<!")) and "perl operator" in said:
+def _explain_error(query: str, message: str) -> str:
+    """The engine's message, or a plainer one if it is about something that RE2 leaves out on purpose."""
+    if any(mark in query for mark in ("(?=", "(?!", "(?<=", "(?<!")) and "perl operator" in message:
         return "Look-ahead and look-behind are not supported: every pattern must match in linear time."
-    if said.startswith("invalid escape sequence") and said.rpartition("\\")[2][:1] in set("123456789kg"):
+    if message.startswith("invalid escape sequence") and message.rpartition("\\")[2][:1] in set("123456789kg"):
         return "Back-references are not supported: every pattern must match in linear time."
     if any(mark in query for mark in ("(?>", "(?(", "(?P=", "++", "*+", "?+")):
-        return f"Atomic groups, conditions and possessive repeats are not supported ({said})."
-    return f"The pattern is not valid: {said}."
+        return f"Atomic groups, conditions and possessive repeats are not supported ({message})."
+    return f"The pattern is not valid: {message}."
 
 
 def _to_unicode(pattern: str) -> str:
@@ -443,7 +443,7 @@ def _to_unicode(pattern: str) -> str:
             out.append(pattern[at:end])
             at = end
             continue
-        elif char == "]" and at > in_class >= 0:  # first in its class, a bracket stands for itself
+        elif char == "]" and at > in_class >= 0:  # first in its class, a bracket is literal
             in_class = -1
         out.append(char)
         at += 1

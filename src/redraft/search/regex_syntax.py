@@ -1,8 +1,8 @@
-"""Which words a text must hold for a pattern to match in it: what an index can be asked before the text is read.
+"""Which words a text must contain for a pattern to match: what an index can be asked before the text is read.
 
-A requirement is a list of clauses; a text can only match if it holds, of every clause, at least one of the words. It is
-always safe to require less, and wherever a pattern is not plainly made of words that is what happens here. Patterns
-have been compiled before, so their syntax is known to be good.
+A requirement is a list of clauses; a text can only match if it contains at least one word of every clause. Requiring
+less is always safe, and that is what happens wherever a pattern is not plainly made of words. Patterns have been
+compiled before, so their syntax is valid.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CLASS = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\[pPx]\{[^}]*\}|\\.|[^\]\\])*\]",
 
 @dataclass(slots=True)
 class _Branch:
-    """One alternative: its clauses so far, and the characters that follow one another just now."""
+    """One alternative: its clauses so far, and the current run of literal characters."""
 
     clauses: list[Clause] = field(default_factory=list[Clause])
     run: str = ""
@@ -46,7 +46,7 @@ class _Group:
         self.branch = _Branch()
 
     def clauses(self) -> list[Clause]:
-        """Of one alternative, all it requires; of several, one clause with something of each."""
+        """Of one alternative, everything it requires; of several, one clause with something from each."""
         self.next_branch()
         if len(self.earlier) == 1:
             return self.earlier[0]
@@ -60,7 +60,7 @@ def _worth(clause: Clause) -> tuple[int, int]:
 
 
 def required_words(pattern: str, *, regex: bool) -> list[Clause]:
-    """The clauses of a pattern; none where nothing can be said."""
+    """The clauses of a pattern; none if nothing can be said."""
     if not regex:
         return [frozenset({pattern})]
     groups = [_Group()]
@@ -71,7 +71,7 @@ def required_words(pattern: str, *, regex: bool) -> list[Clause]:
 
 
 def _step(pattern: str, at: int, groups: list[_Group]) -> int:
-    """Take in what stands at `at`; gives where the next thing starts."""
+    """Parse what is at `at`; returns where the next item starts."""
     char = pattern[at]
     if char == "(":
         return _open(pattern, at, groups)
@@ -79,7 +79,7 @@ def _step(pattern: str, at: int, groups: list[_Group]) -> int:
         groups[-1].next_branch()
         return at + 1
     if char == ")" and len(groups) == 1:
-        groups.append(_Group())  # misread: left open on purpose, which requires nothing
+        groups.append(_Group())  # not understood: left open on purpose, which requires nothing
         return len(pattern)
     if char == ")":
         clauses = groups.pop().clauses()
@@ -107,13 +107,13 @@ def _open(pattern: str, at: int, groups: list[_Group]) -> int:
     groups[-1].branch.end_run()
     found = _GROUP.match(pattern, at)
     if found is not None and found.group().endswith(")"):
-        return found.end()  # flags for what follows; letter case is folded by whoever asks the index
+        return found.end()  # flags for what follows; whoever asks the index folds case
     groups.append(_Group())
     return at + 1 if found is None else found.end()
 
 
 def parse_atom(pattern: str, at: int) -> tuple[str | None, int]:
-    """A literal character, or None for what may be any of several or none; and where it ends."""
+    """A literal character, or None for anything else; and where it ends."""
     char = pattern[at]
     if char == "\\":
         found = _ESCAPE.match(pattern, at)
@@ -127,7 +127,7 @@ def parse_atom(pattern: str, at: int) -> tuple[str | None, int]:
 
 
 def parse_repeat(pattern: str, at: int) -> tuple[int, int]:
-    """How often, at least, the thing before `at` must occur, and where its repeat sign ends."""
+    """The minimum number of times that the item before `at` must occur, and where its quantifier ends."""
     found = _REPEAT.match(pattern, at)
     if found is None:
         return 1, at
@@ -135,12 +135,12 @@ def parse_repeat(pattern: str, at: int) -> tuple[int, int]:
     return (1 if sign == "+" else 0 if sign else int(least)), found.end()
 
 
-# Word boundaries at the ends of a pattern, taken off so that they can be asked for in another way.
+# Word boundaries at the ends of a pattern, removed so that they can be checked in another way.
 #
-# RE2's `\b` knows ASCII letters only: it finds no `\bécole\b`. At an end of a pattern, beside what surely is a letter
-# or digit, a boundary means that no letter comes beyond, and that can be said by consuming whatever does come (see
-# `pattern`). It is taken off only where every alternative has it, since alternatives that consume differently would
-# compete differently. Patterns have been compiled before, so their syntax is known to be good.
+# RE2's `\b` knows ASCII letters only: it does not find `\bécole\b`. At an end of a pattern, next to a certain letter or
+# digit, a boundary means that no letter follows, and that can be expressed by consuming whatever does follow (see
+# `pattern`). It is removed only if every alternative has it, since alternatives that consume differently would
+# compete differently. Patterns have been compiled before, so their syntax is valid.
 
 
 _BOUNDARY = r"\b"
@@ -159,7 +159,7 @@ class BoundedPattern(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A character, class or whole group with its repeat sign; `least` says how often it must occur."""
+    """A character, class or whole group with its quantifier; `least` is its minimum number of times."""
 
     text: str
     sign: str
@@ -167,7 +167,7 @@ class _Token(NamedTuple):
 
 
 def strip_boundaries(pattern: str) -> BoundedPattern:
-    """The pattern without `\\b` where all of its alternatives begin, or end, with one beside a letter."""
+    """The pattern without `\\b` if all of its alternatives begin, or end, with one next to a letter."""
     if _BOUNDARY not in pattern or r"\Q" in pattern:
         return BoundedPattern(pattern, before=False, after=False)
     start = _FLAGS.match(pattern)
@@ -175,14 +175,14 @@ def strip_boundaries(pattern: str) -> BoundedPattern:
     branches = [_tokens(branch) for branch in _branches(pattern[len(flags) :])]
     before = all(_is_edge(branch[:2]) for branch in branches)
     after = all(_is_edge(branch[:-3:-1], last=True) for branch in branches)
-    kept = (branch[int(before) : len(branch) - int(after)] for branch in branches)
+    inner = (branch[int(before) : len(branch) - int(after)] for branch in branches)
     return BoundedPattern(
-        flags + "|".join("".join(token.text + token.sign for token in branch) for branch in kept), before, after
+        flags + "|".join("".join(token.text + token.sign for token in branch) for branch in inner), before, after
     )
 
 
 def _is_edge(pair: list[_Token], *, last: bool = False) -> bool:
-    """Whether the outer token is a boundary and the inner one surely a letter on that side."""
+    """Whether the outer token is a boundary and the inner one certainly a letter on that side."""
     return len(pair) == 2 and pair[0].text == _BOUNDARY and not pair[0].sign and _is_letter(pair[1], last, _DEEPEST)
 
 
@@ -201,7 +201,7 @@ def _is_letter(token: _Token, last: bool, depth: int) -> bool:
 
 
 def is_word_character(char: str) -> bool:
-    """Whether a character belongs to words, as `\\\\w` has it."""
+    """Whether a character belongs to words, as in `\\\\w`."""
     return unicodedata.category(char) in {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"}
 
 

@@ -1,12 +1,12 @@
-"""ripgrep as a sieve: which files of a large folder can match at all, when there is no index to tell.
+"""ripgrep as a filter: which files of a large folder can match at all, if there is no index.
 
-It reads with as many threads as the machine has, which Python cannot. Its answer is never shown: whoever asks reads the
-files that it names, by our own rules, and looks for matches there. It is asked for nothing but the words that a match
-must hold (see `regex_syntax`), in their order on one line, so that it does not matter where its patterns and ours
-differ: it may name too many files and never too few. It can read beneath the folder only (see `start_in_sandbox`).
+It reads with as many threads as the machine has, which Python cannot. Its output is never shown: the caller reads the
+files that it names, by our own rules, and searches them. It is given only the words that a match must contain (see
+`regex_syntax`), in order on one line, so differences between its patterns and ours do not matter: it may name too many
+files and never too few. It can only read inside the folder (see `start_in_sandbox`).
 
-The program is the one installed beside this interpreter, never one that happens to be on the path. Where there is none,
-where it cannot be confined, or after it has failed once, there is no answer.
+The program is the one installed beside this interpreter, never one that happens to be on the path. If there is none,
+if it cannot be confined, or after it has failed once, there is no answer.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from redraft.search.pattern import Pattern
     from redraft.workspace.folder.scan import FolderReader
 
-# Starting a program that can read beneath one folder and reach nothing else on the disk: Landlock holds it to that.
+# Start a program that can read inside one folder and nothing else on the disk: Landlock enforces that.
 #
-# Our own reading follows no link at any level (see `files.root`); another program's does, where somebody swaps one in
-# at the right moment. Confined, it meets a refusal instead, because the kernel judges what a path leads to and not
-# its name. A thread that confines itself stays so for good, and its children with it; so one is made for each start
-# and ends with it. Where the kernel cannot do this, nothing is started.
+# Our own reads follow no link at any level (see `files.root`); another program's do, if somebody swaps one in at the
+# right moment. Confined, it gets an error instead, because the kernel checks what a path leads to and not its name. A
+# thread that confines itself stays confined, and so do its children; so each start uses a new thread that ends with it.
+# If the kernel does not support this, nothing is started.
 
 
 # The same numbers on every machine that Linux runs on (the kernel's landlock.h and prctl.h).
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _PATH_BENEATH = 444, 445, 446, 1
 _NO_NEW_PRIVILEGES = 38
 _EXECUTE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
-# All that the first version of Landlock can forbid: to execute, to write, read and list, to remove and make.
+# Everything that the first version of Landlock can forbid: execute, write, read, list, remove and create.
 _EVERYTHING = (1 << 13) - 1
 
 
 def start_in_sandbox(program: str, arguments: Sequence[str], folder: int) -> subprocess.Popen[bytes] | None:
-    """Start a program in the folder that `folder` is open on, with no environment and nothing to read from.
+    """Start a program in the folder that `folder` is open on, with an empty environment and no input.
 
-    Gives the process, whose output is a pipe; None where it cannot be confined, or cannot be started.
+    Returns the process, whose output is a pipe; None if it cannot be confined, or cannot be started.
     """
     started: list[subprocess.Popen[bytes]] = []
 
@@ -72,7 +72,7 @@ def start_in_sandbox(program: str, arguments: Sequence[str], folder: int) -> sub
 
 
 def _confine(*allowed: tuple[int, int]) -> None:
-    """Forbid this thread all of the disk but what lies beneath these descriptors; OSError where that cannot be."""
+    """Forbid this thread all of the disk except what is below these descriptors; raises `OSError` if that fails."""
     if not sys.platform.startswith("linux"):
         raise OSError
     import ctypes
@@ -95,13 +95,13 @@ def _confine(*allowed: tuple[int, int]) -> None:
         os.close(rules)
 
 
-# Hidden files stay out, as they do for us, and so does what has a NUL in it; ignore files do not count.
+# Hidden files are skipped, as in our own search, and so are files with a NUL; ignore files do not count.
 _FLAGS = (
     *("--no-config", "--no-ignore", "--no-messages", "--no-mmap", "--encoding=none"),
     *("--files-with-matches", "--null"),
 )
 LONGEST_SECONDS = 10.0
-# Nearly every file holds words as short as these.
+# Nearly every file contains words as short as these.
 _SHORT = 2
 _SIGN = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -114,7 +114,7 @@ class Ripgrep:
         self.program: str | None = program or os.path.join(os.path.dirname(sys.executable), "rg")
 
     def may_match(self, reader: FolderReader, pattern: Pattern) -> list[str] | None:
-        """The paths of all files that may match, in no order; None where it cannot be said."""
+        """The paths of all files that may match, in no order; None if it cannot tell."""
         words = required_expression(pattern)
         if words is None or self.program is None:
             return None
@@ -136,13 +136,13 @@ def _output_of(process: subprocess.Popen[bytes]) -> bytes | None:
         except subprocess.TimeoutExpired:
             process.kill()
             return None
-    return output if process.returncode in (0, 1) else None  # found, or found nothing
+    return output if process.returncode in (0, 1) else None  # found something, or nothing
 
 
 def required_expression(pattern: Pattern) -> str | None:
-    """What each line with a match must hold, for ripgrep to look for; None where that is next to nothing.
+    """What each matching line must contain, as a pattern for ripgrep; None if that is next to nothing.
 
-    Where letter case is folded only ASCII counts: what else is equal is up to each engine's tables.
+    If case is ignored, only ASCII counts: which other characters are equal depends on each engine's tables.
     """
     if not pattern.by_line or any(sign in pattern.query for sign in "\n\r\0"):
         return None

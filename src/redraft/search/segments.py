@@ -1,13 +1,13 @@
-"""Which texts hold a piece of writing: a dictionary of the words in many texts, searched by parts of words.
+"""Which texts contain a piece of writing: a dictionary of the words in many texts, searched by parts of words.
 
-A text is cut into tokens: runs of letters and digits, runs of other signs, and single characters of scripts that set no
-spaces. A `Segment` keeps the distinct tokens of some texts in one string and, for each, the numbers of the texts that
-hold it. Since cutting depends on nothing but each character's kind, a passage cut the same way tells what must be in
-the dictionary: its inner tokens whole, its first as an end and its last as a beginning of some word. Tens of thousands
-of words are searched in less than a millisecond, and there are far fewer of them than there would be trigrams.
+A text is cut into tokens: runs of letters and digits, runs of other characters, and single characters of scripts
+without spaces. A `Segment` stores the distinct tokens of some texts in one string and, for each, the numbers of the
+texts that contain it. Since cutting depends only on each character's kind, a passage cut the same way tells what must
+be in the dictionary: its inner tokens whole, its first token as the end and its last as the start of some word. Tens of
+thousands of words are searched in less than a millisecond, and there are far fewer words than there would be trigrams.
 
-Letter case is folded away on both sides, character by character, so that whatever a search without regard to case takes
-for equal is equal here. Answers may hold too many texts, never too few.
+Case is folded on both sides, character by character, so that whatever a case-insensitive search considers equal is
+equal here. Answers may contain too many texts, never too few.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s{_UNSPACED}]+")
-# Longer tokens (encoded data, mostly) are kept as windows of which each piece of up to _STEP characters is in one.
+# Longer tokens (mostly encoded data) are stored as windows, so that every piece of up to _STEP characters is in one.
 _WINDOW = 40
 _STEP = 20
-# A piece that so many words contain rules out next to nothing.
+# A piece that this many words contain rules out next to nothing.
 MOST_WORDS = 500
 
 
 def fold(text: str) -> str:
-    """Without letter case: a homomorphism, so a part of a text folds to a part of the folded text."""
+    """Without case: a homomorphism, so a part of a text folds to a part of the folded text."""
     return text.casefold()
 
 
@@ -55,7 +55,7 @@ def _windows(token: str) -> Iterator[str]:
 
 
 class PassagePart(NamedTuple):
-    """A part of a passage, and whether the word that holds it must begin or end with it."""
+    """A part of a passage, and whether the word that contains it must begin or end with it."""
 
     text: str
     begins: bool
@@ -66,7 +66,7 @@ class PassagePart(NamedTuple):
 
 
 def pieces(passage: str) -> list[PassagePart]:
-    """What a text that holds this passage must have in its dictionary, the longest first."""
+    """What a text with this passage must have in its dictionary, the longest first."""
     folded = fold(passage)
     found: set[PassagePart] = set()
     for match in _TOKEN.finditer(folded):
@@ -79,7 +79,7 @@ def pieces(passage: str) -> list[PassagePart]:
 
 
 class Segment:
-    """The dictionary of some texts, which never changes once it is made. They are numbered from `first`."""
+    """The dictionary of some texts, immutable once built. The texts are numbered from `first`."""
 
     def __init__(self, number: int, first: int, words: bytes) -> None:
         self.number = number
@@ -88,12 +88,13 @@ class Segment:
 
     @cached_property
     def _ends(self) -> array[int]:
-        """Where each word ends. To look a place up is far quicker than to count the words before it, for the price of
-        some milliseconds when the first word is found."""
+        """Where each word ends. Looking up a position is far quicker than counting the words before it, and costs some
+        milliseconds when the first word is found."""
         return array("I", accumulate(len(word) + 1 for word in self._words[1:].split(b"\n")[:-1]))
 
     def ordinals(self, piece: PassagePart) -> list[int] | None:
-        """The words that hold a piece, by their places in the dictionary; None where they are too many to matter."""
+        """The words that contain a piece, by their positions in the dictionary; None if there are too many to
+        matter."""
         needle, words = piece.needle(), self._words
         found: list[int] = []
         ordinal = 0
@@ -108,7 +109,7 @@ class Segment:
 
 
 class SegmentBuilder:
-    """Gathers texts for a new segment, by their places in it."""
+    """Collects texts for a new segment, by their places in it."""
 
     def __init__(self) -> None:
         self._texts: dict[str, array[int]] = {}
@@ -117,18 +118,18 @@ class SegmentBuilder:
     def add(self, place: int, text: str) -> None:
         texts = self._texts
         for token in tokens(text):
-            known = texts.get(token)
-            if known is None:
+            places = texts.get(token)
+            if places is None:
                 texts[token] = array("I", (place,))
             else:
-                known.append(place)
+                places.append(place)
         self.size += len(text)
 
     def words(self) -> bytes:
         return ("\n" + "\n".join(self._texts) + "\n").encode()
 
     def postings(self) -> Iterator[bytes]:
-        """The places of the texts that hold each word, in the order of `words`."""
+        """The places of the texts that contain each word, in the order of `words`."""
         return (numbers.tobytes() for numbers in self._texts.values())
 
 

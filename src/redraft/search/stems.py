@@ -1,8 +1,8 @@
-"""The words of a text as a search compares them: folded, without their endings, those that say nothing left out.
+"""The words of a text as a search compares them: folded, stemmed, and without stop words.
 
-Stemming takes off the endings of English words that matter most for finding (plurals, -ing, -ed, -ly and the like) and
-knows the irregular forms of common words; it is no linguist. In other languages it does little, and little harm. What
-is written without spaces (Chinese, Japanese) is taken in pairs of characters.
+Stemming removes the English endings that matter most for search (plurals, -ing, -ed, -ly and the like) and knows the
+irregular forms of common words; it is not a full stemmer. In other languages it does little, and little harm. Text
+without spaces (Chinese, Japanese) is split into pairs of characters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENDINGS = (
     ("ement", ""), ("ment", ""), ("ness", ""), ("tion", "t"), ("sion", "s"), ("able", ""), ("ible", ""),
     ("ally", "al"), ("ful", ""), ("ing", ""), ("est", ""), ("ed", ""), ("er", ""), ("ly", ""),
 )  # fmt: skip
-# Said in nearly every question and nearly every passage: they tell passages apart by chance only.
+# Stop words: in nearly every question and passage, so they distinguish passages only by chance.
 _STOP_WORDS = """
     a about after all am an and any are as at be because been before being but by can could did do does for from had
     has have he her hers him his how i if in into is it its me my no not of on or our out she so some than that the
@@ -31,8 +31,8 @@ _STOP_WORDS = """
     will with would you your
 """
 _STOP = frozenset(_STOP_WORDS.split())
-# Of words between two commas the last stands for all. Forms that are another common word too are left out, except
-# where the verb is the likelier in prose ("saw", "left", "wound").
+# Of the words between two commas the last stands for all. Forms that are also another common word are left out, unless
+# the verb is likelier in prose ("saw", "left", "wound").
 _IRREGULAR = """
     arose arisen arise, awoke awoken awake, bore borne born bear, beaten beat, became become, began begun begin,
     bent bend, bade bidden bid, bit bitten bite, blew blown blow, bled bleed, broke broken break, bred breed,
@@ -58,7 +58,7 @@ _BASE = {form: words[-1] for words in map(str.split, _IRREGULAR.split(",")) for 
 
 
 def terms(text: str) -> Iterator[str]:
-    """The stems of a text's words, those that say nothing left out."""
+    """The stems of a text's words, without stop words."""
     for match in _WORD.finditer(text.casefold()):
         word = match.group().replace("’", "'").removesuffix("'s")
         if word in _STOP:
@@ -71,7 +71,7 @@ def terms(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A word without its ending; what is left need not be a word, only the same for its relatives."""
+    """A word without its ending; the result need not be a word, only the same for related words."""
     word = _strip_plural(_BASE.get(word, word))
     for ending, instead in _ENDINGS:
         rest = word[: -len(ending)]

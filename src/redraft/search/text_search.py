@@ -1,8 +1,8 @@
-"""Finding a text or a pattern within one document.
+"""Find a text or a pattern in one document.
 
-The whole text is searched, so a match may run over several lines; `^` and `$` stand at each of them. Places are code
-points and lines counted from 0, as everywhere inside. The number of matches that come back is limited, and so is the
-work of counting the rest: a pattern that looks far ahead at every place must not keep anybody waiting.
+The whole text is searched, so a match may span several lines; `^` and `$` match at each of them. Positions are code
+points and lines counted from 0, as everywhere inside. The number of returned matches is limited, and so is the work of
+counting the rest: a pattern that looks far ahead at every position must not keep anybody waiting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COUNTING_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One place: offsets are half-open; `text` is what matched, `before` and `after` the lines around its own."""
+    """One match: offsets are half-open; `text` is what matched, `before` and `after` the lines around it."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The first matches, and how many there are; without `counted_all` there are more than `total`."""
+    """The first matches, and their total; if not `counted_all`, there are more than `total`."""
 
     items: tuple[Match, ...]
     total: int
@@ -64,7 +64,7 @@ def search_text(
     limit: int = DEFAULT_LIMIT,
     context: int = 0,
 ) -> Matches:
-    """Every place where `query` matches, in order and not overlapping; `context` lines come with each."""
+    """Every match of `query`, in order and not overlapping, each with `context` lines around it."""
     flat = _Flat.of(text) if "\r" in text and not (regex and "\\r" in query) else None
     if flat is not None and not regex:
         query = _flatten(query)
@@ -86,20 +86,20 @@ def search_text(
 
 
 def find_all(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:
-    """The spans of all matches in code points, each found after the end of the one before."""
+    """The spans of all matches in code points, each found after the end of the previous one."""
     data = text.encode()
     plain = len(data) == len(text)
     find_next = pattern.on(data)
-    at = 0  # in bytes; `known` is the same place in code points
-    seen = known = 0
+    at = 0  # in bytes; `offset` is the same position in code points
+    counted = offset = 0
     while at <= len(data) and (found := find_next(at)) is not None:
         start, end = found
         if plain:
             yield start, end
         else:
-            first = known + _count(data, seen, start)
-            seen, known = end, first + _count(data, start, end)
-            yield first, known
+            first = offset + _count(data, counted, start)
+            counted, offset = end, first + _count(data, start, end)
+            yield first, offset
         at = end if end > start else _next_character(data, end)
 
 
@@ -108,7 +108,7 @@ def _flatten(text: str) -> str:
 
 
 class _Flat:
-    """A text whose every line ends in "\\n", so that `$` and a quoted passage mean the same in all of them."""
+    """A text in which every line ends with "\\n", so that `$` and a quoted passage mean the same in all of them."""
 
     def __init__(self, text: str, shortened: list[int]) -> None:
         self.text = text
@@ -133,7 +133,7 @@ def _count(data: bytes, start: int, end: int) -> int:
 
 
 def _next_character(data: bytes, at: int) -> int:
-    """The start of the next character: after an empty match the search goes on there."""
+    """The start of the next character: after an empty match the search continues there."""
     at += 1
     while at < len(data) and data[at] & 0xC0 == 0x80:
         at += 1
@@ -141,14 +141,14 @@ def _next_character(data: bytes, at: int) -> int:
 
 
 class _Page:
-    """A text with its lines, to say where an offset is."""
+    """A text with its lines, to convert offsets to lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = split_lines(text) or [""]
         self.starts = [0, *accumulate(map(len, self.lines))]
         if text.endswith(("\n", "\r")):
-            self.lines.append("")  # the empty place after the last line, where an empty match may be
+            self.lines.append("")  # the empty position after the last line, where an empty match may be
         else:
             self.starts.pop()
 
@@ -171,6 +171,6 @@ class _Page:
         return bisect_right(self.starts, offset) - 1
 
     def _bare(self, start: int, end: int) -> tuple[str, ...]:
-        # The place after a final newline is no line of the document, so it is nobody's context.
+        # The position after a final newline is not a line of the document, so it is never context.
         end = min(end, len(self.lines) - (end > start + 1 and self.lines[-1] == ""))
         return tuple(line.rstrip("\r\n") for line in self.lines[start:end])

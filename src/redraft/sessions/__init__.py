@@ -1,1 +1,1 @@
-"""Conversations inside a document: what agent-doc does, through the one door."""
+"""Conversations inside a document: what agent-doc does, through the workspace."""

@@ -1,6 +1,6 @@
 """`agent-doc/config.toml`, the person's own: which agent answers, and how each is started. Pure.
 
-Keys that are not known here are left alone: the file may be shared with another program of the same name.
+Unknown keys are ignored: the file may be shared with another program of the same name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEFAULT_AGENT = "claude"
 
 @dataclass(frozen=True, slots=True)
 class AgentEntry:
-    """How an agent is started. The two paths are reserved: they are read, and mean nothing yet."""
+    """How an agent is started. The two paths are reserved: they are parsed but not used yet."""
 
     command: str = ""
     args: tuple[str, ...] | None = None
@@ -28,13 +28,13 @@ class AgentEntry:
 
 @dataclass(frozen=True, slots=True)
 class AgentDocConfig:
-    """What the person has set up."""
+    """What the person has configured."""
 
     default_agent: str = ""
     agents: dict[str, AgentEntry] = field(default_factory=dict[str, AgentEntry])
 
     def agent(self, flag: str | None, in_document: str | None) -> str:
-        """Who answers: as the flag says, else the document, else this file, else `claude`."""
+        """Who answers: from the flag, else the document, else this file, else `claude`."""
         return flag or in_document or self.default_agent or DEFAULT_AGENT
 
 

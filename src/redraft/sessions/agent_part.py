@@ -1,9 +1,9 @@
-"""What of a document is its agents' doing since some text of it: that text with the agents' changes, and no others.
+"""What agents changed in a document since some earlier text: that text with the agents' changes, and no others.
 
-`agents_part` is pure: it carries two texts along the document's changes, line by line, the document and the part. A
-person's line is in the first alone; a line that they took away stays in the second. An agent who rewrites a person's
-line mixes both, and then they cannot be parted: that is refused, never guessed. `changes` reads who changed what from
-the history. What another program wrote, an agent's own editor among them, is nobody's turn and counts as the person's.
+`agents_part` is pure: it follows the document's changes line by line, for two texts: the document and the agents' part.
+A person's line is in the first alone; a line that they deleted stays in the second. If an agent rewrites a person's
+line, the two cannot be separated: that is refused, never guessed. `changes` reads from the history who changed what.
+What another program wrote, including an agent's own editor, belongs to no turn and counts as the person's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TAKEN_BACK = frozenset({"undo", "restore", "rollback"})
 
 
 class AttributedChange(NamedTuple):
-    """What the document said after a change, and whose it was. `back` says that it took an earlier one back."""
+    """The document's text after a change, and who made it. `back` means that it undid an earlier one."""
 
     text: str
     who: Who = "person"
@@ -36,15 +36,15 @@ class AttributedChange(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What git has of the document, and since when."""
+    """The document's text in git, and since when."""
 
     text: str
     when: int
 
 
 class AttributedLine(NamedTuple):
-    """A line of the document, of the part, or of both. One that a person only took away stays `behind` the line before
-    it; one that they replaced, before the lines that stand for it now."""
+    """A line of the document, of the part, or of both. A line that a person only deleted stays `behind` the line before
+    it; one that they replaced, before its replacement."""
 
     text: str
     here: bool = True
@@ -53,7 +53,7 @@ class AttributedLine(NamedTuple):
 
 
 def agents_part(start: str, changes: Iterable[AttributedChange]) -> str:
-    """The first text with what agents made of it; `conflict` where that cannot be told from what others did."""
+    """The first text with the agents' changes; raises `conflict` if they cannot be separated from others' changes."""
     *_, last = parts(start, changes)
     return last
 
@@ -92,7 +92,8 @@ def _apply_change(lines: list[AttributedLine], old: str, new: str, change: Attri
 def _copy_lines(
     lines: list[AttributedLine], made: list[AttributedLine], at: int, count: int, *, behind: bool = True
 ) -> int:
-    """Copy so many lines of the document, with those of the part among them and just behind; gives where they end."""
+    """Copy this many lines of the document, with the part's lines between and right after them; returns where they
+    end."""
     start = at
     while count:
         count -= lines[at].here
@@ -103,20 +104,20 @@ def _copy_lines(
     return at
 
 
-def _replace_lines(gone: list[AttributedLine], added: list[str], change: AttributedChange) -> list[AttributedLine]:
-    """What stands in the place of the lines that a change took away."""
+def _replace_lines(removed: list[AttributedLine], added: list[str], change: AttributedChange) -> list[AttributedLine]:
+    """What replaces the lines that a change removed."""
     if change.who == "person":
-        left = [line._replace(here=False, behind=not added) for line in gone if line.part]
+        left = [line._replace(here=False, behind=not added) for line in removed if line.part]
         return [*left, *(AttributedLine(line, part=False) for line in added)]
-    if change.who == "both" or (added and any(line.here != line.part for line in gone)):
-        near = _quote_first_line(added or [line.text for line in gone])
+    if change.who == "both" or (added and any(line.here != line.part for line in removed)):
+        near = _quote_first_line(added or [line.text for line in removed])
         raise Refused(
             f"Turn {change.turn} mixed the agent's words with yours, near {near}. They cannot be separated; "
             "commit the whole document.",
             code="conflict",
             turn=change.turn,
         )
-    return [*(line for line in gone if not line.here), *(AttributedLine(line) for line in added)]
+    return [*(line for line in removed if not line.here), *(AttributedLine(line) for line in added)]
 
 
 def _quote_first_line(lines: list[str]) -> str:
@@ -124,35 +125,35 @@ def _quote_first_line(lines: list[str]) -> str:
 
 
 def _end_with_newline(text: str) -> str:
-    """The text with a break after its last line, so that a line below changes nothing in it."""
+    """The text with a newline after its last line, so that a line below does not change it."""
     return text if not text or text[-1] in "\r\n" else text + adopt_newlines("\n", text)
 
 
 def _open_end(text: str) -> set[str]:
-    """The last line, if there is no break after it."""
+    """The last line, if there is no newline after it."""
     return set() if not text or text[-1] in "\r\n" else set(split_lines(text)[-1:])
 
 
-def agents_part_since(versions: Sequence[Commit], said: Sequence[AttributedChange]) -> str | None:
-    """The agents' part of the document since the first of these commits, the newest; None where nobody can say.
+def agents_part_since(versions: Sequence[Commit], changes: Sequence[AttributedChange]) -> str | None:
+    """The agents' part of the document since the first of these commits, the newest; None if that is unknown.
 
-    A commit that holds an agents' part alone never was the document's text: it is found on the way from an older one
-    that was. One that the history saw neither way was made in between, and stands where its time says.
+    A commit that contains only the agents' part never was the document's text: it is found on the way from an older one
+    that was. A commit that the history saw neither way was made in between, and is placed by its time.
     """
     newest = versions[0]
     for version in versions:
-        at = max((number for number, change in enumerate(said) if change.text == version.text), default=None)
+        at = max((number for number, change in enumerate(changes) if change.text == version.text), default=None)
         if at is not None:
-            found = _part_through(newest.text, version.text, said[at + 1 :])
-            return _part_since_time(newest, said) if found is None else found
-    return _part_since_time(newest, said)
+            found = _part_through(newest.text, version.text, changes[at + 1 :])
+            return _part_since_time(newest, changes) if found is None else found
+    return _part_since_time(newest, changes)
 
 
-def _part_through(wanted: str, start: str, said: Sequence[AttributedChange]) -> str | None:
-    """The last part from this start on; None where none on the way is the one that is wanted."""
+def _part_through(wanted: str, start: str, changes: Sequence[AttributedChange]) -> str | None:
+    """The last part from this start on; None if none on the way equals `wanted`."""
     met, part = False, start
     try:
-        for part in parts(start, said):
+        for part in parts(start, changes):
             met = met or part == wanted
     except Refused:
         if met:
@@ -160,26 +161,26 @@ def _part_through(wanted: str, start: str, said: Sequence[AttributedChange]) -> 
     return part if met else None
 
 
-def _part_since_time(commit: Commit, said: Sequence[AttributedChange]) -> str | None:
-    """The same from a text that the history never saw. Its time is one of whole seconds; a turn of that very second is
-    in it if its changes are. None where an agent's words are older and still in the document, and yet not in it."""
+def _part_since_time(commit: Commit, changes: Sequence[AttributedChange]) -> str | None:
+    """The same from a text that the history never saw. Commit times are in whole seconds; a turn of that same second is
+    included if its changes are. None if an agent's words are older and still in the document, but not in the commit."""
     has = set(split_lines(_end_with_newline(commit.text)))
-    lines = [set(split_lines(_end_with_newline(change.text))) for change in said]
+    lines = [set(split_lines(_end_with_newline(change.text))) for change in changes]
     at = -1
-    for number, change in enumerate(said):
+    for number, change in enumerate(changes):
         if change.turn is None:
             continue
-        added, gone = lines[number] - lines[number - 1], lines[number - 1] - lines[number]
-        if change.when >= commit.when and (change.when >= commit.when + 1 or not added <= has or gone & has):
+        added, removed = lines[number] - lines[number - 1], lines[number - 1] - lines[number]
+        if change.when >= commit.when and (change.when >= commit.when + 1 or not added <= has or removed & has):
             break
         at = number
         if change.who != "person" and (added & lines[-1]) - has:
             return None
-    return agents_part(commit.text, said[at + 1 :])
+    return agents_part(commit.text, changes[at + 1 :])
 
 
 def changes(workspace: Workspace, path: str, now: str) -> list[AttributedChange]:
-    """The document's texts as the history has them, the oldest first, up to what it says now."""
+    """The document's texts in the history, oldest first, up to its current one."""
     mixed = _mixed_turns(workspace, path)
     found: list[AttributedChange] = []
     for number, text in workspace.revisions(path, now):
@@ -188,7 +189,7 @@ def changes(workspace: Workspace, path: str, now: str) -> list[AttributedChange]
             continue
         turn = workspace.show(number)
         if turn.author.kind == "outside":
-            found.append(AttributedChange(text))  # a person's editor wrote it, and when it was noticed says little
+            found.append(AttributedChange(text))  # a person's editor wrote it, and the time it was noticed says little
             continue
         who = "both" if number in mixed else _turn_author(workspace, turn)
         found.append(AttributedChange(text, who, turn.kind in TAKEN_BACK, number, turn.created))
@@ -196,14 +197,14 @@ def changes(workspace: Workspace, path: str, now: str) -> list[AttributedChange]
 
 
 def _turn_author(workspace: Workspace, turn: TurnRecord) -> Who:
-    """Whose words a turn put in or took out. Taking an agent's turn back takes out the agent's."""
+    """Whose words a turn added or removed. Undoing an agent's turn removes the agent's."""
     while turn.kind in TAKEN_BACK and turn.source is not None:
         turn = workspace.show(turn.source)
     return "agent" if turn.author.is_agent else "person"
 
 
 def _mixed_turns(workspace: Workspace, path: str) -> set[int]:
-    """The proposals that were accepted while the review also held the person's own words: both were saved in one."""
+    """The proposals that were accepted while the review also had the person's own words: both were saved together."""
     found: set[int] = set()
     for turn in workspace.turns(limit=MAX_TURNS, path=path):
         for step in turn.reviews if turn.kind == "accept" and turn.source is not None else ():

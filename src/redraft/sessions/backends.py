@@ -1,8 +1,8 @@
-"""Agents as programs: `claude`, and any command that the person's config names. Prompt in, answer and session out.
+"""Agents as programs: `claude`, and any command in the person's config. Prompt in, answer and session out.
 
-The program runs in the project's folder with the person's own environment, because it works there with their tools; its
-prompt goes in by the standard input. `CLAUDECODE` is taken away: a `claude` that finds it takes itself for a child of
-another one. An answer that reports an error is a failure and no answer.
+The program runs in the project's folder with the person's own environment, because it works there with their tools;
+its prompt goes to standard input. `CLAUDECODE` is removed: a `claude` that finds it believes it is a child of another
+one. An answer that reports an error is a failure and not an answer.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ repeat the person's text, and do not write a heading "## User"."""
 
 @dataclass(frozen=True, slots=True)
 class BackendReply:
-    """What an agent answered, and the session by which it can be spoken to again."""
+    """What an agent answered, and the session to continue with."""
 
     text: str
     session: str | None = None
 
 
 class Backend(Protocol):
-    """Whoever answers."""
+    """Anything that answers."""
 
     def send(self, prompt: str, session: str | None, *, fork: bool, model: str | None) -> BackendReply: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramBackend:
-    """A backend that is a program. One that speaks as `claude` does gets its flags; others get only their own."""
+    """A backend that is a program. One compatible with `claude` gets its flags; others get only their own."""
 
     command: str
     args: tuple[str, ...]
@@ -112,17 +112,18 @@ class ProgramBackend:
             if self.like_claude or not output.strip():
                 raise self._failure(f"wrote an answer that cannot be read: {output[:_MAX_QUOTED]}")
             return BackendReply(output.strip())
-        said, session = table.get("result"), table.get("session_id")
-        if table.get("is_error") or not isinstance(said, str):
-            raise self._failure(f"reported an error: {str(said)[:_MAX_QUOTED]}")
-        return BackendReply(said, session if isinstance(session, str) and session else None)
+        text, session = table.get("result"), table.get("session_id")
+        if table.get("is_error") or not isinstance(text, str):
+            raise self._failure(f"reported an error: {str(text)[:_MAX_QUOTED]}")
+        return BackendReply(text, session if isinstance(session, str) and session else None)
 
     def _failure(self, what: str) -> RedraftError:
         return RedraftError(f"{self.command} {what} The document was not changed.", code="model_output_invalid")
 
 
 def _check_value(name: str, value: str) -> str:
-    """A value that the program cannot take for an option: the document that says it may have come with the folder."""
+    """A value that the program cannot mistake for an option: the document that sets it may have come with the
+    folder."""
     if value.startswith("-"):
         raise Refused(f"{name} is {value!r}, which looks like an option; nothing was sent.", code="invalid_argument")
     return value
@@ -139,7 +140,7 @@ def _parse_object(output: str) -> dict[str, Any] | None:
 
 
 def find_backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str]) -> ProgramBackend:
-    """The backend of an agent's name, as the config has it."""
+    """The backend for an agent's name, from the config."""
     entry = config.agents.get(name)
     if entry is None and name != DEFAULT_AGENT:
         known = ", ".join(sorted({DEFAULT_AGENT, *config.agents}))

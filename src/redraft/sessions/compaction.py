@@ -1,8 +1,8 @@
-"""A long conversation made short: its older rounds cut out, to be kept elsewhere. Pure.
+"""Shorten a long conversation: cut out its older rounds, to be stored elsewhere. Pure.
 
-In a component `exchange` a round begins with each heading of the highest level that is there; in a conversation of
-blocks, with each `## User`. What stands before the first round stays, and so does the block that the person is writing
-in and nobody has answered yet. Nothing is rewritten: kept and cut text together are the old text.
+In a component `exchange` each heading of the highest level present begins a round; in a conversation of blocks, each
+`## User`. What comes before the first round stays, and so does the block that the person is writing in and nobody has
+answered yet. Nothing is rewritten: remaining and cut text together are the old text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ARCHIVE = ".archive.md"
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """The text without its older rounds, those rounds, and how many they are."""
+    """The text without its older rounds, those rounds, and their number."""
 
     text: str
     cut: str
@@ -34,12 +34,12 @@ class Compaction:
 
 
 def archive_path(path: str) -> str:
-    """Where the older rounds of a document are kept: beside it."""
+    """Where the older rounds of a document are stored: beside it."""
     return os.path.splitext(path)[0] + ARCHIVE
 
 
 def compact_rounds(text: str, keep: int) -> Compaction | None:
-    """Keep the last rounds, at least one; None where there are no more than those."""
+    """Keep the last rounds, at least one; None if there are no more than those."""
     place = component(text, EXCHANGE)
     if place is None and components(text):
         return None
@@ -48,12 +48,12 @@ def compact_rounds(text: str, keep: int) -> Compaction | None:
     begins = _round_starts(region, blocks=place is None)
     if len(begins) <= keep:
         return None
-    first, kept = start + begins[0], start + begins[-keep]
-    return Compaction(text[:first] + text[kept:], text[first:kept], len(begins) - keep)
+    first, rest = start + begins[0], start + begins[-keep]
+    return Compaction(text[:first] + text[rest:], text[first:rest], len(begins) - keep)
 
 
 def _round_starts(region: str, *, blocks: bool) -> list[int]:
-    """Where the rounds begin. Of blocks only those count that were answered."""
+    """Where the rounds begin. Only answered blocks count."""
     marks = [(at, mark.level, mark.title) for at, mark in _heading_offsets(region)]
     if not blocks:
         top = min((level for _, level, _ in marks), default=0)

@@ -1,7 +1,7 @@
-"""`.agent-doc/components.toml`: how entries come into each component, and the commands that go with them. Pure.
+"""`.agent-doc/components.toml`: how entries are added to each component, and the commands to run with them. Pure.
 
-A file that does not parse, or that has a key or a value that means nothing, is refused with the reason: a log that is
-replaced because of a misspelt `mode` is lost work. That a command stands here does not mean that it may run.
+A file that does not parse, or has an unknown key or value, is refused with the reason: a log that is replaced because
+of a misspelt `mode` is lost work. A command that is listed here is not thereby allowed to run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TRUTHS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class ComponentRule:
-    """What holds for one component."""
+    """The rules of one component."""
 
     mode: FillMode = "replace"
     timestamp: bool = False
@@ -44,15 +44,17 @@ _KINDS: dict[str, type] = {entry.name: type(getattr(ComponentRule(), entry.name)
 
 
 def parse_rules(table: Mapping[str, Any], source: str = FILE) -> dict[str, ComponentRule]:
-    """The rules of a parsed file, by the component's name."""
+    """The rules of a parsed file, by component name."""
     return {name: _parse_rule(name, given, source) for name, given in table.items()}
 
 
 def rule_for(component: Component, rules: Mapping[str, ComponentRule]) -> ComponentRule:
-    """What holds for a component: its own attributes before the file, and that before what is built in."""
+    """The rules of a component: its own attributes override the file, which overrides the defaults."""
     rule = rules.get(component.name, ComponentRule())
-    said = {name: _parse_attribute(name, value) for name, value in component.attributes.items() if name in _ATTRIBUTES}
-    return ComponentRule(**{**{entry.name: getattr(rule, entry.name) for entry in fields(ComponentRule)}, **said})
+    attributes = {
+        name: _parse_attribute(name, value) for name, value in component.attributes.items() if name in _ATTRIBUTES
+    }
+    return ComponentRule(**{**{entry.name: getattr(rule, entry.name) for entry in fields(ComponentRule)}, **attributes})
 
 
 _ATTRIBUTES = ("mode", "timestamp", "max_entries")
@@ -86,7 +88,7 @@ def _parse_rule(component: str, given: object, source: str) -> ComponentRule:
 
 
 def _fault(name: str, value: object) -> str | None:
-    """What a value has to be instead, None where it is good."""
+    """What a value has to be instead; None if it is valid."""
     kind = _KINDS[name]
     if name == "mode":
         return None if value in FILL_MODES else f"one of {', '.join(FILL_MODES)}"

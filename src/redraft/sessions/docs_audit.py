@@ -1,7 +1,7 @@
-"""Are the files that instruct agents true? Their trees, their length, their age, and whether they say what to do.
+"""Check the files that instruct agents: their trees, their length, their age, and whether they say what to do.
 
-Looks at CLAUDE.md, AGENTS.md, README.md and SKILL.md, at the project's top and wherever else they lie; reads, and
-changes nothing. The age of a file is that of its last commit, since a checkout gives every file the same date.
+Checks CLAUDE.md, AGENTS.md, README.md and SKILL.md, at the project's root and anywhere else; it changes nothing. The
+age of a file is that of its last commit, since a checkout gives every file the same date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md")
 BUDGET = 1000
-# Prose of this many lines without a step, a command or an example is an essay, and an agent has nothing to do with it.
+# This many lines of prose without a step, a command or an example are an essay, which gives an agent nothing to do.
 ESSAY_LINES = 40
 MARKERS = ("Cargo.toml", "package.json", "pyproject.toml", "setup.py", "go.mod", "Gemfile", "pom.xml", "build.gradle",
            "CMakeLists.txt", "Makefile")  # fmt: skip
@@ -45,7 +45,7 @@ _ACTIONABLE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s|`[^`]+`|^\s*\|.*\||^\s*(?:```
 
 @dataclass(frozen=True, slots=True)
 class DocsIssue:
-    """Something that is not as it should be, in which file and, where there is one, in which line."""
+    """A problem, with its file and, if there is one, its line."""
 
     file: str
     line: int
@@ -54,7 +54,7 @@ class DocsIssue:
 
 @dataclass(frozen=True, slots=True)
 class DocsAudit:
-    """What was looked at, and what was found."""
+    """What was checked, and what was found."""
 
     root: str
     files: tuple[str, ...]
@@ -63,7 +63,7 @@ class DocsAudit:
 
 
 def project_root(here: str) -> str:
-    """The nearest folder that looks like a project's, else the nearest with `.git`, else this one."""
+    """The nearest folder that looks like a project, else the nearest with `.git`, else this one."""
     for marks in (MARKERS, (".git",)):
         folder = os.path.realpath(here)
         while True:
@@ -77,7 +77,7 @@ def project_root(here: str) -> str:
 
 
 def audit(root: str) -> DocsAudit:
-    """Look at every instruction file beneath a folder."""
+    """Check every instruction file in a folder."""
     found = sorted(_instruction_files(root))
     issues: list[DocsIssue] = []
     total = 0
@@ -129,7 +129,7 @@ def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _stale_issues(root: str, name: str, named: list[str]) -> Iterator[DocsIssue]:
-    """A file is stale if what its tree names was changed after it."""
+    """A file is stale if something in its tree was changed after it."""
     own = _change_time(root, name)
     newer = [path for path in named if os.path.isfile(os.path.join(root, path)) and _change_time(root, path) > own]
     if newer:
@@ -138,7 +138,7 @@ def _stale_issues(root: str, name: str, named: list[str]) -> Iterator[DocsIssue]
 
 
 def _change_time(root: str, path: str) -> float:
-    """When a file last changed: by its last commit, and by the disk where it is not committed as it is."""
+    """When a file last changed: by its last commit, or by the disk if it has uncommitted changes."""
     words = ["git", "-C", root, "log", "-1", "--format=%ct", "--", path]
     dirty = ["git", "-C", root, "status", "--porcelain", "--", path]
     try:
@@ -154,7 +154,7 @@ def _change_time(root: str, path: str) -> float:
 
 
 def _essay_issues(name: str, text: str) -> Iterator[DocsIssue]:
-    """Long sections in which there is nothing to act on. A README is for people, and may tell them things."""
+    """Long sections without anything to act on. A README is for people, so it may have them."""
     if os.path.basename(name) == "README.md":
         return
     lines = split_lines(text)

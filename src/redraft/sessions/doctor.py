@@ -1,4 +1,4 @@
-"""What is not as it should be in a project's `.agent-doc`, and how to mend it. Looks, and changes nothing."""
+"""Problems in a project's `.agent-doc`, and how to fix them. Only looks, and changes nothing."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong, where, and what to do about it."""
+    """A problem, where it is, and what to do about it."""
 
     place: str
     what: str
     advice: str
 
 
-def examine(shelf: AgentDocFiles, root: str, live: Collection[str] | None) -> list[Finding]:
-    """All findings; `live` are the panes that live, None where nobody can know."""
-    found = [*_undelivered_answers(shelf)]
+def examine(agent_files: AgentDocFiles, root: str, live: Collection[str] | None) -> list[Finding]:
+    """All findings; `live` are the living panes, None if unknown."""
+    found = [*_undelivered_answers(agent_files)]
     try:
-        entries = registry.load(shelf)
+        entries = registry.load(agent_files)
     except RedraftError as error:
         return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Fix it or remove it.")]
     for session, entry in entries.items():
@@ -42,7 +42,7 @@ def examine(shelf: AgentDocFiles, root: str, live: Collection[str] | None) -> li
 
 
 def document_findings(file: str, shown: str) -> Iterator[Finding]:
-    """What keeps one document from being talked about."""
+    """What prevents a conversation in one document."""
     try:
         text = FileStore(file).read("").text
         session_fields(text)
@@ -51,11 +51,11 @@ def document_findings(file: str, shown: str) -> Iterator[Finding]:
         yield Finding(shown, error.message, "Fix the document.")
 
 
-def _undelivered_answers(shelf: AgentDocFiles) -> Iterator[Finding]:
-    for name in shelf.names(ANSWERS):
+def _undelivered_answers(agent_files: AgentDocFiles) -> Iterator[Finding]:
+    for name in agent_files.names(ANSWERS):
         place = f".agent-doc/{ANSWERS}/{name}"
         yield Finding(place, "This answer never reached its document.", "Send it to `agent-doc write`, or remove it.")
-    for name in shelf.names(PATCHES):
+    for name in agent_files.names(PATCHES):
         place = f".agent-doc/{PATCHES}/{name}"
         yield Finding(place, "No editor took this answer.", "Open the document in the editor, or remove it.")
 

@@ -1,7 +1,7 @@
 """How a session's change reaches its document: through this process's workspace, or through a server that has it open.
 
-A door reads a document and writes it for the version that was read; what changed in between is refused as stale, never
-merged here, because only the caller knows the base that it started from.
+A store reads a document and writes it for the version that was read. If it has changed in between, the write is refused
+as stale, never merged here, because only the caller knows its base.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 State = Literal["applied", "proposed", "unchanged"]
 # Somebody who types without a pause changes the document between a read and a write again and again.
 ATTEMPTS = 50
-# The mode `merge` writes at once, over what was typed meanwhile. Which text that is merged from is the session's to
-# say, so a change in between is refused here and tried again, rather than merged from a base that nobody named.
+# The mode `merge` writes at once, merging what was typed meanwhile. The session decides the base of that merge, so a
+# change in between is refused here and retried, rather than merged from a base that nobody named.
 _MERGING = Mode("merge", WriteTime.AT_ONCE)
 
 
@@ -42,7 +42,7 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """What became of a change: the text that it made, and the turn that the history knows it by."""
+    """The result of a change: the new text, and its turn in the history."""
 
     text: str
     state: State
@@ -59,17 +59,17 @@ class DocumentStore(Protocol):
         ...
 
     def check(self) -> None:
-        """Refuse where nothing could be written anyway."""
+        """Raise if nothing could be written anyway."""
         ...
 
     def write(self, path: str, text: str, version: str, title: str) -> StoredChange:
-        """Write the text in the place of that version; `Stale` where it is no longer there."""
+        """Write the text in place of that version; raises `Stale` if the document has changed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStore:
-    """This process's workspace. An agent's turn is as wide as the folder's settings allow."""
+    """This process's workspace. An agent's turn has the rights that the folder's settings allow."""
 
     workspace: Workspace
     author: Author
@@ -98,8 +98,8 @@ class WorkspaceStore:
 
 @dataclass(frozen=True, slots=True)
 class FileStore:
-    """The file as it lies on the disk, for those who only look: it opens no workspace, and so leaves nothing behind.
-    `folder` is where other documents are looked for."""
+    """The file on the disk, for callers that only read: it opens no workspace, and so leaves nothing behind. `folder`
+    is where other documents are looked up."""
 
     file: str
     folder: str = ""
@@ -127,20 +127,20 @@ class FileStore:
 
 
 def _decode_text(path: str, data: bytes) -> str:
-    """What a file says, if it is no secret."""
+    """A file's text, if it is not a secret."""
     check_file_not_secret(path, data)
     return decode(data).text
 
 
-def change(door: DocumentStore, path: str, title: str, make: Callable[[str], str]) -> StoredChange:
-    """Write what `make` makes of the document, made anew each time that somebody was faster."""
+def change(store: DocumentStore, path: str, title: str, make: Callable[[str], str]) -> StoredChange:
+    """Write the result of `make`, which is called again whenever somebody else wrote first."""
     for _ in range(ATTEMPTS):
-        seen = door.read(path)
-        text = make(seen.text)
-        if text == seen.text:
+        current = store.read(path)
+        text = make(current.text)
+        if text == current.text:
             return StoredChange(text, "unchanged")
         try:
-            return door.write(path, text, seen.version, title)
+            return store.write(path, text, current.version, title)
         except Stale:
             continue
     raise Busy(f"{path} keeps changing; nothing was written.")
@@ -151,6 +151,6 @@ def agent_author(name: str) -> Author:
 
 
 def create_document(workspace: Workspace, author: Author, path: str, text: str) -> None:
-    """A new document; `already_exists` where there is one."""
+    """Create a document; raises `already_exists` if there is one."""
     with workspace.turn(author, f"Create {path}") as turn:
         turn.create(path, text)

@@ -1,7 +1,7 @@
 """A document in the person's own git repository: commits of it alone, a branch for it, its versions.
 
 Nothing else that is staged is touched, no ignored file or secret is added, and the repository's hooks run as for any
-commit. Names are given to git literally, after `--`, so that none of them is an option or a pattern.
+commit. Names are passed to git literally, after `--`, so that none of them is an option or a pattern.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOT_IN_A_BRANCH = re.compile(r"[^\w.-]+|\.\.+|\.lock\Z|\A[.-]+|\.\Z")
 
 @dataclass(frozen=True, slots=True)
 class CommittedVersion:
-    """A document as a commit has it; no text where it was not there, or is no text."""
+    """A document in a commit; without text if it was not there, or is not text."""
 
     commit: str
     date: str
@@ -38,14 +38,14 @@ class CommittedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The repository that a file lies in."""
+    """The repository of a file."""
 
     top: str
     file: str
 
     @staticmethod
     def of(file: str) -> Repository | None:
-        """The repository of a file; None where it lies in none, or there is no git."""
+        """The repository of a file; None if it is in none, or there is no git."""
         folder = os.path.dirname(file)
         try:
             found = _run_git(folder, "rev-parse", "--show-toplevel")
@@ -66,7 +66,7 @@ class Repository:
     # Committing
 
     def refusal(self) -> str | None:
-        """Why the document cannot be committed, as a sentence; None where it can."""
+        """Why the document cannot be committed, as a sentence; None if it can."""
         if is_secret_name(self.file):
             return f"{self.file} may contain a secret, so it is not committed."
         if not self._is_tracked() and self._is_ignored():
@@ -76,12 +76,12 @@ class Repository:
         return None
 
     def commit(self, stamp: str) -> str | None:
-        """Commit the document alone; the commit's id, None where nothing changed."""
+        """Commit the document alone; returns the commit's id, or None if nothing changed."""
         self._check_committable()
         if not self._git_output("status", "--porcelain", "--", self.file):
             return None
         new = not self._is_tracked()
-        if new:  # one that git has is not staged: `git merge --abort` takes away what is, if the commit is refused
+        if new:  # a tracked one is not staged: if the commit is refused, `git merge --abort` would remove what is
             self._git_output("add", "--", self.file)
         try:
             self._git_output("commit", "--quiet", "--only", "-m", f"{PREFIX} {stamp}", "--", self.file)
@@ -92,8 +92,8 @@ class Repository:
         return self._git_output("rev-parse", "HEAD")
 
     def commit_text(self, text: str, stamp: str) -> str | None:
-        """Commit the document as if it held this text; None where it does in the last commit. The file keeps what it
-        holds, and what else is staged stays so."""
+        """Commit the document as if it contained this text; None if the last commit already has it. The file itself
+        does not change, and whatever else is staged stays staged."""
         self._check_committable()
         head = self._git_output("rev-parse", "HEAD")
         known = self._git_output("ls-tree", head, "--", self.file)
@@ -116,18 +116,18 @@ class Repository:
             index = os.path.join(own, "index")
             self._git_output("read-tree", head, index=index)
             self._git_output("update-index", "--cacheinfo", entry, index=index)
-            said = self._git_output("commit", "-m", f"{PREFIX} {stamp}", index=index)
-        # Ours by the name that git gave it: HEAD may be somebody else's by now.
-        ours = _MADE.match(said)
+            output = self._git_output("commit", "-m", f"{PREFIX} {stamp}", index=index)
+        # Identify our commit by the id that git reported: HEAD may be somebody else's by now.
+        ours = _MADE.match(output)
         if ours is None:
-            raise RedraftError(f"git did not report what it committed: {said}")
+            raise RedraftError(f"git did not report what it committed: {output}")
         made, parent = self._git_output("rev-parse", ours[1], f"{ours[1]}^").split()
         try:
             if parent != head:
                 raise Refused("Somebody else committed at the same time. Try again.", code="conflict")
             self._git_output("update-index", "--cacheinfo", entry)
         except RedraftError:
-            # Ours would take theirs back; or, where the index is locked, their next would take back ours.
+            # Ours would undo theirs; or, if the index is locked, their next one would undo ours.
             self._git_output("update-ref", "HEAD", parent, made)
             raise
         return made
@@ -138,7 +138,7 @@ class Repository:
             raise Forbidden(reason, path=self.file)
 
     def switch_branch(self) -> str:
-        """Go to a new branch for the document, or stay there; refused where it exists and we are elsewhere."""
+        """Switch to a new branch for the document, or stay there; refused if it exists and we are elsewhere."""
         stem = os.path.splitext(os.path.basename(self.file))[0]
         name = f"agent-doc/{_NOT_IN_A_BRANCH.sub('-', stem) or 'document'}"
         if (
@@ -150,7 +150,7 @@ class Repository:
         return name
 
     def _is_ignored(self) -> bool:
-        # The one command that does not know literal names; a name that begins with a dot is none of its patterns.
+        # The one command without literal names; a name that begins with a dot is none of its patterns.
         return _run_git(self.top, "check-ignore", "-q", "--", f"./{self.file}", literal=False).returncode == 0
 
     def _is_tracked(self) -> bool:
@@ -159,10 +159,10 @@ class Repository:
     # Cleaning up
 
     def squash(self, stamp: str) -> int:
-        """Make one commit of the document's agent commits; how many they were, 0 where there are less than two.
+        """Squash the document's agent commits into one; returns how many there were, 0 if fewer than two.
 
-        The tree stays as it is, and so do index and files: only the name of the newest commit changes. Refused where
-        anything but those commits stands between the first of them and now.
+        The tree, the index and the files stay as they are: only the newest commit changes. Refused if anything but
+        those commits is between the first of them and now.
         """
         head = self._git_output("rev-parse", "HEAD")
         subjects = self._git_output("log", "--format=%H %s", "--", self.file).splitlines()
@@ -202,7 +202,7 @@ class Repository:
     # Versions
 
     def versions(self) -> Iterator[CommittedVersion]:
-        """The document in every commit that changed it, the newest first."""
+        """The document in every commit that changed it, newest first."""
         if not self._git_succeeds("rev-parse", "-q", "--verify", "HEAD"):
             return
         lines = self._git_output("log", "--format=%H %ct %ci", "--", self.file).splitlines()
@@ -222,7 +222,7 @@ class Repository:
             at += size + 1
 
     def version(self, commit: str) -> str:
-        """The document as one commit has it."""
+        """The document in one commit."""
         if commit.startswith("-") or not self._git_succeeds("rev-parse", "-q", "--verify", f"{commit}^{{commit}}"):
             raise Refused(f"There is no commit {commit}.", code="not_found", commit=commit)
         found = _run_git(self.top, "show", f"{commit}:{self.file}")
@@ -234,8 +234,8 @@ class Repository:
     def _git_output(self, *words: str, given: bytes | None = None, index: str | None = None) -> str:
         done = _run_git(self.top, *words, given=given, index=index)
         if done.returncode:
-            said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-            raise Refused(f"git {words[0]} failed: {said}", code="conflict", command=words[0])
+            output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+            raise Refused(f"git {words[0]} failed: {output}", code="conflict", command=words[0])
         return os.fsdecode(done.stdout).rstrip("\n")
 
     def _git_succeeds(self, *words: str) -> bool:
@@ -250,7 +250,7 @@ def _run_git(
     if index is not None:
         environ["GIT_INDEX_FILE"] = index
     try:
-        return subprocess.run(  # noqa: S603 - words, never a shell's line
+        return subprocess.run(  # noqa: S603 - a list of words, never a shell command line
             ["git", "-C", folder, *words],  # noqa: S607 - the person's own git, wherever it is
             input=given,
             stdin=subprocess.DEVNULL if given is None else None,

@@ -1,8 +1,8 @@
 """The extension for VS Code: part of this package, packed as a `.vsix`, and installed where the editor looks for it.
 
-Nothing is downloaded. The editor's own command installs it where there is one; else it is unpacked into the editor's
-folder of extensions, as the editor would. What is unpacked is made beside its place and renamed, so that an editor
-never sees half of it.
+Nothing is downloaded. The editor's own command installs it if there is one; otherwise it is unpacked into the editor's
+extensions folder, as the editor would do. It is unpacked next to its place and then renamed, so that an editor never
+sees half of it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ EDITORS: tuple[Editor, ...] = ("vscode", "jetbrains")
 PROGRAMS = ("code", "codium", "code-insiders")
 FOLDERS = (".vscode/extensions", ".vscode-server/extensions", ".vscode-oss/extensions")
 SECONDS = 120
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive, whenever it is made
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same files always give the same archive
 _TYPES = {".json": "application/json", ".js": "application/javascript", ".md": "text/markdown", ".txt": "text/plain"}
 
 
 @dataclass(frozen=True, slots=True)
 class EditorInstallation:
-    """Where an editor is: its command, if it has one, and its folder of extensions, if that is there."""
+    """An editor: its command, if it has one, and its extensions folder, if that exists."""
 
     program: str | None
     folder: str | None
@@ -56,14 +56,14 @@ def find_editor(home: str, environ: Mapping[str, str]) -> EditorInstallation:
 
 
 def extension_folder() -> str:
-    """The extension's files: in the package, or beside it in a checkout."""
+    """The extension's files: in the package, or next to it in a checkout."""
     package = os.path.dirname(os.path.abspath(redraft.__file__))
     places = (package, os.path.dirname(os.path.dirname(package)))
-    found = (os.path.join(place, "editors", "vscode") for place in places)
-    place = next((folder for folder in found if os.path.isfile(os.path.join(folder, "package.json"))), None)
-    if place is None:
+    found = (os.path.join(editor, "editors", "vscode") for editor in places)
+    editor = next((folder for folder in found if os.path.isfile(os.path.join(folder, "package.json"))), None)
+    if editor is None:
         raise RedraftError("The extension is not part of this installation.", code="not_found")
-    return place
+    return editor
 
 
 def extension_files() -> dict[str, bytes]:
@@ -93,19 +93,18 @@ def pack() -> bytes:
     return packed.getvalue()
 
 
-def _manifest(said: Mapping[str, Any]) -> bytes:
-    identity = (
-        f"Id={quoteattr(said['name'])} Version={quoteattr(said['version'])} Publisher={quoteattr(said['publisher'])}"
-    )
-    engine = quoteattr(said["engines"]["vscode"])
+def _manifest(package: Mapping[str, Any]) -> bytes:
+    name, version, publisher = (quoteattr(package[field]) for field in ("name", "version", "publisher"))
+    identity = f"Id={name} Version={version} Publisher={publisher}"
+    engine = quoteattr(package["engines"]["vscode"])
     return f"""\
 <?xml version="1.0" encoding="utf-8"?>
 <PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
   <Metadata>
     <Identity Language="en-US" {identity} />
-    <DisplayName>{said["displayName"]}</DisplayName>
-    <Description xml:space="preserve">{said["description"]}</Description>
-    <Categories>{",".join(said["categories"])}</Categories>
+    <DisplayName>{package["displayName"]}</DisplayName>
+    <Description xml:space="preserve">{package["description"]}</Description>
+    <Categories>{",".join(package["categories"])}</Categories>
     <Properties><Property Id="Microsoft.VisualStudio.Code.Engine" Value={engine} /></Properties>
   </Metadata>
   <Installation><InstallationTarget Id="Microsoft.VisualStudio.Code" /></Installation>
@@ -124,27 +123,27 @@ def _types() -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="{space}">{kinds}{manifest}</Types>\n'.encode()
 
 
-def installed_version(place: EditorInstallation) -> str | None:
-    """The version of the extension that the editor has, None where it has none."""
-    return max((version for version, _ in _installed_folders(place)), default=None)
+def installed_version(editor: EditorInstallation) -> str | None:
+    """The installed version of the extension; None if it is not installed."""
+    return max((version for version, _ in _installed_folders(editor)), default=None)
 
 
-def _installed_folders(place: EditorInstallation) -> Iterator[tuple[str, str]]:
-    for name in os.listdir(place.folder) if place.folder else ():
+def _installed_folders(editor: EditorInstallation) -> Iterator[tuple[str, str]]:
+    for name in os.listdir(editor.folder) if editor.folder else ():
         if name.startswith("redraft.redraft-"):
-            yield name.removeprefix("redraft.redraft-"), os.path.join(place.folder or "", name)
+            yield name.removeprefix("redraft.redraft-"), os.path.join(editor.folder or "", name)
 
 
-def install_extension(place: EditorInstallation, environ: Mapping[str, str]) -> str:
-    """Install the extension of this version in the place of any other; tells how."""
-    if place.program is not None:
-        return _install_with_editor(place.program, environ)
-    if place.folder is None:
+def install_extension(editor: EditorInstallation, environ: Mapping[str, str]) -> str:
+    """Install this version of the extension, replacing any other; returns how."""
+    if editor.program is not None:
+        return _install_with_editor(editor.program, environ)
+    if editor.folder is None:
         raise Refused("VS Code was not found: neither its command nor its extensions folder.", code="not_found")
     content = extension_files()
-    target = os.path.join(place.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
-    old = [path for _, path in _installed_folders(place)]
-    with tempfile.TemporaryDirectory(prefix=".redraft-", dir=place.folder) as making:
+    target = os.path.join(editor.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
+    old = [path for _, path in _installed_folders(editor)]
+    with tempfile.TemporaryDirectory(prefix=".redraft-", dir=editor.folder) as making:
         made = os.path.join(making, "new")
         os.mkdir(made)
         for name, data in content.items():
@@ -169,12 +168,12 @@ def _install_with_editor(program: str, environ: Mapping[str, str]) -> str:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RedraftError(f"{program} did not install the extension: {error}.") from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise RedraftError(f"{program} did not install the extension: {said[-500:]}")
+        output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise RedraftError(f"{program} did not install the extension: {output[-500:]}")
     return program
 
 
-# The skill for Claude Code: bundled here, installed into a project, compared with what is installed there.
+# The skill for Claude Code: bundled here, installed into a project, compared with the installed one.
 
 
 SKILL_PATH = ".claude/skills/agent-doc/SKILL.md"
@@ -182,13 +181,13 @@ SkillStatus = Literal["missing", "outdated", "up to date"]
 
 
 def bundled_skill() -> str:
-    """The skill as this version of the program brings it."""
+    """The skill that this version of the program bundles."""
     text = files("redraft.sessions").joinpath("SKILL.md").read_text(encoding="utf-8")
     return text.replace("{version}", __version__, 1)
 
 
 def skill_status(folder: str) -> SkillStatus:
-    """Whether the skill of a project is the bundled one."""
+    """Whether a project's skill is the bundled one."""
     with Root.open(folder) as root:
         found = _read_skill(root)
     if found is None:
@@ -197,7 +196,7 @@ def skill_status(folder: str) -> SkillStatus:
 
 
 def install_skill(folder: str) -> bool:
-    """Write the bundled skill into a project; False where it is there already, byte for byte."""
+    """Write the bundled skill into a project; False if it is there already, byte for byte."""
     with Root.open(folder) as root:
         found, wanted = _read_skill(root), bundled_skill().encode()
         if found == wanted:
@@ -215,9 +214,9 @@ def _read_skill(root: Root) -> bytes | None:
         raise
 
 
-# A newer version of this program, found and installed by pip: from the index that the person's own pip asks.
+# A newer version of this program, found and installed with pip, from the index that the person's own pip uses.
 #
-# Called by `upgrade` and by nothing else, so nothing goes over the network unless somebody asks for it.
+# Only `upgrade` calls this, so nothing uses the network unless somebody asks for it.
 
 
 NAME = "redraft"
@@ -226,18 +225,18 @@ _PIP = (sys.executable, "-m", "pip", "install", "--upgrade", "--disable-pip-vers
 
 
 def newer_version() -> str | None:
-    """The version that pip would install in the place of this one, None where this is the newest."""
-    # Where the index does not answer, pip is content with what is installed: so it is first asked for what there is.
+    """The version that pip would install instead of this one; None if this is the newest."""
+    # If the index does not answer, pip is satisfied with what is installed: so first ask it what is available.
     return _candidate_version() if _candidate_version("--ignore-installed") else None
 
 
 def _candidate_version(*options: str) -> str | None:
-    said = _run_pip("--dry-run", "--no-deps", "--report", "-", *options, NAME)
+    output = _run_pip("--dry-run", "--no-deps", "--report", "-", *options, NAME)
     try:
-        report = cast("dict[str, Any]", json.loads(said))
+        report = cast("dict[str, Any]", json.loads(output))
         found = [entry["metadata"]["version"] for entry in report["install"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise RedraftError(f"unexpected answer from pip: {said[:200]!r}.") from error
+        raise RedraftError(f"unexpected answer from pip: {output[:200]!r}.") from error
     return found[0] if found else None
 
 
@@ -253,8 +252,8 @@ def _run_pip(*words: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise RedraftError("pip did not finish in time; it is unknown whether there is a newer version.") from error
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        if "No module named pip" in said:
+        output = done.stderr.decode("utf-8", "replace").strip()
+        if "No module named pip" in output:
             raise Refused("This was not installed with pip; upgrade it with the program that installed it.")
-        raise RedraftError(f"pip failed: {said[-500:]}")
+        raise RedraftError(f"pip failed: {output[-500:]}")
     return done.stdout.decode("utf-8", "replace")

@@ -1,10 +1,10 @@
-"""Other documents as context of a conversation: what `links:` in a document's frontmatter names.
+"""Other documents as context of a conversation: those that `links:` in a document's frontmatter names.
 
-A link is a path from the document's own folder, and leads to a text of the same workspace that an agent may read:
-nothing outside it, nothing internal, no secret, whatever the link says. A link that cannot be followed stops the run,
-for an agent that answers without what it was promised guesses. Of long documents the beginning is shown, in whole
-lines, and told as such. They are data: each stands between marks that its text cannot hold, as documents do in the
-prompts of our own agent.
+A link is a path from the document's own folder to a text of the same workspace that an agent may read: nothing outside
+it, nothing internal, no secret, whatever the link says. A broken link stops the run, since an agent that answers
+without the promised context guesses. Of long documents only the beginning is shown, in whole lines, with a note that
+says so. They are data: each is between markers that its text cannot contain, like documents in the prompts of our own
+agent.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ WINDOW, WINDOWS = 24_000, 120_000
 
 
 def format_links(links: Sequence[str], path: str, read: Callable[[str], str]) -> str:
-    """The part of a prompt that shows what the document at `path` links to; "" where it links to nothing.
+    """The part of a prompt with the documents that `path` links to; "" if it has no links.
 
-    `read` gives the text of a document by its path in the workspace, as an agent may see it.
+    `read` returns the text of a document by its path in the workspace, as an agent may see it.
     """
     if not links:
         return ""
@@ -46,8 +46,8 @@ def format_links(links: Sequence[str], path: str, read: Callable[[str], str]) ->
         rows.append(ContextRow(name, "linked", name, 1 if ends else None, ends, window.rstrip("\r\n")))
         if window != text:
             remarks.append(f"{name} is longer: {ends} of its {count_lines(text)} lines are shown.")
-    told = " ".join(["The document links to these documents, for context.", *remarks])
-    return f"{told}\n\n{document_blocks(rows)}"
+    intro = " ".join(["The document links to these documents, for context.", *remarks])
+    return f"{intro}\n\n{document_blocks(rows)}"
 
 
 def _resolve_link(link: str, path: str) -> str:
@@ -65,7 +65,7 @@ def _read_link(link: str, name: str, read: Callable[[str], str]) -> str:
 
 
 def _window(text: str, room: int) -> str:
-    """As much of a text's beginning as there is room for, in whole lines if it has any."""
+    """As much of a text's beginning as fits, in whole lines if it has any."""
     if len(text) <= room:
         return text
     end = max(text.rfind("\n", 0, room), text.rfind("\r", 0, room)) + 1

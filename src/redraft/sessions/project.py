@@ -1,7 +1,8 @@
-"""Where a session document lies: the project it belongs to, and the project's `.agent-doc` folder.
+"""Where a session document is: its project, and the project's `.agent-doc` folder.
 
-`.agent-doc` may have come with the folder, so nothing in it is believed: names are resolved beneath the project without
-following links, and every file is written whole and durably. Documents are never written here; that is the workspace's.
+`.agent-doc` may have come with the folder, so nothing in it is trusted: names are resolved inside the project without
+following links, and every file is written atomically and durably. Documents are never written here, only by the
+workspace.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SNAPSHOTS, ANSWERS, PATCHES = "snapshots", "answers", "patches"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A document (`file`, with links resolved), the folder that holds its `.agent-doc`, and the one that is opened."""
+    """A document (`file`, with links resolved), the folder with its `.agent-doc`, and the folder that is opened."""
 
     file: str
     root: str
@@ -43,18 +44,18 @@ class Project:
 
     @property
     def name(self) -> str:
-        """By which `.agent-doc` knows the document."""
+        """The document's name in `.agent-doc`."""
         return sha256(os.fsencode(self.file)).hexdigest()
 
     @staticmethod
     def of(file: str, here: str) -> Project:
-        """The project of a file that is named from `here`: the nearest folder above it with an `.agent-doc`; else
-        `here`, if the file is beneath it; else the file's own folder. A workspace that holds it is used as it is."""
+        """The project of a file named relative to `here`: the nearest folder above it with an `.agent-doc`; else
+        `here`, if the file is inside it; else the file's own folder. A workspace that contains it is used as it is."""
         here = os.path.realpath(here)
         real = os.path.realpath(os.path.join(here, file))
         own = os.path.dirname(real)
-        beneath = own == here or own.startswith(os.path.join(here, ""))
-        root = _nearest(own, AGENT_DOC) or (here if beneath else own)
+        inside = own == here or own.startswith(os.path.join(here, ""))
+        root = _nearest(own, AGENT_DOC) or (here if inside else own)
         project = Project(real, root, _nearest(own, WORKSPACE) or root)
         check_name_not_secret(project.path)
         check_not_secret_link(project.file)
@@ -62,8 +63,8 @@ class Project:
 
 
 def _nearest(folder: str, name: str) -> str | None:
-    """The nearest folder, from this one upwards, that holds such a folder of the person's own. What somebody else has
-    put above, in a folder for everybody or at the top of the disk, makes nothing ours."""
+    """The nearest folder, from this one upwards, that contains such a folder owned by the person. One that somebody
+    else has put above, in a shared folder or at the root of the disk, does not count."""
     while (above := os.path.dirname(folder)) != folder:
         with contextlib.suppress(OSError):
             found = os.lstat(os.path.join(folder, name))
@@ -92,7 +93,7 @@ class AgentDocFiles:
         self._root.close()
 
     def read(self, name: str) -> bytes | None:
-        """What a file holds; None where there is none."""
+        """The content of a file; None if there is none."""
         try:
             return self._root.read(_path(name)).data
         except Refused as error:
@@ -101,13 +102,13 @@ class AgentDocFiles:
             raise
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, durably, in the place of what is there. Several at once are for the caller to keep apart."""
+        """Write a file durably, replacing what is there. The caller has to serialise concurrent writes."""
         old = self.read(name)
         if old != data:
             write_file(self._root, _path(name), data, expected=old)
 
     def remove(self, name: str) -> bool:
-        """Take a file away; False where there is none."""
+        """Delete a file; False if there is none."""
         try:
             with self._root.open_parent(_path(name)) as parent, explain_os_errors("remove", name):
                 os.unlink(parent.name, dir_fd=parent.fd)
@@ -120,7 +121,7 @@ class AgentDocFiles:
     def has_folder(self, name: str) -> bool:
         return self._root.is_folder(_path(name))
 
-    # Snapshots: what the agent knows of a document
+    # Snapshots: the document as the agent knows it
 
     def snapshot(self, project: Project) -> str | None:
         data = self.read(_snapshot(project))
@@ -132,25 +133,25 @@ class AgentDocFiles:
     def delete_snapshot(self, project: Project) -> bool:
         return self.remove(_snapshot(project))
 
-    # Answers: kept until they are in their document
+    # Answers: stored until they are in their document
 
     def keep_answer(self, project: Project, stamp: str, token: str, answer: str) -> str:
-        """Store an answer durably; gives its path from the project's folder."""
+        """Store an answer durably; returns its path from the project's folder."""
         name = f"{ANSWERS}/{os.path.basename(project.file)[:100]}-{stamp.replace(':', '')}-{token}.md"
         self.write(name, answer.encode("utf-8", "surrogatepass"))
         return f"{AGENT_DOC}/{name}"
 
-    def drop_answer(self, kept: str) -> None:
-        """Let go of an answer that is in its document, also where an earlier try left it."""
-        name = kept.removeprefix(f"{AGENT_DOC}/")
+    def drop_answer(self, path: str) -> None:
+        """Delete an answer that is in its document, including copies that earlier attempts left."""
+        name = path.removeprefix(f"{AGENT_DOC}/")
         data = self.read(name)
-        same = kept.rpartition("/")[2].rsplit("-", 4)[0]  # before the time and the token
+        same = path.rpartition("/")[2].rsplit("-", 4)[0]  # the part before the time and the token
         for other in self.names(ANSWERS):
             if other.startswith(f"{same}-") and self.read(f"{ANSWERS}/{other}") == data:
                 self.remove(f"{ANSWERS}/{other}")
 
     def names(self, folder: str) -> list[str]:
-        """The files in a folder; none where it is not there."""
+        """The files in a folder; empty if it does not exist."""
         if not self.has_folder(folder):
             return []
         fd = self._root.open_folder(_path(folder))

@@ -1,5 +1,5 @@
-"""What a document needs to be talked about: an id of its own, and if it is new, components to talk in. Pure but for
-the id, which is random."""
+"""What a document needs for a conversation: a session id, and if it is new, components. Pure except for the id, which
+is random."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SCAFFOLD = """\
 
 
 def add_session_id(text: str) -> str:
-    """The text with an id for routing; one that it has, under whichever name, stays."""
+    """The text with an id for routing; an existing one, under whichever name, stays."""
     return text if session_fields(text).session else set_field(text, SESSION, str(uuid4()))
 
 
 def add_scaffold(text: str) -> str:
-    """A new template document with the usual components. New is one with nothing in it but frontmatter; one that has
-    text and no components was not begun as a template, unless it says so."""
+    """A new template document with the usual components. A document is new if it has only frontmatter; one with text
+    but without components was not started as a template, unless it says so."""
     body = text[frontmatter_end(text) :]
     says_so = fields(text).get("agent_doc_format") == "template"
     if session_fields(text).format != "template" or components(text) or (body.strip() and not says_so):

@@ -1,4 +1,4 @@
-"""What a session document says about itself in its frontmatter, old names and old modes included. Pure."""
+"""The frontmatter fields of a session document, including old names and old modes. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OLD_MODES: dict[str, tuple[Format, Strategy | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionFields:
-    """The fields of a session document. `resume` is the agent's own conversation; `session` is the document's id."""
+    """The fields of a session document. `resume` is the agent's own session; `session` is the document's id."""
 
     session: str | None = None
     resume: str | None = None
@@ -39,7 +39,7 @@ class SessionFields:
 
 
 def session_fields(text: str) -> SessionFields:
-    """The fields of a document; `conflict` where one of them says what it cannot mean."""
+    """The fields of a document; raises `conflict` if one has an invalid value."""
     found = fields(text)
     old_mode = next((found[name] for name in ("agent_doc_mode", "mode", "response_mode") if found.get(name)), None)
     form, write = _OLD_MODES.get(old_mode or "", ("template", None))

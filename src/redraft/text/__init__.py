@@ -1,1 +1,1 @@
-"""Texts and their algebra: pure values, no file, no clock."""
+"""Texts and operations on them: pure values, no files, no clock."""

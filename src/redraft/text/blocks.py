@@ -1,18 +1,18 @@
-"""Where a text is cut into blocks: a function of its content alone, however it came about.
+"""Where a text is cut into blocks: a function of its content alone, whatever its history.
 
-Equal texts have equal blocks, so blocks can be stored and compared by their digests, and an edit changes the cut only
+Equal texts have equal blocks, so blocks can be stored and compared by their digests, and an edit changes the cuts only
 near itself. From the start of a block its end is the first of these places:
 
-- from `MIN` code points on, the end of a line that its own checksum marks. A long line is marked more likely than a
-  short one, in proportion to its length, so that blocks have about 4,000 code points whatever the lines are like;
-- from `SOFT` on, the end of any line, or of a marked phrase (up to some punctuation): lines without end, a minified
-  file or a novel in one paragraph, are cut by their content too;
+- from `MIN` code points on, the end of a line that is marked by its own checksum. A line is marked with a probability
+  proportional to its length, so that blocks have about 4,000 code points whatever the lines are like;
+- from `SOFT` on, the end of any line, or of a marked phrase (up to some punctuation): endless lines, a minified file or
+  a novel in one paragraph, are cut by their content too;
 - `MAX`.
 
-Never between "\\r" and "\\n". Because the first such place counts, a block's end is decided by what lies before it and
-by the one character after it (which may be the "\\n" of a "\\r\\n"): nothing further on can move it.
+Never between "\\r" and "\\n". Because the first such place counts, a block's end depends only on what is before it and
+on the one character after it (which may be the "\\n" of a "\\r\\n"): nothing further on can move it.
 
-Content that repeats itself without marks (a million empty lines) is cut at `SOFT` or `MAX` all along; an edit in it
+Repetitive content without marks (a million empty lines) is cut at `SOFT` or `MAX` throughout; an edit in it
 moves every cut up to the next mark. Changing any number or pattern here changes the digest of every text.
 """
 
@@ -39,12 +39,12 @@ PHRASE_RATE = 1 << 22
 
 _BREAK = re.compile(r"\r\n?|\n")
 # By code point: `\W` would follow Python's Unicode tables, and another version of Python would cut the same text
-# differently. Without the blank, because words are many and repeat themselves.
+# differently. Without the space, because words are many and repeat themselves.
 _PHRASE_END = re.compile(r"[!)+,./:;>?\]}\u2010-\u206f\u3000-\u303f\uff00-\uff0f]")
 
 
 class Block:
-    """A piece of a text, never empty. Shared between texts, so never changed; the rest is worked out when asked for."""
+    """A piece of a text, never empty. Shared between texts, so never changed; its properties are computed on demand."""
 
     __slots__ = ("_breaks", "_digest", "content", "length")
 
@@ -56,7 +56,7 @@ class Block:
 
     @property
     def breaks(self) -> int:
-        """How many line terminators it holds."""
+        """The number of line terminators."""
         if self._breaks is None:
             self._breaks = count_breaks(self.content)
         return self._breaks
@@ -68,7 +68,7 @@ class Block:
 
     @property
     def digest(self) -> bytes:
-        """The SHA-256 of `data`, by which it is stored."""
+        """The SHA-256 of `data`, under which it is stored."""
         if self._digest is None:
             self._digest = sha256(self.content.encode()).digest()
         return self._digest
@@ -77,7 +77,7 @@ class Block:
 def cut_blocks(content: str) -> list[Block]:
     """The blocks of a whole text."""
     blocks: list[Block] = []
-    # Where every "\r" has its "\n", finding "\n" is enough: 10 MB of CRLF lines take 130 ms instead of 210.
+    # If every "\r" has its "\n", searching for "\n" is enough: 10 MB of CRLF lines take 130 ms instead of 210.
     lone = "\r" in content and content.count("\r") != content.count("\r\n")
     start = 0
     while start < len(content):
@@ -88,17 +88,17 @@ def cut_blocks(content: str) -> list[Block]:
 
 
 def recut_blocks(head: str, new: str, last: Block, after: int, following: Iterator[Block]) -> tuple[list[Block], int]:
-    """The blocks of a text in the surroundings of an edit, and how many of the `following` they replace.
+    """The blocks of a text around an edit, and how many of the `following` they replace.
 
-    `head` goes from the start of a block to the edit, and from `after` on `last` follows `new`: at least one code point
-    each, unless the text begins or ends there. All this is cut until a new end meets an old one: what follows stays as
-    it is.
+    `head` goes from the start of a block to the edit, and `last` from `after` on follows `new`: at least one code point
+    each, unless the text begins or ends there. All this is cut until a new end coincides with an old one: what follows
+    stays as it is.
     """
     blocks: list[Block] = []
     taken = 0
     start = 0
     content = f"{head}{new}{last.content[after:]}"
-    lone = "\r" in content  # counting would take longer than it saves for the few lines that are looked at
+    lone = "\r" in content  # counting would take longer than it saves for the few lines involved
     cleared = len(head) - 1  # a "\r" there may have become the end of a line, or have ceased to be one
     unmarked = len(content) - min(last.length - MIN, last.length - after - 1)
     while start < len(content):
@@ -120,11 +120,11 @@ def recut_blocks(head: str, new: str, last: Block, after: int, following: Iterat
 
 
 def _block_end(content: str, start: int, lone: bool, cleared: int = 0, unmarked: int = sys.maxsize) -> int:
-    """Where the block that begins at `start` ends; past the end of `content` where that does not decide it.
+    """Where the block that begins at `start` ends; past the end of `content` if that does not decide it.
 
-    `lone` says that there may be a "\\r" without its "\\n". After an edit most lines need not be looked at again: no
-    end lies before `cleared`, and no line is marked that ends past `unmarked` and before the end of `content`, except
-    the first one, which may have begun elsewhere.
+    `lone` says that there may be a "\\r" without its "\\n". After an edit most lines need not be checked again: no end
+    is before `cleared`, and no line is marked that ends past `unmarked` and before the end of `content`, except the
+    first one, which may have begun elsewhere.
     """
     soft = start + SOFT
     end = start + MAX
@@ -144,7 +144,7 @@ def _block_end(content: str, start: int, lone: bool, cleared: int = 0, unmarked:
 
 
 def _line_around(content: str, start: int, position: int) -> tuple[int, int]:
-    """Where the line at `position` begins, from `start` on; `position`, or before a "\\r\\n" that it would part."""
+    """Where the line at `position` begins, from `start` on; `position`, or before a "\\r\\n" that it would split."""
     if position > start and content.startswith("\r\n", position - 1):
         position -= 1
     return max(start, content.rfind("\n", start, position) + 1, content.rfind("\r", start, position) + 1), position

@@ -1,8 +1,8 @@
 """Changes of a text as values: `Span`, `Edit`, and `Change`, a set of edits against one text.
 
 All offsets are code points of the text that the change applies to, never of a half-changed one, so edits of one change
-do not depend on each other: any subset of them is a change as well. An edit carries what it takes out, so a change can
-be inverted without the text, and is refused where something else stands. Nothing here compares texts to find good
+do not depend on each other: any subset of them is a change as well. An edit has the text that it removes, so a change
+can be inverted without the text, and is refused if something else is there. Nothing here compares texts to find good
 edits (that is `diff`), and nothing here resolves a disagreement (that is `merge`).
 """
 
@@ -37,15 +37,15 @@ class Span:
         return self.end - self.start
 
     def __bool__(self) -> bool:
-        # Without this an empty span would be false, and `if span` would mistake an insertion's place for None.
+        # Without this an empty span would be false, and `if span` would mistake an insertion's position for None.
         return True
 
     def contains(self, offset: int) -> bool:
-        """Whether the code point at `offset` lies in the span."""
+        """Whether the code point at `offset` is in the span."""
         return self.start <= offset < self.end
 
     def touches(self, other: Span) -> bool:
-        """Whether they overlap or meet, so that nothing lies between them."""
+        """Whether they overlap or meet, so that nothing is between them."""
         return max(self.start, other.start) <= min(self.end, other.end)
 
 
@@ -63,12 +63,12 @@ class Edit:
 
     @property
     def end(self) -> int:
-        """Where the passage that is taken out ends."""
+        """Where the removed passage ends."""
         return self.at + len(self.old)
 
     @property
     def span(self) -> Span:
-        """The passage that is taken out."""
+        """The removed passage."""
         return Span(self.at, self.end)
 
     @property
@@ -78,7 +78,7 @@ class Edit:
 
     @property
     def inverted(self) -> Edit:
-        """The edit that takes this one back, when it is the only one; see `Change.invert` for several."""
+        """The edit that reverts this one, if it is the only one; see `Change.invert` for several."""
         return Edit(self.at, self.new, self.old)
 
     def shift(self, distance: int) -> Edit:
@@ -90,7 +90,7 @@ class Edit:
 
     @classmethod
     def from_json(cls, data: object) -> Edit:
-        """What `as_json` gave; `Refused` for anything else."""
+        """The value that `as_json` returned; raises `Refused` for anything else."""
         if isinstance(data, Mapping):
             fields = cast("Mapping[str, object]", data)
             at, old, new = fields.get("at"), fields.get("old"), fields.get("new")
@@ -101,7 +101,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Change:
-    """Edits against one text, in its order, none overlapping another. Several insertions may share a place."""
+    """Edits against one text, in order and without overlaps. Several insertions may share a position."""
 
     edits: tuple[Edit, ...] = ()
 
@@ -112,27 +112,27 @@ class Change:
 
     @classmethod
     def between(cls, old: str, new: str, *, words: bool = False) -> Change:
-        """The one smallest edit that makes `old` into `new`, none where they are equal; it never parts a "\\r\\n".
+        """The one smallest edit that turns `old` into `new`, none if they are equal; it never splits a "\\r\\n".
 
-        Where it only takes out or puts in, and whole words do the same, it takes those: `two `, not `wo t`. With
-        `words` it never begins or ends inside a word."""
+        If it only removes or inserts, and can do so in whole words, it does: `two `, not `wo t`. With `words` it never
+        begins or ends inside a word."""
         if old == new:
             return cls()
         start = common_prefix(old, new)
         if _parts_crlf(old, start) or _parts_crlf(new, start):
             start -= 1
-        kept = common_suffix(old, new, min(len(old), len(new)) - start)
-        if _parts_crlf(old, len(old) - kept) or _parts_crlf(new, len(new) - kept):
-            kept -= 1
-        if start + kept in (len(old), len(new)):
-            shift = _shift_to_word(max(old, new, key=len), start, kept)
-            start, kept = start - shift, kept + shift
+        suffix = common_suffix(old, new, min(len(old), len(new)) - start)
+        if _parts_crlf(old, len(old) - suffix) or _parts_crlf(new, len(new) - suffix):
+            suffix -= 1
+        if start + suffix in (len(old), len(new)):
+            shift = _shift_to_word(max(old, new, key=len), start, suffix)
+            start, suffix = start - shift, suffix + shift
         if words:
             while parts_word(old, start) or parts_word(new, start):
                 start -= 1
-            while parts_word(old, len(old) - kept) or parts_word(new, len(new) - kept):
-                kept -= 1
-        return cls((Edit(start, old[start : len(old) - kept], new[start : len(new) - kept]),))
+            while parts_word(old, len(old) - suffix) or parts_word(new, len(new) - suffix):
+                suffix -= 1
+        return cls((Edit(start, old[start : len(old) - suffix], new[start : len(new) - suffix]),))
 
     @property
     def is_empty(self) -> bool:
@@ -140,15 +140,15 @@ class Change:
         return all(edit.old == edit.new for edit in self.edits)
 
     def apply(self, text: str) -> str:
-        """The changed text; `Stale` where an edit's `old` is not what stands there."""
+        """The changed text; raises `Stale` if an edit's `old` is not what is there."""
         pieces: list[str] = []
-        kept = 0
+        end = 0
         for edit in self.edits:
             if not text.startswith(edit.old, edit.at):
                 raise _stale(edit)
-            pieces += (text[kept : edit.at], edit.new)
-            kept = edit.end
-        pieces.append(text[kept:])
+            pieces += (text[end : edit.at], edit.new)
+            end = edit.end
+        pieces.append(text[end:])
         return "".join(pieces)
 
     def apply_to(self, text: Text) -> Text:
@@ -160,21 +160,21 @@ class Change:
         return text
 
     def invert(self) -> Change:
-        """The change of the changed text that gives back the text."""
+        """The change of the changed text that restores the original."""
         return Change(
             tuple(edit.inverted.shift(growth) for edit, growth in zip(self.edits, self._growth_before, strict=False))
         )
 
     def map(self, offset: int, *, after: bool = True) -> int:
-        """Where a place between two code points goes.
+        """Where a position between two code points moves.
 
-        The edges of a passage that is replaced go to the edges of what replaces it. A place inside it goes to the end
-        of that if `after`, else to its start. A place where something is inserted comes after it if `after`, else
+        The edges of a replaced passage move to the edges of its replacement. A position inside it moves to the end of
+        that if `after`, else to its start. A position where something is inserted comes after it if `after`, else
         before.
         """
         passed = (bisect_right if after else bisect_left)(self._ends, offset)
         if not after and passed < len(self.edits) and self.edits[passed].at < offset == self._ends[passed]:
-            passed += 1  # the passage ends here: the place is its edge, not a place where something is inserted
+            passed += 1  # the passage ends here: the position is its edge, not one where something is inserted
         growth = self._growth_before[passed]
         if passed < len(self.edits) and self.edits[passed].at < offset:
             edit = self.edits[passed]
@@ -182,7 +182,7 @@ class Change:
         return offset + growth
 
     def only(self, indices: Iterable[int]) -> Change:
-        """The change with just these edits, counted from 0; IndexError where there is no such edit."""
+        """The change with only these edits, counted from 0; raises IndexError if there is no such edit."""
         chosen = sorted(set(indices))
         if chosen and not 0 <= chosen[0] <= chosen[-1] < len(self.edits):
             raise IndexError(f"there are {len(self.edits)} edits; no subset {chosen}")
@@ -191,14 +191,14 @@ class Change:
     def then(self, other: Change) -> Change:
         """This change and then `other`, as one: `a.then(b).apply(t) == b.apply(a.apply(t))`.
 
-        Edits of the two that meet become one; where they cancel out, none. `Stale` where `other` cannot follow.
+        Edits of the two that meet become one; if they cancel out, none. Raises `Stale` if `other` cannot follow.
         """
         return Change(tuple(_compose(self.invert().edits, other.edits)))
 
     def rebase(self, since: Change) -> Change | None:
-        """This change at the places that its passages have after `since`, a change of the same text; None where that
-        changed one of them, put something into it, or put something in just where this does: nobody knows which of the
-        two comes first."""
+        """This change at the positions that its passages have after `since`, a change of the same text; None if that
+        changed one of them, inserted something into it, or inserted something exactly where this does: nobody knows
+        which of the two comes first."""
         edits: list[Edit] = []
         for edit in self.edits:
             passed = bisect_left(since._ends, edit.at)
@@ -219,7 +219,7 @@ class Change:
 
     @classmethod
     def from_json(cls, data: object) -> Change:
-        """What `as_json` gave; `Refused` for anything else."""
+        """The value that `as_json` returned; raises `Refused` for anything else."""
         if not isinstance(data, Sequence) or isinstance(data, str):
             raise Refused("a change must be a list of edits")
         try:
@@ -233,15 +233,15 @@ class Change:
 
     @cached_property
     def _growth_before(self) -> tuple[int, ...]:
-        """By how much the edits before each one, and at last all of them, move what follows."""
+        """By how much the edits before each one, and finally all of them, move what follows."""
         return tuple(accumulate((edit.growth for edit in self.edits), initial=0))
 
 
 def _compose(undo: Sequence[Edit], redo: Sequence[Edit]) -> Iterator[Edit]:
-    """The edits of a composition, seen from the text in the middle: `undo` leads from there back, `redo` onward.
+    """The edits of a composition, seen from the text in the middle: `undo` leads back from there, `redo` forward.
 
     Edits of the two sides that meet form a group. Within a group every character of the middle text is known from an
-    `old` of one side or the other, so that both of its ends can be worked out without the text itself.
+    `old` of one side or the other, so that both of its ends can be computed without the text itself.
     """
     back, forth = 0, 0
     growth = 0
@@ -282,10 +282,10 @@ def _parts_crlf(text: str, offset: int) -> bool:
     return offset > 0 and text.startswith("\r\n", offset - 1)
 
 
-def _shift_to_word(text: str, start: int, kept: int) -> int:
-    """How far to the left a passage, up to `kept` characters before the end, begins and ends beside words rather than
-    inside them, where it says the same there; 0 where it does so nowhere."""
-    end = len(text) - kept
+def _shift_to_word(text: str, start: int, suffix: int) -> int:
+    """How far to the left a passage, up to `suffix` characters before the end, begins and ends beside words rather than
+    inside them while it stays the same change; 0 if nowhere."""
+    end = len(text) - suffix
     for shift in range(min(start, end - start) + 1):
         first, last = start - shift, end - shift
         if not any(parts_word(text, place) or _parts_crlf(text, place) for place in (first, last)):
@@ -296,7 +296,7 @@ def _shift_to_word(text: str, start: int, kept: int) -> int:
 
 
 def parts_word(text: str, offset: int) -> bool:
-    """Whether a place lies inside a word."""
+    """Whether a position is inside a word."""
     return 0 < offset < len(text) and text[offset - 1].isalnum() and text[offset].isalnum()
 
 

@@ -1,4 +1,4 @@
-"""Where a document's frontmatter ends. What it says is read by `formats/frontmatter`."""
+"""Where a document's frontmatter ends. `formats/frontmatter` reads its content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BREAK = r"(?:\r\n?|\n)"
 _DASHES = r"(?:---|\.\.\.)[ \t]*(?:[\r\n]|\Z)"
 _EMPTY = rf"[ \t]*(?:\#[^\r\n]*)?{_BREAK}"
 _KEY = r"[\w\"'.$@/-][^\r\n:]*:(?:[ \t\r\n]|\Z)"
-# A document may also begin with a rule, so the first line within has to look like YAML: a key, a comment, or nothing.
+# A document may also begin with a rule, so the first line inside has to look like YAML: a key, a comment, or nothing.
 _FRONTMATTER = re.compile(
     rf"\ufeff?---[ \t]*{_BREAK}(?=(?:{_EMPTY})*+(?:{_KEY}|{_DASHES}))"
     rf"(?:(?!{_DASHES})[^\r\n]*{_BREAK})*+(?:---|\.\.\.)[ \t]*(?:{_BREAK}|\Z)"
@@ -16,6 +16,6 @@ _FRONTMATTER = re.compile(
 
 
 def frontmatter_end(text: str) -> int:
-    """The offset just after the frontmatter, the YAML between two lines of dashes; 0 where there is none."""
+    """The offset just after the frontmatter, the YAML between two lines of dashes; 0 if there is none."""
     match = _FRONTMATTER.match(text)
     return match.end() if match else 0

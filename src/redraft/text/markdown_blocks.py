@@ -1,12 +1,12 @@
-"""The one scanner of markdown's blocks: where fenced code, headings and quotations stand.
+"""The one scanner of markdown's blocks: where fenced code, headings and quotations are.
 
-CommonMark 0.31 with GFM's tables. Whoever asks what is code or a heading asks here: the units of a diff,
-components, the outline, lint, search and the offline assistant. It lies in `text` because a diff needs it too.
+CommonMark 0.31 with GFM's tables. Everybody who needs to know what is code or a heading uses this: the units of a diff,
+components, the outline, lint, search and the offline assistant. It is in `text` because a diff needs it too.
 
 It jumps from one line that could matter to the next; all other lines are paragraphs, indented code or blank, and are
-looked at only when an underline asks what stands above it. Each pattern is tried where a line begins, after at most
-three spaces, and is linear in the length of the line. All offsets are those of the text as it was given, whatever its
-line ends.
+checked only when an underline asks what is above it. Each pattern is tried where a line begins, after at most
+three spaces, and is linear in the length of the line. All offsets are those of the given text, whatever its line
+endings.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WHOLE_TAG = re.compile(
 
 @cache
 def _html_start() -> re.Pattern[str]:
-    """How an HTML block begins. Made when the first is met, because it takes as long to make as all other patterns."""
+    """How an HTML block begins. Compiled when first needed, because it takes as long as all other patterns together."""
     return re.compile(
         rf"<(?:(?P<raw>(?:script|pre|style|textarea)(?=[\s>]|{_EOL}))|(?P<comment>!--)|(?P<instruction>\?)"
         rf"|(?P<declaration>![A-Za-z])|(?P<data>!\[CDATA\[)|(?P<block>/?(?:{_BLOCK_TAGS})(?=[\s/>]|{_EOL})))",
@@ -54,7 +54,7 @@ def _html_start() -> re.Pattern[str]:
     )
 
 
-# What the last line of an HTML block holds; where that is _BLANK, the block ends before a blank line.
+# What the last line of an HTML block contains; if that is _BLANK, the block ends before a blank line.
 _HTML_ENDS = {
     "raw": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
     "comment": re.compile(r"-->"),
@@ -75,7 +75,7 @@ _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 
 
 def _html_end(text: str, place: int) -> re.Pattern[str] | None:
-    """How the HTML block that begins at `place` ends, or None where none begins or it is only a tag."""
+    """How the HTML block that begins at `place` ends, or None if none begins or it is only a tag."""
     begin = _html_start().match(text, place)
     return _HTML_ENDS[begin.lastgroup or ""] if begin else None
 
@@ -113,11 +113,11 @@ def _cells(row: str) -> int:
     return row.removeprefix("|").removesuffix("|").count("|") + 1
 
 
-# Where a block quote or a list ends: what an outline has to know of containers.
+# Where a block quote or a list ends: what an outline has to know about containers.
 #
-# A heading in a quotation belongs to what is quoted, and one in a list item to its item; neither divides the
-# document, so both are left out. To know where the outermost container ends, its inner blocks have to be followed
-# line by line, because a paragraph may go on lazily without the container's marks, and a fence may not.
+# A heading in a quotation belongs to the quotation, and one in a list item to its item; neither divides the document,
+# so both are left out. To know where the outermost container ends, its inner blocks have to be followed line by line,
+# because a paragraph may continue lazily without the container's markers, and a fence may not.
 
 
 _QUOTE = -1
@@ -125,34 +125,34 @@ _STARTS = re.compile(
     rf"(?P<quote>>)|(?P<atx>{_ATX})|(?P<rule>{_RULE})|(?P<fence>{_FENCE})|(?P<html><(?=[A-Za-z/!?]))|(?P<item>{_ITEM})"
 )
 _UNDERLINE = re.compile(_UNDERLINE_LINE)
-# By far most lists and quotations, so simple that their end can be seen at once: lines that each begin an item or a
-# quotation with a letter, blank lines among them, and after the last of those something that is not indented and cannot
-# be another item. A letter begins no block within, and what a line without a number 1 goes on with lazily is within,
-# too; only as the first line it may be in the midst of a paragraph and begin nothing.
+# By far most lists and quotations are so simple that their end is obvious: lines that each begin an item or a quotation
+# with a letter, blank lines among them, and after the last of those something that is not indented and cannot be
+# another item. A letter begins no block inside, and a lazy continuation without a number 1 is inside, too; only as the
+# first line it may be in the middle of a paragraph and begin nothing.
 _LINE = r"(?:[-+*] |> ?|[0-9]{1,9}[.)] )[A-Za-z][^\n]*+"
 _LINES = rf"{_LINE}(?:\n{_LINE})*+(?:\n[ \t]*+(?=\n))++"
 _SIMPLE = rf"(?=\D|1[.)]){_LINES}(?:\n{_LINES})*+(?=\n[^ \t\n>+*0-9-])"
 _CODE_INDENT = 4
-# No one nests deeper; without a limit a line of nothing but marks would take time quadratic in its length.
+# Nobody nests deeper; without a limit a line of nothing but markers would take time quadratic in its length.
 _DEEPEST = 100
 
 
 class _OpenBlocks:
-    """The open containers of one place at the top of the document, and the block that is open within them."""
+    """The open containers at one place of the document's top level, and the open block inside them."""
 
     def __init__(self) -> None:
-        # For a list item how far its content is indented; for a block quote -1.
+        # For a list item the indentation of its content; for a block quote -1.
         self.stack: list[int] = []
         self.paragraph = False
         self.ends: re.Pattern[str] | None = None
         # The opening of the fence that is open, another object for each; and whether the last line closed one.
         self.fence: re.Match[str] | None = None
         self.closed = False
-        # An item that has begun with a blank line and holds nothing yet ends at the next one.
+        # An item that began with a blank line and is still empty ends at the next one.
         self.empty = False
 
     def take_line(self, line: str) -> bool:
-        """Whether the containers go on with this line (without its newline, its tabs expanded)."""
+        """Whether the containers continue with this line (without its newline, its tabs expanded)."""
         self.closed = False
         matched, place = self._match(line)
         whole = matched == len(self.stack) and matched > 0
@@ -164,7 +164,7 @@ class _OpenBlocks:
         if self._opens(line, place, matched):
             return bool(self.stack)
         if self.paragraph and self.stack:
-            return True  # goes on, lazily or not
+            return True  # continues, lazily or not
         return self._at_text(line, place, matched)
 
     def _match(self, line: str) -> tuple[int, int]:
@@ -209,7 +209,7 @@ class _OpenBlocks:
             self.fence = None
 
     def _opens(self, line: str, place: int, matched: int) -> bool:
-        """Opens what begins on this line; False where it is only text."""
+        """Opens what begins on this line; False if it is only text."""
         opened = False
         while True:
             indent = _indent(line, place)
@@ -232,7 +232,7 @@ class _OpenBlocks:
             matched = len(self.stack)
 
     def _rest(self, line: str, place: int) -> bool:
-        """What stands on the line after the containers that it has opened."""
+        """What is on the line after the containers that it opens."""
         if not line[place:].strip():
             return True
         self.paragraph = _indent(line, place) < _CODE_INDENT
@@ -272,13 +272,13 @@ def _indent(line: str, place: int) -> int:
 
 
 def _interrupts(line: str, start: re.Match[str]) -> bool:
-    """A list item ends a paragraph only if it is not empty and its number is 1."""
+    """A list item interrupts a paragraph only if it is not empty and its number is 1."""
     marker = start["item"]
     return bool(line[start.end() :].strip()) and (not marker[0].isdigit() or marker[:-1] == "1")
 
 
-# What can be passed over whole, since to come back for it costs more than to go on: lists and quotations of the simple
-# kind, and code between fences of backticks, which is open to the end where nothing closes it.
+# What can be skipped whole, since coming back for it costs more than continuing: lists and quotations of the simple
+# kind, and code between fences of backticks, which is open to the end if nothing closes it.
 _PASSED = (
     rf"{_SIMPLE}|(?P<ticks>`{{3,}}+)[^`\n]*+{_EOL}"
     rf"(?:\n(?! {{0,3}}(?P=ticks)`*[ \t]*{_EOL})[^\n]*+)*+(?:\n[^\n]*+)?"
@@ -290,7 +290,7 @@ def _events(passed: str) -> re.Pattern[str]:
     """The lines that may matter.
 
     The pattern begins with the newline before the line: with a literal in front, a search is four times as fast. The
-    look at the next sign, which no line of prose has, spares nearly every line the alternatives.
+    lookahead at the next character, which no line of prose has, spares nearly every line the alternatives.
     """
     return re.compile(
         rf"\n {{0,3}}+(?=[#=*_+`~<>0-9-])(?:(?P<atx>{_ATX})(?P<title>[^\n]*+)|(?P<passed>{passed})"
@@ -303,7 +303,7 @@ _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _LONE_MARKER = re.compile(rf"(?:-|[+*]|[0-9]{{1,9}}[.)])[ \t]*{_EOL}")
 _INDENTED = re.compile(r" {0,3}\t| {4}")
 _QUOTE_MARK = re.compile(r" {0,3}>")
-# What a line that opens a fence begins with: a run of one of these, after the marks of quotations and list items.
+# What a line that opens a fence begins with: a run of one of these, after the markers of quotations and list items.
 _RUNS = ("```", "~~~")
 _FENCE_SIGNS = re.compile(_FENCE)
 _LEAD = re.compile(r"(?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))*+")
@@ -312,8 +312,8 @@ _LITERAL_TAG = re.compile(r"\n {0,3}<(?=[!?PpSsTt])")
 
 
 class CodeBlock(NamedTuple):
-    """Fenced code: whole lines, its fences included. `closed` says whether a line closes it, or the end of the text, of
-    the quotation or of the list item."""
+    """Fenced code: whole lines, including its fences. `closed` says whether a line closes it, or the end of the text,
+    of the quotation or of the list item."""
 
     start: int
     end: int
@@ -322,7 +322,7 @@ class CodeBlock(NamedTuple):
 
 
 class HeadingPlace(NamedTuple):
-    """A heading at the top of the document, and where its line begins."""
+    """A top-level heading, and where its line begins."""
 
     start: int
     level: int
@@ -331,14 +331,14 @@ class HeadingPlace(NamedTuple):
 
 def has_fence(text: str) -> bool:
     """Whether anything in a text could open or close a fence."""
-    # Most texts have no tilde at all, and looking for one character is ten times as fast as looking for three.
+    # Most texts have no tilde at all, and searching for one character is ten times as fast as for three.
     return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
 def fences(text: str, start: int = 0, *, closed: bool = False) -> list[CodeBlock]:
-    """The fenced code from `start` on, where the body begins; made for looking at 10 MB in passing.
+    """The fenced code from `start` on, where the body begins; fast enough for 10 MB.
 
-    With `closed`, a fence or an HTML block that nothing closes is a line like any other: somebody may be typing it.
+    With `closed`, an unclosed fence or HTML block is a line like any other: somebody may be typing it.
     """
     if not has_fence(text):
         return []
@@ -348,7 +348,7 @@ def fences(text: str, start: int = 0, *, closed: bool = False) -> list[CodeBlock
 
 
 def line_ranges(text: str, blocks: Iterable[CodeBlock | Span]) -> list[range]:
-    """The numbers of the lines of each block; blocks are given in order."""
+    """The line numbers of each block; blocks are given in order."""
     found: list[range] = []
     line = counted = 0
     for block in blocks:
@@ -361,7 +361,7 @@ def line_ranges(text: str, blocks: Iterable[CodeBlock | Span]) -> list[range]:
 def scan_headings(text: str, start: int = 0) -> tuple[list[HeadingPlace], list[Span]]:
     """The headings from `start` on, where the body begins, and the block quotes, which may have headings of their own.
 
-    Headings in block quotes and list items are left out: they belong to what is quoted or listed and divide nothing.
+    Headings in block quotes and list items are left out: they belong to the quotation or the item and divide nothing.
     """
     scanner = _Scanner(text, start, _events(_PASSED))
     scanner.scan_all()
@@ -369,36 +369,36 @@ def scan_headings(text: str, start: int = 0) -> tuple[list[HeadingPlace], list[S
 
 
 class _Scanner:
-    """A place in the text, always at a newline, and what has been found so far.
+    """A position in the text, always at a newline, and what has been found so far.
 
-    A newline stands before the first line as well, so the newline before a line has the offset that the line has in the
-    text as it was given.
+    A newline is added before the first line as well, so the newline before a line has the offset that the line has in
+    the given text.
     """
 
     def __init__(self, given: str, start: int, events: re.Pattern[str], *, closed: bool = False) -> None:
         self.given = given if "\r" not in given else given.replace("\r\n", " \n").replace("\r", "\n")
-        if given.startswith("\ufeff", start):  # a line by itself, so that the next begins after a newline
+        if given.startswith("\ufeff", start):  # treated as a separate line, so that the next begins after a newline
             self.given = f"{self.given[:start]}\n{self.given[start + 1 :]}"
             start += 1
         self.size = len(given) + 1
         self.place: int | None = start
         self.events = events
-        # Whether blocks that nothing closes are no blocks; and the ends that were looked for and are nowhere ahead.
+        # Whether unclosed blocks do not count; and the ends that were searched and do not exist ahead.
         self.closed = closed
         self.missing: set[re.Pattern[str]] = set()
         self.headings: list[HeadingPlace] = []
-        # Block quotes that may hold a heading.
+        # Block quotes that may contain a heading.
         self.quotes: list[Span] = []
         self.code: list[CodeBlock] = []
-        # Where the last block that is no paragraph ended: nothing above it can be part of a paragraph.
+        # Where the last block other than a paragraph ended: nothing above it can be part of a paragraph.
         self.floor = start
-        # A line that was looked at and goes on with a paragraph or a table, where that begins, and whether it is a
-        # table: so that a long one of lines that might have mattered is not looked through again for each of them.
+        # The last line found to continue a paragraph or a table, where that begins, and whether it is a table: so that
+        # a long one of lines that might matter is not searched again for each of them.
         self.known = (-1, -1, False)
 
     @cached_property
     def text(self) -> str:
-        """The text with its first newline: made when it is needed, since a copy of 1 MB takes as long as a search."""
+        """The text with its first newline: created when needed, since copying 1 MB takes as long as a search."""
         return "\n" + self.given
 
     def scan_all(self) -> None:
@@ -406,8 +406,8 @@ class _Scanner:
             self.place = self._scan(self.place)
 
     def scan_fences(self) -> None:
-        """Look for fences only. Nothing but an open HTML block keeps a fence without indent from opening, so most need
-        no look at what stands before them: this takes a third of the time of `scan_all`."""
+        """Look for fences only. Nothing but an open HTML block keeps an unindented fence from opening, so for most the
+        text before them need not be checked: this takes a third of the time of `scan_all`."""
         given, ahead = self.given, dict.fromkeys((run for run in _RUNS if run[0] in self.given), -1)
         at = self.place or 0
         while self.place is not None:
@@ -431,8 +431,8 @@ class _Scanner:
             at = max(at, self.place or 0)
 
     def _is_past_html(self, place: int, line: int) -> bool:
-        """Whether every HTML block that may begin between a place and a line is sure to have ended before that: those
-        that end before a blank line, and the others, which say how they end."""
+        """Whether every HTML block that may begin between a position and a line is certain to have ended before it:
+        those that end before a blank line, and the others, whose end is known."""
         given, first = self.given, place - 1
         if first < 0:
             if given.startswith((" ", "<")):
@@ -450,7 +450,7 @@ class _Scanner:
         return True
 
     def _scan(self, place: int) -> int | None:
-        """Goes on to the next line that has to be looked at, and gives the place after it; None at the end."""
+        """Advances to the next line that has to be checked, and returns the position after it; None at the end."""
         for event in self.events.finditer(self.text, place):
             kind = event.lastgroup
             if kind == "title":
@@ -465,7 +465,7 @@ class _Scanner:
         return None
 
     def _meet(self, event: re.Match[str]) -> int:
-        """Deals with a line that may matter; the place where to go on."""
+        """Handles a line that may matter; returns where to continue."""
         match event.lastgroup:
             case "underline":
                 return self._underline(event)
@@ -517,7 +517,7 @@ class _Scanner:
         return self._container(event.start())
 
     def _container(self, place: int) -> int:
-        """Passes over a block quote or a list."""
+        """Skips a block quote or a list."""
         containers, start, opened = _OpenBlocks(), place, place
         while place < self.size:
             end, fence = self._line_end(place + 1), containers.fence
@@ -538,7 +538,7 @@ class _Scanner:
         return self._end_block(place)
 
     def _fence(self, line: int, after: int, fence: str) -> int:
-        """Passes over the code that a line at the top of the document opens, which ends before `after`."""
+        """Skips the code that a top-level line opens, which ends before `after`."""
         end = self._find_end(_closing_fence(fence), after)
         if not end and self.closed:
             return self._end_block(after)
@@ -550,14 +550,14 @@ class _Scanner:
         self.code.append(CodeBlock(line, min(end, self.size - 1), fence, closed))
 
     def _to(self, closing: re.Pattern[str], place: int) -> int:
-        """Passes over everything up to the line that closes an HTML block."""
+        """Skips everything up to the line that closes an HTML block."""
         end = self._find_end(closing, place)
         if not end and self.closed and closing is not _BLANK:
             return self._end_block(self._line_end(place))
         return self._end_block(self._line_end(end) if end else self.size)
 
     def _find_end(self, closing: re.Pattern[str], place: int) -> int:
-        """Where the next end of a block ends, 0 where there is none. What is not ahead once never is again."""
+        """Where the next end of a block ends, 0 if there is none. What is not found once will not be found later."""
         if closing in self.missing:
             return 0
         end = closing.search(self.given, place - 1)

@@ -1,11 +1,11 @@
-"""Edits that were made for an earlier text, carried forward to where they belong in a later one.
+"""Carry edits that were made for an earlier text forward to where they belong in a later one.
 
-There are three ways to get past what happened in between. `rebase_over_own` goes past edits of the caller's own: the
-places are known exactly and the caller knows of the change, so only an overlap stops it. `rebase_over_change` goes past
-somebody else's change that is known exactly: the addressed text and the lines beside it must be what they were.
-`rebase_over_difference` goes past changes of which only the outcome is known: the same, and no other stretch of the
-text may read like it, since then nobody could say which one was meant. Each gives None where an edit cannot be carried;
-none of them ever guesses.
+There are three ways to get past what happened in between. `rebase_over_own` passes edits of the caller's own: the
+positions are known exactly and the caller knows about the change, so only an overlap stops it. `rebase_over_change`
+passes somebody else's change that is known exactly: the addressed text and the lines beside it must be what they were.
+`rebase_over_difference` passes changes of which only the result is known: the same, and no other part of the text may
+read like it, since then nobody could say which one was meant. Each returns None if an edit cannot be carried; none of
+them ever guesses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _PassageInContext(NamedTuple):
 
 
 class _EqualRun(NamedTuple):
-    """A stretch of the old text that stands in the new one too, so many code points further on."""
+    """A stretch of the old text that is also in the new one, `shift` code points further on."""
 
     start: int
     end: int
@@ -40,10 +40,10 @@ class _EqualRun(NamedTuple):
 
 
 def rebase_over_own(asked: Sequence[Edit], places: Sequence[int], done: Change, landed: Change) -> list[int] | None:
-    """Where edits come after some that were made for the same text and are done already.
+    """Where edits go after others that were made for the same text and are already done.
 
-    `asked` and `done` are edits of one text; `places` says where the asked ones stand now, and `landed` is what `done`
-    did there. Of two insertions at one place the one that was made first comes first.
+    `asked` and `done` are edits of one text; `places` says where the asked ones are now, and `landed` is what `done`
+    did there. Of two insertions at one position the one that was made first comes first.
     """
     ends = [edit.end for edit in done.edits]
     growths = list(accumulate((edit.growth for edit in landed.edits), initial=0))
@@ -57,7 +57,7 @@ def rebase_over_own(asked: Sequence[Edit], places: Sequence[int], done: Change, 
 
 
 def rebase_over_change(edits: Sequence[Edit], change: Change, old: str, new: str) -> list[int] | None:
-    """Where edits of `old` come in `new`, which `change` made of it."""
+    """Where edits of `old` go in `new`, the result of `change`."""
     made = [edit for edit in change.edits if edit.old != edit.new]
     ends = [edit.end for edit in made]
     growths = list(accumulate((edit.growth for edit in made), initial=0))
@@ -71,10 +71,10 @@ def rebase_over_change(edits: Sequence[Edit], change: Change, old: str, new: str
 
 
 def rebase_over_difference(edits: Sequence[Edit], old: str, new: str) -> list[int] | None:
-    """Where edits of `old` come in `new`, of which nothing is known but that it came after."""
+    """Where edits of `old` go in `new`, of which nothing is known except that it came later."""
     prefix, suffix = common_prefix(old, new), common_suffix(old, new)
     shorter = min(len(old), len(new))
-    # However a single change is read (one line more of several equal ones can be any of them), it lies between these.
+    # However a single change is read (one more of several equal lines can be any of them), it is between these.
     head, tail = min(prefix, shorter - suffix), len(old) - min(suffix, shorter - prefix)
     runs: list[_EqualRun] | None = None
     doubtful: dict[_EqualRun, list[_PassageInContext]] = {}
@@ -102,7 +102,7 @@ def rebase_over_difference(edits: Sequence[Edit], old: str, new: str) -> list[in
 def _shift_edits(
     edits: Sequence[Edit], old: str, new: str, shift: Callable[[_PassageInContext], int | None]
 ) -> list[int] | None:
-    """The edits' places moved by what `shift` says, if each has the same lines around it there."""
+    """The edits' positions moved by `shift`, if each has the same lines around it there."""
     bare = "\r" in old
     found: list[int] = []
     for edit in edits:
@@ -118,7 +118,7 @@ def _with_neighbours(text: str, edit: Edit, *, bare: bool) -> _PassageInContext:
     start, end = edit.at, edit.end
     first = _line_start(text, start, bare=bare)
     if start == len(text) > first and edit.new[:1] in ("\r", "\n"):
-        return _PassageInContext(first, end, first=False, last=True)  # new lines after a last one that has no end
+        return _PassageInContext(first, end, first=False, last=True)  # new lines after a last one without a line end
     # A passage of whole lines ends where the next line starts; that line is the neighbour, not a part of it.
     whole = end if _is_line_start(text, end) else _line_end(text, end, bare=bare)
     return _PassageInContext(
@@ -144,18 +144,18 @@ def _is_line_start(text: str, at: int) -> bool:
 
 
 def _line_start(text: str, at: int, *, bare: bool) -> int:
-    """Where the line begins that holds the place."""
+    """Where the line of a position begins."""
     start = text.rfind("\n", 0, at) + 1
     if bare:
         carriage = text.rfind("\r", start, at)
-        if text.startswith("\r\n", at - 1) and at > 0:  # between the two, which is no line's start
+        if text.startswith("\r\n", at - 1) and at > 0:  # between the two, which is not the start of a line
             carriage = text.rfind("\r", start, at - 1)
         start = max(start, carriage + 1)
     return start
 
 
 def _line_end(text: str, at: int, *, bare: bool) -> int:
-    """Where the line ends that holds the place, its terminator included."""
+    """Where the line of a position ends, including its terminator."""
     feed = text.find("\n", at)
     end = len(text) if feed < 0 else feed + 1
     if bare:
@@ -176,14 +176,15 @@ def _equal_runs(old: str, new: str) -> list[_EqualRun]:
 
 def _run_around(runs: list[_EqualRun], passage: _PassageInContext) -> _EqualRun | None:
     index = bisect_left(runs, passage.start + 1, key=lambda run: run.start) - 1
-    # Several may begin at one place where lines were only put in; the last of them is the one that goes on.
+    # Several may begin at one position where lines were only inserted; the last of them is the one that continues.
     run = runs[index]
     return run if run.start <= passage.start and passage.end <= run.end else None
 
 
 def _is_certain(run: _EqualRun, passages: list[_PassageInContext], old: str, new: str) -> bool:
-    """Whether the passages can be nowhere else: what stands around them, up to the next change on either side, tells
-    them apart from above and from below. Otherwise equal lines may have come or gone between them and the change."""
+    """Whether the passages can be nowhere else: the text around them, up to the next change on either side,
+    distinguishes them from above and from below. Otherwise equal lines may have been added or removed between them and
+    the change."""
     first_end, last_start = min(each.end for each in passages), max(each.start for each in passages)
     above, below = old[run.start : first_end], old[last_start : run.end]
     return all(

@@ -1,16 +1,16 @@
-"""Sentences: the units of prose whose paragraphs are single lines.
+"""Split text into sentences: the units of prose whose paragraphs are single lines.
 
-The rules are few and err on the side of too long: a sentence ends at its mark where the next one visibly begins, never
-after an initial or a known abbreviation, and always at a blank line.
+The rules are few and err on the side of too long: a sentence ends at its punctuation if the next one visibly begins,
+never after an initial or a known abbreviation, and always at a blank line.
 """
 
 from __future__ import annotations
 
 import re
 
-# Closing marks may follow a sentence's end, markdown's emphasis among them.
+# Closing punctuation may follow a sentence's end, including markdown's emphasis.
 _CLOSERS = r"""["'”’»›)\]}*_~`]*"""
-# One set of signs comes first, because then a search takes half the time; which of them it was is asked afterwards.
+# One set of characters comes first, because then a search takes half the time; which of them it was is checked later.
 _END = re.compile(
     r"[.!?…。！？｡．\r\n](?:"
     rf"(?<=[.!?…])(?<![.!?…][.!?…])(?P<more>[.!?…]*+){_CLOSERS}\s+"
@@ -57,7 +57,7 @@ def _is_end(text: str, match: re.Match[str]) -> bool:
 
 
 def _last_word(text: str, end: int) -> str:
-    # Looking back further than any abbreviation is long would make a text of one endless word quadratic.
+    # Looking back further than the longest abbreviation would make a text of one endless word quadratic.
     start = max(0, end - 40)
     match = _LAST_WORD.search(text, max(start, text.rfind(" ", start, end) + 1), end)
     return match[0] if match else ""

@@ -1,12 +1,12 @@
 """`Text`: an immutable value with lines, in which a small edit costs microseconds whatever the size.
 
-A text is a tuple of pages, a page a tuple of blocks, a block a string of about 4,000 code points; each level knows how
-many code points it holds and, once asked, how many line terminators. An edit makes new blocks where it touches, one new
-page and one new tuple of pages, and shares all the rest with the text it came from. The cut into blocks depends on the
+A text is a tuple of pages, a page a tuple of blocks, a block a string of about 4,000 code points; each level knows its
+number of code points and, once asked, of line terminators. An edit creates new blocks where it touches, one new page
+and one new tuple of pages, and shares all the rest with the text it came from. The cut into blocks depends on the
 content alone (see `blocks`); the cut into pages does not, and nobody sees it.
 
-Offsets are code points, lines are counted from 0, ranges are half-open. A text never holds an unpaired surrogate, so it
-can always be written as UTF-8. Nothing here knows of files, clocks or documents.
+Offsets are code points, lines count from 0, ranges are half-open. A text never contains an unpaired surrogate, so it
+can always be written as UTF-8. Nothing here knows about files, clocks or documents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from redraft.text.lines import after_break, count_breaks, split_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Pages: some blocks of a text in a row, shared by all texts that have them, and what was once worked out of them.
+# Pages: some consecutive blocks of a text, shared by all texts that have them, with cached results about them.
 
 
 # With 2,500 blocks in 10 MB, an edit copies about as many references to pages as to blocks.
@@ -31,7 +31,7 @@ PAGE_BLOCKS = 64
 
 
 class Page:
-    """Some blocks in a row. It knows where each of them ends; the rest is worked out when asked for."""
+    """Some consecutive blocks. It knows where each of them ends; the rest is computed on demand."""
 
     __slots__ = ("_breaks", "_content", "_digests", "_size", "blocks", "ends", "length")
 
@@ -46,28 +46,28 @@ class Page:
 
     @property
     def content(self) -> str:
-        """The blocks put together; kept, since an edit leaves most pages as they are."""
+        """The joined blocks; cached, since an edit leaves most pages as they are."""
         if self._content is None:
             self._content = "".join([block.content for block in self.blocks])
         return self._content
 
     @property
     def size(self) -> int:
-        """How many bytes of UTF-8 the blocks are."""
+        """The number of UTF-8 bytes of the blocks."""
         if self._size is None:
             self._size = sum([len(block.data) for block in self.blocks])
         return self._size
 
     @property
     def breaks(self) -> int:
-        """How many line terminators the blocks hold."""
+        """The number of line terminators in the blocks."""
         if self._breaks is None:
             self._breaks = sum([block.breaks for block in self.blocks])
         return self._breaks
 
     @property
     def digests(self) -> bytes:
-        """The digests of the blocks, one after the other."""
+        """The concatenated digests of the blocks."""
         if self._digests is None:
             self._digests = b"".join([block.digest for block in self.blocks])
         return self._digests
@@ -126,14 +126,14 @@ class Text:
 
     @property
     def digest(self) -> bytes:
-        """A SHA-256 that stands for the content: that of the blocks' digests."""
+        """A SHA-256 of the content: that of the blocks' digests."""
         if self._digest is None:
             self._digest = sha256(self.manifest).digest()
         return self._digest
 
     @property
     def manifest(self) -> bytes:
-        """The digests of the blocks, one after the other."""
+        """The concatenated digests of the blocks."""
         return b"".join([page.digests for page in self._pages])
 
     @property
@@ -143,17 +143,17 @@ class Text:
 
     @property
     def portions(self) -> list[str]:
-        """The text in pieces of some 250,000 code points, which are put together once and not at each edit."""
+        """The text in pieces of some 250,000 code points, which are cached and not joined again after each edit."""
         return [page.content for page in self._pages]
 
     def new_blocks(self, other: Text) -> list[Block]:
-        """The blocks that `other` does not have; found at once where one of the two came from the other by edits."""
+        """The blocks that `other` does not have; found at once if one of the two came from the other by edits."""
         head, tail = self._shared_pages(other)
         known = {block.digest for block in other._middle(head, tail)}
         return [block for block in self._middle(head, tail) if block.digest not in known]
 
     def encode(self, other: Text | None = None, data: bytes | memoryview = b"") -> bytes:
-        """The text in UTF-8. Where `data` is that of `other`, what the two share is copied and not encoded again."""
+        """The text in UTF-8. If `data` is that of `other`, what the two share is copied and not encoded again."""
         head, tail = self._shared_pages(other) if other is not None else (0, 0)
         changed = "".join([block.content for block in self._middle(head, tail)]).encode()
         first = sum([page.size for page in self._pages[:head]])
@@ -162,7 +162,7 @@ class Text:
         return b"".join((view[:first], changed, view[len(view) - last :]))
 
     def _shared_pages(self, other: Text) -> tuple[int, int]:
-        """How many pages the two have in common at the start and at the end."""
+        """How many pages the two share at the start and at the end."""
         mine, theirs = self._pages, other._pages
         most = min(len(mine), len(theirs))
         head = next((number for number in range(most) if mine[number] is not theirs[number]), most)
@@ -170,7 +170,7 @@ class Text:
         return head, next((number for number in range(left) if mine[-1 - number] is not theirs[-1 - number]), left)
 
     def _middle(self, head: int, tail: int) -> list[Block]:
-        """The blocks of all pages but so many at the start and at the end."""
+        """The blocks of all pages but the first `head` and the last `tail`."""
         return [block for page in self._pages[head : len(self._pages) - tail] for block in page.blocks]
 
     @property
@@ -179,7 +179,7 @@ class Text:
         return self._breaks + (self._length > 0 and self._pages[-1].blocks[-1].content[-1] not in "\r\n")
 
     def slice(self, start: int, end: int) -> str:
-        """The passage from `start` to `end`; ValueError where there is no such passage."""
+        """The passage from `start` to `end`; raises ValueError if there is no such passage."""
         self._check_range(start, end)
         if start == end:
             return ""
@@ -197,14 +197,14 @@ class Text:
         return "".join(pieces)
 
     def replace(self, start: int, end: int, new: str) -> Text:
-        """The text with the passage from `start` to `end` replaced; ValueError where there is no such passage."""
+        """The text with the passage from `start` to `end` replaced; raises ValueError if there is no such passage."""
         self._check_range(start, end)
         _check_unicode(new)
         if start == end and not new:
             return self
         if not self._pages:
             return Text(new)
-        # The block before a cut may end otherwise when the character after the cut changes: "\r" and then "\n".
+        # The block before a cut may end elsewhere when the character after the cut changes: "\r" and then "\n".
         first_page, first, before = self._find(max(start - 1, 0))
         last_page, last, after = self._find(end)
         head = self._pages[first_page].blocks[first].content[: before + (start > 0)]
@@ -213,19 +213,19 @@ class Text:
         return self._splice((first_page, first), (last_page, last + 1 + taken), blocks)
 
     def line(self, number: int) -> str:
-        """One line with its terminator; IndexError where there is none."""
+        """One line with its terminator; raises IndexError if there is none."""
         if not 0 <= number < self.line_count:
             raise IndexError(f"no line {number} in a text of {self.line_count}")
         return self.slice(self.line_start(number), self.line_start(number + 1))
 
     def lines(self, start: int, end: int) -> list[str]:
-        """The lines from `start` up to `end`; ValueError where there are no such lines."""
+        """The lines from `start` up to `end`; raises ValueError if there are no such lines."""
         if not 0 <= start <= end <= self.line_count:
             raise ValueError(f"no lines {start} to {end} in a text of {self.line_count}")
         return split_lines(self.slice(self.line_start(start), self.line_start(end)))
 
     def line_start(self, number: int) -> int:
-        """Where a line starts; for the number of lines, where the text ends; IndexError beyond."""
+        """Where a line starts; for the number of lines, where the text ends; raises IndexError beyond."""
         if not 0 <= number <= self.line_count:
             raise IndexError(f"no line {number} in a text of {self.line_count}")
         if number > self._breaks:
@@ -248,7 +248,7 @@ class Text:
         raise AssertionError("the terminators of the blocks do not add up")
 
     def line_at(self, offset: int) -> int:
-        """The line that an offset lies in: how many lines end at or before it. Past a final newline: `line_count`."""
+        """The line of an offset: how many lines end at or before it. Past a final newline: `line_count`."""
         self._check_range(offset, offset)
         if offset == self._length:
             return self._breaks
@@ -269,7 +269,7 @@ class Text:
         return self._line_breaks
 
     def _find(self, offset: int) -> tuple[int, int, int]:
-        """The page, the block in it and the offset in that; the end of the text lies in the last block."""
+        """The page, the block in it and the offset in that; the end of the text is in the last block."""
         if offset == self._length:
             last = self._pages[-1].blocks
             return len(self._pages) - 1, len(last) - 1, last[-1].length
@@ -285,7 +285,7 @@ class Text:
             yield from following.blocks
 
     def _splice(self, start: tuple[int, int], end: tuple[int, int], new: list[Block]) -> Text:
-        """The text with the blocks between two places (page, block) replaced."""
+        """The text with the blocks between two positions (page, block) replaced."""
         first_page, first = start
         last_page, last = end
         mine = self._pages
@@ -315,23 +315,23 @@ def _check_unicode(content: str) -> None:
         raise Refused(f"unpaired surrogate at code point {error.start}", code="invalid_text") from error
 
 
-# Where a passage stands in a text, without putting the text together. A text of 10 MB as one string is new memory
-# each time, and getting that takes longer than looking through it. So it is looked through in portions, which an
-# edited text shares with the one before, and each seam between two of them once more. Most quickly found is a single
-# character: where the passage has one that seems to be rare, that is looked for.
+# Find a passage without joining the text. A text of 10 MB as one string is new memory each time, and allocating that
+# takes longer than searching it. So it is searched in portions, which an edited text shares with the one before, and
+# each seam between two of them again. A single character is found fastest: if the passage has one that seems to be
+# rare, that is searched first.
 
 SAMPLE = 4000
-# A character that turns up so often in a portion, and not in the passage, is not rare there.
+# A character that occurs this often in a portion without the passage is not rare there.
 MISSES = 50
 
 
 def find_passage(text: Text, passage: str) -> Iterator[int]:
-    """Every place where it begins, in order; such that overlap, too. An empty passage is nowhere."""
+    """Every position where it begins, in order, including overlapping ones. An empty passage occurs nowhere."""
     if not passage:
         return
     reach = len(passage) - 1
     rare = _rare(text, passage)
-    end, start = "", 0  # the end of what was looked through, too short for the passage; where the portion starts
+    end, start = "", 0  # the end of what was searched, too short for the passage; where the portion starts
     for portion in text.portions:
         for at in _in_string(end + portion[:reach], passage, rare):
             if at < len(end):
@@ -343,7 +343,7 @@ def find_passage(text: Text, passage: str) -> Iterator[int]:
 
 
 def _rare(text: Text, passage: str) -> int | None:
-    """The place in the passage of a character that a sample from the middle of the text does not have."""
+    """The index in the passage of a character that a sample from the middle of the text does not have."""
     middle = len(text) // 2
     sample = text.slice(middle, min(len(text), middle + SAMPLE))
     return next((at for at, character in enumerate(passage[:SAMPLE]) if character not in sample), None)

@@ -1,9 +1,9 @@
 """The units of a document that a person judges: a paragraph, a list item, a table row, a key of the frontmatter.
 
-What is fenced code says `markdown_blocks`, and where the frontmatter ends, `frontmatter_block`. All else goes by how a
-line begins, since a part of a document has to be cut too: this never fails, takes any text for markdown, looks at each
-line once, and knows just enough to keep together what belongs together. What a document means is the business of
-`formats`.
+`markdown_blocks` says what is fenced code, and `frontmatter_block` where the frontmatter ends. Everything else is
+decided by how a line begins, since parts of documents have to be cut too: this never fails, treats any text as
+markdown, looks at each line once, and knows just enough to keep together what belongs together. `formats` knows what a
+document means.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KEY = re.compile(r"""(?:[^\s#'"\-:][^:\r\n]*|'[^']*'|"[^"]*")[ \t]*:(?:\s|$)"""
 
 
 class Unit(NamedTuple):
-    """Lines `start` to `end` (half-open) of a text, with what they are."""
+    """Lines `start` to `end` (half-open) of a text, and their kind."""
 
     kind: Kind
     start: int
@@ -59,8 +59,8 @@ class Unit(NamedTuple):
 
 
 def units(text: str, *, within: Within = "document", code: Sequence[CodeBlock | Span] | None = None) -> list[Unit]:
-    """The units of a text, which join back to it; `within` says where it stands when it is a part of a document, and
-    `code` where fenced code stands in it, if the caller has seen the whole document."""
+    """The units of a text, which join back to it; `within` says where it is if it is a part of a document, and `code`
+    where fenced code is in it, if the caller has seen the whole document."""
     lines = split_lines(text)
     if within == "code":
         return [Unit("code_block", 0, len(lines), text)] if lines else []
@@ -83,7 +83,7 @@ def units(text: str, *, within: Within = "document", code: Sequence[CodeBlock | 
 
 
 def _key(lines: list[str], at: int, stop: int) -> tuple[Kind, int]:
-    """A key of the frontmatter with everything below it, or one of its marks."""
+    """A key of the frontmatter with everything below it, or one of its delimiters."""
     if lines[at].rstrip() in ("---", "..."):
         return "frontmatter", at + 1
     if not lines[at].strip():
@@ -112,7 +112,7 @@ def _block(lines: list[str], at: int, stop: int) -> tuple[Kind, int]:
 
 
 def _kind(line: str) -> Kind:
-    # Two glances that decide most lines of prose; the pattern takes five times as long.
+    # Two quick tests that decide most lines of prose; the pattern takes five times as long.
     if line[0].isalpha():
         return "paragraph"
     if line == "\n":
@@ -128,7 +128,7 @@ def _while_kind(lines: list[str], at: int, kinds: tuple[Kind, ...], stop: int) -
 
 
 def _html_end(lines: list[str], at: int, stop: int) -> int:
-    """A comment ends where it says so, other html before the next blank line."""
+    """A comment ends at its end marker, other HTML before the next blank line."""
     comment = lines[at].lstrip().startswith("<!--")
     for index in range(at, stop):
         if comment and "-->" in lines[index]:

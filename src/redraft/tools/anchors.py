@@ -1,4 +1,4 @@
-"""Finds a quoted passage: it must occur once, or the call is refused with its places or with near misses.
+"""Find a quoted passage: it must occur once, or the call is refused with its places or with near misses.
 
 It is searched in the text that the caller read; then the edit is handled like any other (see `versions`).
 """
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 MAX_PLACES = 10
 NEAR_MISSES = 3
 NEAR = 0.6
-# Near misses only help to explain a refusal, so a long document is not searched completely for them.
+# Near misses only explain a refusal, so a long document is not searched completely for them.
 MAX_LINES = 50_000
 MAX_CANDIDATES = 40
-# A passage that agrees so far is near enough to be shown, however long the quotation is.
+# A passage that agrees this far is near enough to be shown, however long the quotation is.
 NEAR_WORDS, NEAR_CHARACTERS = 50, 2000
 _FOLDED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "\u00a0": " "})
 
@@ -63,7 +63,8 @@ def _place(text: Text, line: int) -> dict[str, Any]:
 
 
 def near_misses(text: Text, content: str, wanted: str) -> list[dict[str, Any]]:
-    """What the caller may have meant: the passage but for its blanks, quotes and dashes, else lines like its first."""
+    """What the caller may have meant: the passage except for spaces, quotes and dashes, else lines similar to its
+    first."""
     words = wanted[:NEAR_CHARACTERS].translate(_FOLDED).split()[:NEAR_WORDS]
     if words:
         loose = compile_query(r"\s+".join(map(re.escape, words)), regex=True)
@@ -97,7 +98,7 @@ def anchored_line(document: Document, quoted: str) -> int:
 
 
 def check_anchor(document: Document, start: int, end: int, quoted: str) -> None:
-    """Refuse lines (from 0, inclusive) in which the one place of a quoted passage does not begin."""
+    """Refuse if the only occurrence of a quoted passage does not begin in these lines (from 0, inclusive)."""
     here = document.text.line_at(find_once(document, quoted))
     if not start <= here <= end:
         message = f"The quoted passage begins on line {here}, not in lines {start} to {end}."
@@ -115,7 +116,7 @@ _ATX = re.compile(r" {0,3}#")
 
 
 class SectionSpan(NamedTuple):
-    """Lines, half-open: the heading from `start`, what stands under it from `body` up to `end`."""
+    """Lines, half-open: the heading from `start`, its text from `body` up to `end`."""
 
     titles: tuple[str, ...]
     start: int
@@ -129,7 +130,7 @@ def outline_format(document: Document) -> Format:
 
 
 def find_section(document: Document, headings: Sequence[str]) -> SectionSpan:
-    """The one section whose headings end in the given ones, outermost first; refused where there is none or several."""
+    """The one section whose headings end in the given ones, outermost first; refused if there is none or several."""
     wanted = tuple(heading.strip().lstrip("#").strip() for heading in headings)
     known = list(sections(document))
     found = [each for each in known if each.titles[-len(wanted) :] == wanted]
@@ -164,7 +165,7 @@ def _sections(entries: Sequence[OutlineEntry], above: tuple[str, ...], text: Tex
 
 
 def _after_heading(text: Text, start: int, end: int) -> int:
-    """The line after a heading: one further on where it is underlined."""
+    """The line after a heading, also if it is underlined."""
     line = start + 1
     if line < end and not _ATX.match(text.line(start)) and _UNDERLINE.fullmatch(text.line(line).rstrip("\r\n")):
         return line + 1

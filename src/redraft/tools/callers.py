@@ -1,4 +1,4 @@
-"""The contexts of everybody who calls tools in a folder, kept because each remembers what its caller has read."""
+"""The contexts of everybody who calls tools in a folder; each remembers what its caller has read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CALLERS = 64
 
 
 class CallerContexts:
-    """By author and the person they work for; whoever called last is remembered. Safe to use from several threads."""
+    """By author and the person they work for; the most recent callers are kept. Safe to use from several threads."""
 
     def __init__(self, workspace: Workspace, guard: AbstractContextManager[Any]) -> None:
         self._workspace = workspace
@@ -27,7 +27,7 @@ class CallerContexts:
         self._lock = threading.Lock()
 
     def make(self, author: Author, person: str) -> ToolContext:
-        """A context that nobody else gets."""
+        """A new context that is not shared."""
         return ToolContext(self._workspace, author, person=person, guard=self._guard)
 
     def get(self, author: Author, person: str) -> ToolContext:

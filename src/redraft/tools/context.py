@@ -1,7 +1,7 @@
 """The context of a tool call: the folder, the caller, what the person allows, and what the caller has read so far.
 
-A surface makes one context per caller and keeps it: it remembers which texts the caller was shown, so that an edit
-that names no version is still refused when the document is no longer the one that was read, and a refusal can say what
+A surface creates one context per caller and keeps it: it remembers which texts the caller has seen, so that an edit
+without a version is still refused if the document has changed since it was read, and a refusal can say what
 changed. A context is not shared between threads.
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Ask = Callable[[str], str | None]
 
-# Texts share their unchanged blocks, so what is remembered costs little; a long session still has to end somewhere.
+# Texts share their unchanged blocks, so remembering them is cheap; a long session still needs a limit.
 REMEMBERED = 32
 MAX_TEXTS = 64
 MAX_TURNS = 256
@@ -46,8 +46,8 @@ MAX_TURNS = 256
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An edit as its proposer named and explained it. Its lines, half-open from 0, are those of `text`: the document as
-    it was when the edit was proposed."""
+    """An edit with its name and reason. Its lines, half-open from 0, are those of `text`: the document when the edit
+    was proposed."""
 
     path: str
     text: Text
@@ -60,7 +60,7 @@ class Proposal:
 
 
 class SeenDocuments(NamedTuple):
-    """The documents that a caller knows, by path, and how many were shown in calls that count as made at once."""
+    """The documents that a caller knows, by path, and how many were shown in calls that count as simultaneous."""
 
     seen: dict[str, Document]
     read: dict[str, Document]
@@ -70,16 +70,15 @@ class SeenDocuments(NamedTuple):
 
 @dataclass(slots=True)
 class ToolContext:
-    """`ask` puts a question to the person (None: nobody answered); `turn` is open while several calls belong together,
-    and `together` says that they fail together too.
+    """`ask` puts a question to the person (None: nobody answered). `turn` is open while several calls belong together,
+    and `together` means that they also fail together.
 
-    Where a call names no document, `active_tab` or `document` is meant, as the surface has set it; else what `person`
-    has in front of them. `guard` is the lock that the surface holds during a call, `embedder` its own model instead of
-    the one that the settings name, `find_worker` gives whoever works on a whole document with a model, `editors` are
-    the rich editors that are open in browsers, `progress` is told how many steps of how many a call has done.
-    `proposals` are the edits that `propose_edits` has staged in the open turn.
-    While a tool runs, `call` says how it was called, `begun` is the turn that it began last, and `logged` says that
-    the audit log has the call already.
+    If a call names no document, it gets `active_tab` or `document` if the surface has set one, else the document that
+    `person` has in front of them. `guard` is the lock that the surface holds during a call, `embedder` its own model
+    instead of the configured one, `find_worker` returns the worker for a whole document, `editors` are the rich editors
+    open in browsers, `progress` is called with how many steps of how many a call has done. `proposals` are the edits
+    that `propose_edits` has staged in the open turn. While a tool runs, `call` says how it was called, `last_turn` is
+    the last turn that it began, and `logged` means that the call is already in the audit log.
     """
 
     workspace: Workspace
@@ -99,7 +98,7 @@ class ToolContext:
     editors: LiveEditors | None = None
     progress: Callable[[int, int], None] | None = None
     call: AuditLine | None = None
-    begun: Turn | None = None
+    last_turn: Turn | None = None
     logged: bool = False
     proposals: list[Proposal] = field(default_factory=list["Proposal"])
     _seen: OrderedDict[str, Document] = field(default_factory=OrderedDict[str, "Document"])
@@ -110,27 +109,27 @@ class ToolContext:
 
     @property
     def rules(self) -> Mode:
-        """The mode that holds."""
+        """The current mode."""
         wanted = self.workspace.settings.mode if self.mode is None else self.mode
         return wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
 
     def log_path(self, path: str) -> None:
-        """Name the document in the audit log's line of the current call, which named none itself."""
+        """Name the document in the audit log's line of the current call, which did not name it."""
         given: Any = None if self.call is None else self.call.arguments
-        if self.call is not None and isinstance(given, dict):  # else it was no plain JSON
+        if self.call is not None and isinstance(given, dict):  # otherwise it was not plain JSON
             self.call = replace(self.call, arguments={**given, "path": path})
 
     @property
     def limits(self) -> Limits:
-        """How much a call may ask for, and gets where it does not say."""
+        """How much a call may ask for, and the defaults."""
         return self.workspace.settings.limits
 
     def worker_for(self, path: str) -> DocumentWorker | None:
-        """Whoever works on this document with a model; None where there is no model."""
+        """The worker for this document; None if there is no model."""
         return None if self.find_worker is None else self.find_worker(path)
 
     def tell_progress(self, done: int, total: int) -> None:
-        """Tell whoever waits for a long call how far it is."""
+        """Report how far a long call is."""
         if self.progress is not None:
             self.progress(done, total)
 
@@ -139,42 +138,42 @@ class ToolContext:
         editors: LiveEditors | None = None,
         find_worker: Callable[[str], DocumentWorker | None] | None = None,
     ) -> ToolContext:
-        """The same caller's, for one call: it may let go of the guard while something is waited for or computed, and
-        what another call sets meanwhile is not this one's. What either has read is remembered for both."""
+        """A copy for one call of the same caller: it may release the guard while it waits or computes, and is not
+        affected by what another call sets meanwhile. What either has read is remembered for both."""
         found = copy(self)
         found.editors, found.find_worker = editors, find_worker
         return found
 
     def snapshot_seen(self) -> SeenDocuments:
-        """What this caller has been shown, to go back to when what was staged since is dropped."""
+        """What this caller has seen, to restore if staged changes are dropped."""
         return SeenDocuments(dict(self._seen), dict(self._read), {}, len(self._at_once or ()))
 
     def restore_seen(self, memory: SeenDocuments) -> None:
-        for kept, then in ((self._seen, memory.seen), (self._read, memory.read)):
-            kept.clear()
-            kept.update(then)
+        for current, earlier in ((self._seen, memory.seen), (self._read, memory.read)):
+            current.clear()
+            current.update(earlier)
         if self._at_once is not None:
             del self._at_once[memory.at_once :]
 
     def release_guard(self) -> AbstractContextManager[None]:
-        """Let others have the workspace while something is computed that may take a while. Nothing of the workspace may
-        be touched meanwhile, and afterwards it may be another one."""
+        """Release the workspace while something slow is computed. The workspace must not be used meanwhile, and may
+        have changed afterwards."""
         return nullcontext() if self.guard is None else release(self.guard)
 
     def can_read(self, path: str) -> bool:
-        """Whether this caller may be shown what a document says without the person being asked: for answers about many
-        documents, which leave out what `read` would refuse."""
+        """Whether this caller may see a document without the person being asked: for answers about many documents,
+        which leave out what `read` would refuse."""
         return not self.author.is_agent or self.rules.verdict("read", path) is Verdict.ALLOW
 
     def begin(self, title: str) -> Turn:
-        """A turn for what the call does; in the audit log it stands under the tool's name."""
-        self.begun = self._turn(title)
-        self.begun.called = self.call
-        self._own.append(self.begun.token)
-        return self.begun
+        """A turn for what the call does; the audit log lists it under the tool's name."""
+        self.last_turn = self._turn(title)
+        self.last_turn.called = self.call
+        self._own.append(self.last_turn.token)
+        return self.last_turn
 
     def plan_ahead(self, turn: Turn) -> None:
-        """Do what takes long in committing a turn while others use the workspace."""
+        """Do the slow part of committing a turn while others use the workspace."""
         work = None if self.guard is None else self.workspace.plan_ahead(turn)
         if work is not None:
             with self.release_guard():
@@ -184,18 +183,18 @@ class ToolContext:
         return self.workspace.turn(self.author, title, mode=self.mode, confirm=self.confirm)
 
     def peek(self, path: str) -> Document:
-        """The document as this caller sees it, its open turn included."""
+        """The document as this caller sees it, including its open turn."""
         return (self.turn or self._turn("Read")).read(path)
 
     def read(self, path: str) -> Document:
-        """The same, and remember that it was shown."""
+        """The same, and remember that the caller has seen it."""
         document = self.peek(path)
         self.mark_seen(document)
         return document
 
     def mark_seen(self, document: Document, *, own: bool = False) -> None:
-        """Remember what the caller was shown, or, by its `own` edit, knows without having read it; not what a batch
-        shows, of which the caller hears when it is over."""
+        """Remember what the caller has seen, or knows from its `own` edit without having read it; not what a batch
+        shows, which the caller sees only when it ends."""
         if self.turn is not None:
             return
         self._remember(document)
@@ -212,7 +211,7 @@ class ToolContext:
                 known.popitem(last=False)
 
     def note_staged(self, document: Document) -> None:
-        """An edit of the caller's is part of the open turn."""
+        """Note that an edit of the caller's is part of the open turn."""
 
     def _remember(self, document: Document) -> None:
         name = (document.path, document.version)
@@ -238,11 +237,11 @@ class ToolContext:
         return self._seen.get(path)
 
     def last_read(self, path: str) -> Document | None:
-        """The same as the caller last read it, before its own edits since."""
+        """The document as the caller last read it, before its own later edits."""
         return self._read.get(path)
 
     def seen_text(self, path: str, version: str) -> Text | None:
-        """The text that the caller was shown here under a version."""
+        """The text that the caller saw under a version."""
         return self._texts.get((path, version))
 
     def is_own(self, step: ChangeStep) -> bool:
@@ -250,8 +249,8 @@ class ToolContext:
         return bool(step.by) and (step.by in self._own or (self.turn is not None and step.by == self.turn.token))
 
     def check_version(self, document: Document, version: str | None) -> str:
-        """The version by which to change `document` as a whole: the one given, else that of what the caller last read;
-        `Stale` if it is old. What the open turn did itself is no surprise."""
+        """The version for changing `document` as a whole: the given one, else the last one that the caller read; raises
+        `Stale` if it is old. Changes of the open turn itself do not count."""
         now = document.version
         seen = None if version else self.last_seen(document.path)
         wanted = version or (seen.version if seen is not None else now)
@@ -269,7 +268,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """What the open turn of a context held, to go back to when calls fail half-way or are only tried."""
+    """The state of a context's open turn, to restore if calls fail half-way or are only tried."""
 
     staged: dict[DocPath, StagedDocument]
     moved: dict[DocPath, DocPath]

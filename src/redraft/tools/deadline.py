@@ -1,4 +1,4 @@
-"""A deadline for what is computed aside: nobody waits for ever, and no thread is taken for longer than that."""
+"""A deadline for computations outside the guard: nobody waits forever, and no thread is busy for longer than that."""
 
 from __future__ import annotations
 

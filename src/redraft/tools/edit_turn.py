@@ -1,7 +1,7 @@
-"""What all writing tools do in the same way: one turn for one call, dry runs, and the answer about what became of it.
+"""What all writing tools have in common: one turn per call, dry runs, and the answer about the outcome.
 
 A call within an open turn (`batch`) is only staged; alone it is a turn of its own, proposed or applied as the mode
-says. The answer's `state` tells which, because a model has to know whether the person still decides.
+says. The answer's `state` says which, because a model has to know whether the person still decides.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ State = Literal["applied", "proposed", "staged", "unchanged", "dry_run"]
 
 
 class ChangeResult(TypedDict):
-    """What the answer of every writing tool tells."""
+    """The common fields of every writing tool's answer."""
 
     state: Annotated[State, Field("applied: on disk. proposed: the person decides. staged: part of an open batch.")]
     turn: Annotated[int | None, Field("The turn to show or undo; null if nothing was recorded.")]
@@ -32,7 +32,7 @@ class ChangeResult(TypedDict):
 
 
 class LandedLines(TypedDict):
-    """Lines from 0, inclusive, as the edit left them; `end_line` is before `start_line` where nothing is left there."""
+    """Lines from 0, inclusive, as the edit left them; `end_line` is before `start_line` if nothing is left there."""
 
     start_line: int
     end_line: int
@@ -63,7 +63,7 @@ DRY_RUN = Field("Only check the call; change nothing.")
 
 
 class CallOutcome(NamedTuple):
-    """What became of a call: the document as it is now, and the answer's common fields."""
+    """The outcome of a call: the document as it is now, and the answer's common fields."""
 
     document: Document | None
     changed: dict[str, Any]
@@ -72,7 +72,7 @@ class CallOutcome(NamedTuple):
 def carry_out(
     context: ToolContext, title: str, act: Callable[[Turn], Document | None], *, dry_run: bool = False
 ) -> CallOutcome:
-    """Do `act` in the open turn, or in one of its own."""
+    """Run `act` in the open turn, or in a new one."""
     if context.turn is not None:
         if dry_run:
             return _dry_run(context, context.turn, act)
@@ -91,7 +91,7 @@ def carry_out(
 
 
 def _dry_run(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | None]) -> CallOutcome:
-    """Do `act` in an open turn and take it back: what the turn held before, it holds after."""
+    """Run `act` in an open turn and revert it: afterwards the turn contains what it did before."""
     staged, moved, actions = dict(turn.staged), dict(turn.moved), turn.actions
     try:
         document = act(turn)
@@ -102,8 +102,8 @@ def _dry_run(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | 
 
 
 def read_after_commit(context: ToolContext, staged: Document) -> Document:
-    """A document as it is now: a merge may have made more of it than was staged. It is done by now, so whatever
-    happens to the file next must not make this call look like a failure."""
+    """A document as it is now: a merge may have added to what was staged. The commit is done, so whatever happens to
+    the file next must not make this call look like a failure."""
     with contextlib.suppress(RedraftError):
         staged = context.peek(staged.path)
     context.mark_seen(staged, own=True)
@@ -111,7 +111,7 @@ def read_after_commit(context: ToolContext, staged: Document) -> Document:
 
 
 def turn_result(turn: Turn) -> dict[str, Any]:
-    """The common fields of an answer about a turn that was committed."""
+    """The common fields of an answer about a committed turn."""
     outcome = turn.outcome
     if outcome is None or outcome.turn is None:
         return {"state": "unchanged", "turn": None}
@@ -134,7 +134,7 @@ def edit_result(place: TargetDocument, done: CallOutcome, carried: CarriedEdits 
 
 
 def target_document(target: Target, context: ToolContext) -> tuple[TargetDocument, Document]:
-    """The document that is to be edited. It is looked at, not shown: the caller's versions stay what they were."""
+    """The document to edit. This does not count as reading it: the caller's versions stay as they were."""
     place = resolve_target(target, context)
     return place, context.peek(place.path)
 
@@ -146,7 +146,7 @@ def target_basis(target: Target, version: str | None, context: ToolContext) -> t
 
 
 def match_newlines(content: str, document: Document) -> str:
-    """New text with the newlines that the document has."""
+    """New text with the document's newlines."""
     return adopt_newlines(content, document.text.slice(0, min(len(document.text), NEWLINE_SAMPLE)))
 
 
@@ -155,8 +155,8 @@ def newline_of(document: Document) -> str:
 
 
 def whole_lines(content: str, document: Document, *, at_end: bool) -> str:
-    """Content that is to stand as lines: nothing that follows may be glued to it. At the very end of a text that does
-    not end its last line, neither does new text that does not."""
+    """Content as whole lines: what follows must not be joined to it. At the end of a text without a final newline, new
+    text without one gets none either."""
     content = match_newlines(content, document)
     unended = content and content[-1] not in "\r\n"
     if unended and not (at_end and not has_final_newline(document)):
@@ -171,7 +171,7 @@ def has_final_newline(document: Document) -> bool:
 
 
 def insertion(document: Document, line: int, content: str) -> Edit:
-    """The edit that puts whole lines before line number `line`, or after the last."""
+    """The edit that inserts whole lines before line number `line`, or after the last."""
     text = document.text
     at_end = line == text.line_count
     new = whole_lines(content, document, at_end=at_end)
@@ -182,7 +182,7 @@ def insertion(document: Document, line: int, content: str) -> Edit:
 
 
 def replacement(document: Document, start: int, end: int, content: str) -> Edit:
-    """The edit that puts whole lines in the place of those from `start` up to `end`."""
+    """The edit that replaces the lines from `start` up to `end` with whole lines."""
     text = document.text
     at, until = text.line_start(start), text.line_start(end)
     old = text.slice(at, until)
@@ -190,7 +190,7 @@ def replacement(document: Document, start: int, end: int, content: str) -> Edit:
 
 
 def keep_last_newline(old: str, new: str) -> str:
-    """Let `new` end its last line as `old` did. Where newlines are mixed, the edit is not there to change that one."""
+    """`new` with its last line ended like that of `old`: if newlines are mixed, the edit must not change that one."""
     here, there = _last_newline(new), _last_newline(old)
     return new.removesuffix(here) + there if here and there else new
 

@@ -1,12 +1,12 @@
-"""What a tool takes and gives, as types of ours: JSON Schema made from them, and a model's arguments checked by them.
+"""What a tool takes and returns, as types: they are turned into JSON Schema, and a model's arguments checked by them.
 
-Dataclasses say what a tool takes, typed dictionaries what it gives. A field's `Field` is its description for a model,
-its bounds and the other names that models give it. Only what the tools use is known here; any other type is a mistake
-in a tool and raises `TypeError`.
+Dataclasses define what a tool takes, typed dictionaries what it returns. A field's `Field` has its description for a
+model, its bounds and its aliases. Only the types that tools use are supported; any other type is a mistake in a tool
+and raises `TypeError`.
 
-Models misspell: another name for a field, camel case, a number or a list written as a string. Such things are accepted
-where they can mean only one thing; everything else is refused with the name of the field and what it should be, and an
-unknown field with the nearest known one. Nothing is ever dropped silently.
+Models misspell: another name for a field, camel case, a number or a list written as a string. That is accepted
+if it is unambiguous; everything else is refused with the name of the field and what it should be, and an unknown field
+with the nearest known one. Nothing is ever dropped silently.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 MAX_DEPTH = 16
-# What every JSON reader gives back exactly.
+# The range that every JSON parser returns exactly.
 MAX_INTEGER = 2**53 - 1
 _INTEGER = re.compile(r"-?[0-9]{1,16}")
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -49,11 +49,11 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a field is for, and how else it may be called. Bounds are inclusive; those of a list are of its length, and
-    checked by the tool.
+    """The description of a field, and its aliases. Bounds are inclusive; those of a list are of its length, which the
+    tool checks.
 
-    `name` is what callers call it where Python keeps the word for itself. `checked` is False where the tool judges its
-    bounds itself, because its specification has an answer of its own for them.
+    `name` is what callers call it if that is a keyword in Python. `checked` is False if the tool checks the bounds
+    itself, because its specification defines an answer of its own.
     """
 
     text: str
@@ -98,7 +98,7 @@ def unwrap(kind: Any) -> tuple[Any, Field]:
 
 
 def without_none(kind: Any) -> Any:
-    """`X` for `X | None`: an argument that is null was left out."""
+    """`X` for `X | None`: a null argument counts as omitted."""
     if get_origin(kind) in (Union, UnionType):
         rest = [option for option in get_args(kind) if option is not NoneType]
         return rest[0] if len(rest) == 1 else Union[tuple(rest)]  # noqa: UP007 - the options are only known at run time
@@ -175,7 +175,7 @@ def _union_schema(options: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _dictionary(kind: Any) -> dict[str, Any]:
-    # An answer may gain fields: whoever reads it must not be told that there are no others.
+    # An answer may gain fields: its schema must not forbid others.
     properties: dict[str, Any] = {}
     required: list[str] = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
@@ -187,17 +187,17 @@ def _dictionary(kind: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required}
 
 
-# Arguments, checked and made into the dataclass that a tool takes.
+# Arguments, validated and converted to the dataclass that a tool takes.
 
 
 def parse(takes: type[T], arguments: dict[str, Any]) -> T:
-    """The arguments as the tool takes them; `invalid_argument` names the first that is wrong."""
+    """The arguments as the tool takes them; raises `invalid_argument` for the first that is wrong."""
     check_plain(arguments)
     return _record(takes, arguments, "")
 
 
 def check_plain(value: Any, depth: int = 0) -> None:
-    """Refuse what is no JSON value, is nested without need, or holds text that could not be sent on."""
+    """Refuse what is not JSON, is nested excessively, or contains text that could not be sent on."""
     if depth > MAX_DEPTH:
         raise Refused(f"Arguments may be nested at most {MAX_DEPTH} deep.")
     if isinstance(value, dict):
@@ -240,7 +240,7 @@ def _record(takes: type[T], given: dict[str, Any], within: str) -> T:
 
 
 def _resolve_names(known: tuple[Parameter, ...], given: dict[str, Any], within: str) -> dict[str, Any]:
-    """The arguments under the names that the tool gives them."""
+    """The arguments under the tool's own names."""
     names = {alias: entry.name for entry in known for alias in (entry.name, *entry.field.aliases)}
     found: dict[str, Any] = {}
     for raw, value in given.items():
@@ -267,7 +267,7 @@ def _check_bounds(entry: Parameter, value: Any, within: str) -> Any:
 
 
 def _value(kind: Any, value: Any, field: str) -> Any:
-    """A value of the wanted kind."""
+    """A value of the wanted type."""
     if kind is str:
         return value if isinstance(value, str) else _refuse_type(field, "text", value)
     if kind is bool:
@@ -291,7 +291,7 @@ def _object(value: Any, field: str) -> dict[str, Any]:
 
 def _sequence(kind: Any, value: Any, field: str) -> tuple[Any, ...]:
     if isinstance(value, str) and kind is str:
-        return (value,)  # one thing where several could be
+        return (value,)  # one value where several are allowed
     if isinstance(value, dict) and is_dataclass(kind):
         value = [value]
     if not isinstance(value, list):
@@ -300,7 +300,7 @@ def _sequence(kind: Any, value: Any, field: str) -> tuple[Any, ...]:
 
 
 def _parse_embedded_json(value: str) -> Any:
-    """An object or a list that was sent as the text of its JSON."""
+    """An object or a list that was sent as JSON text."""
     if value[:1] not in ("{", "["):
         return value
     try:

@@ -1,9 +1,9 @@
 """What a tool is, and the one way to call one.
 
-A tool is declared once, by `@tool` on the function that does it: its name is the function's, its description the
-docstring, what it takes and gives the annotations. Every surface (a model's function list, MCP, HTTP, the command line,
-the reference page) is made from that; there is no second list. A call checks the arguments, runs the function and
-leaves a line in the audit log, also where it was refused. Failures are `RedraftError`s; any other exception is a bug of
+A tool is declared once, with `@tool` on the function that implements it: its name is the function's, its description
+the docstring, its parameters and answer the annotations. Every surface (a model's function list, MCP, HTTP, the command
+line, the reference page) is made from that; there is no second list. A call checks the arguments, runs the function and
+writes a line to the audit log, even if it was refused. Failures are `RedraftError`s; any other exception is a bug of
 ours.
 """
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from redraft.tools.context import ToolContext
 
 Risk = Literal["read", "create", "modify", "destroy"]
-# What is costly and shared, and not every surface has: the folder's index, a model, the editors open in browsers.
+# Costly shared resources that not every surface has: the folder's index, a model, the editors open in browsers.
 Need = Literal["index", "model", "editors"]
 LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One entry. `needs` says what it uses besides the workspace; a surface hands it out by that, never by the tool's
-    name. `alone` says that it acts at once and so has no place in a batch; `slow` that it may take seconds, for which
-    it lets go of the workspace's guard."""
+    """One tool. `needs` says what it uses besides the workspace; surfaces provide it because of that, never because of
+    the tool's name. `alone` means that it acts at once and so cannot be part of a batch; `slow` that it may take
+    seconds, during which it releases the workspace's guard."""
 
     name: str
     description: str
@@ -63,7 +63,7 @@ class Tool:
         return output_schema(self.gives)
 
     def as_json(self) -> dict[str, Any]:
-        """The tool as clients are told of it."""
+        """The tool as clients see it."""
         return {
             "name": self.name,
             "description": self.description,
@@ -84,7 +84,7 @@ def tool(
     slow: bool = False,
     needs: Need | None = None,
 ) -> Callable[[Callable[[Any, ToolContext], Any]], Tool]:
-    """Declare a tool. `serves` are the prefixes of the requirements that it answers, as words."""
+    """Declare a tool. `serves` are the prefixes of the requirements that it covers, separated by spaces."""
 
     def declare(run: Callable[[Any, ToolContext], Any]) -> Tool:
         hints = get_type_hints(run)
@@ -128,7 +128,7 @@ class Registry:
         return Registry(entry for entry in self.tools if name == "all" or name in entry.profiles)
 
     def needs(self, name: str) -> frozenset[Need]:
-        """What a tool needs; nothing for one that there is not, which `call` refuses."""
+        """What a tool needs; nothing for an unknown one, which `call` refuses."""
         found = self._tools.get(name)
         return frozenset() if found is None else found.needs
 
@@ -141,8 +141,8 @@ class Registry:
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Run a tool and give its answer; a `RedraftError` says why there is none. Either way it is in the log: with
-        the turn that it made, in the same transaction, or by a line of its own."""
+        """Run a tool and return its answer; a `RedraftError` says why there is none. Either way it is logged: with the
+        turn that it made, in the same transaction, or as a separate line."""
         with audit_call(name, arguments, context):
             try:
                 chosen = self.get(name)
@@ -156,11 +156,11 @@ class Registry:
 
 @contextmanager
 def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) -> Generator[None]:
-    """Whatever a caller does in here leaves one line in the audit log, also where it is refused."""
+    """Whatever a caller does in this block leaves one line in the audit log, even if it is refused."""
     outcome = "error"
-    outer = context.call, context.begun, context.logged
+    outer = context.call, context.last_turn, context.logged
     context.call = _line(name, arguments)
-    context.begun, context.logged = None, False
+    context.last_turn, context.logged = None, False
     try:
         yield
         outcome = "success"
@@ -168,9 +168,9 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
         outcome = "rejected"
         raise
     finally:
-        line, begun, logged = context.call, context.begun, context.logged
-        context.call, context.begun, context.logged = outer
-        made_turn = begun is not None and begun.outcome is not None and begun.outcome.turn is not None
+        line, turn, logged = context.call, context.last_turn, context.logged
+        context.call, context.last_turn, context.logged = outer
+        made_turn = turn is not None and turn.outcome is not None and turn.outcome.turn is not None
         if not made_turn and not logged:
             _log(context, line, outcome)
 
@@ -178,21 +178,21 @@ def audit_call(name: str, arguments: Mapping[str, Any], context: ToolContext) ->
 def _line(name: str, arguments: Mapping[str, Any]) -> AuditLine:
     try:
         check_plain(dict(arguments))
-        told: Any = dict(arguments)
+        logged: Any = dict(arguments)
     except Refused:
-        told = "not plain JSON"
-    return AuditLine(ascii(name)[1:-1][:64], told)
+        logged = "not plain JSON"
+    return AuditLine(ascii(name)[1:-1][:64], logged)
 
 
 def _log(context: ToolContext, line: AuditLine, outcome: str) -> None:
-    """A line for a call that changed nothing. One that cannot be written must not look like a failure of the call."""
+    """Log a call that changed nothing. Failing to write the log must not look like a failure of the call."""
     try:
         context.workspace.log_call(context.author, line, outcome)
     except RedraftError as error:
         LOG.warning("could not write the call of %s to the audit log: %s", line.tool, error.message)
 
 
-# Every tool there is. A new one is declared in its family's module and thereby in every surface.
+# Every tool there is. A new one is declared in its family's module and thereby available on every surface.
 
 
 FAMILIES = (
@@ -217,19 +217,19 @@ FAMILIES = (
 
 @cache
 def load_registry() -> Registry:
-    """The one registry, loaded when it is first asked for."""
+    """The one registry, loaded on first use."""
     modules = [import_module(f"redraft.tools.{family}") for family in FAMILIES]
     return Registry(entry for module in modules for entry in vars(module).values() if isinstance(entry, Tool))
 
 
-# A model's tool calls, run in their order, each with a result of its own: what midlight calls the agent executor.
+# Run a model's tool calls in order, each with a result of its own: what midlight calls the agent executor.
 #
-# A call that fails is told as a result and never stops those after it. Calls that belong together are a `batch`.
+# A call that fails is reported as a result and never stops those after it. Calls that belong together are a `batch`.
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallRequest:
-    """What a model asks for."""
+    """A call that a model makes."""
 
     id: str
     name: str
@@ -252,13 +252,13 @@ def _execute(call: ToolCallRequest, registry: Registry, context: ToolContext) ->
 
 
 def error_shape(error: RedraftError) -> dict[str, Any]:
-    """A failure as midlight tells it."""
-    told = error.as_dict()
+    """An error in midlight's form."""
+    shape = error.as_dict()
     return {
-        "code": told["error"],
-        "message": told["message"],
-        "recoverable": told["recoverable"],
-        "suggestions": [told["suggestion"]],
+        "code": shape["error"],
+        "message": shape["message"],
+        "recoverable": shape["recoverable"],
+        "suggestions": [shape["suggestion"]],
         "details": error.details,
-        **{name: told[name] for name in VERSIONS if name in told},
+        **{name: shape[name] for name in VERSIONS if name in shape},
     }

@@ -1,4 +1,4 @@
-"""Which document a call is about: a tab by its id, a path, or the tab that is active."""
+"""Which document a call is about: a tab by its id, a path, or the active tab."""
 
 import os
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def resolve_target(target: Target, context: ToolContext) -> TargetDocument:
 
 
 def front_document(context: ToolContext) -> TargetDocument | None:
-    """The document that is meant where a call names none: what the surface has set, else what the person looks at."""
+    """The default document of a call: what the surface has set, else what the person is looking at."""
     workspace = context.workspace
     if context.active_tab is not None:
         return _tab_document(context.active_tab, context)
@@ -72,7 +72,7 @@ def _active_document(context: ToolContext) -> TargetDocument:
 
 
 def relative_path(raw: str, context: ToolContext) -> str:
-    """A path as models write it: with `./` before it, or absolute where it leads into this very folder."""
+    """A path as models write it: with `./` before it, or absolute if it leads into this folder."""
     root = os.path.abspath(context.workspace.folder)
     inside = raw.removeprefix(root)
     if inside != raw and inside[:1] in ("", "/"):
@@ -81,13 +81,13 @@ def relative_path(raw: str, context: ToolContext) -> str:
 
 
 def relative_folder(raw: str | None, context: ToolContext) -> str:
-    """A folder as the workspace tools write it: "/" is the root, and slashes around it mean nothing. What looks like a
-    path of the machine's is refused: it would become a tower of new folders in here."""
+    """A folder as the workspace tools write it: "/" is the root, and slashes around it are ignored. What looks like an
+    absolute path of the machine is refused: it would create a chain of new folders here."""
     path = relative_path(raw or "", context)
     folder = path.strip("/")
-    first, _, beneath = folder.partition("/")
+    first, _, rest = folder.partition("/")
     workspace = context.workspace
-    if path.startswith("/") and beneath and first in OF_THE_MACHINE and not workspace.is_folder(first):
+    if path.startswith("/") and rest and first in OF_THE_MACHINE and not workspace.is_folder(first):
         message = f"There is no folder {first[:100]!a} here. To create it here, leave out the leading slash."
         raise Refused(message, code="invalid_path", path=path[:500])
     return folder if folder != "." else ""

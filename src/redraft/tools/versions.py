@@ -1,8 +1,8 @@
-"""The version that a call was made for: its text, and where the call's edits come in the document as it is now.
+"""The version that a call was made for: its text, and where the call's edits go in the document as it is now.
 
 A place (lines, offsets, a section, a quoted passage) is looked up in the text that the caller read. If the document has
-moved on since, the edits are carried forward through everything that happened, and land where that text now stands, or
-are refused with what changed. See `workspace.change_log` for how.
+changed since, the edits are carried forward through all changes, and land where that text is now, or are refused with
+what changed. See `workspace.turns.change_log` for how.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from redraft.workspace.document import Document
     from redraft.workspace.turns.turn import Turn
 
-# A refusal for a stale version, with what the caller needs to go on: the lines that changed since it read.
+# The refusal of a stale version, with what the caller needs to continue: the lines that changed since it read.
 
 
 MAX_PLACES = 20
@@ -32,8 +32,8 @@ MAX_CHARACTERS = 400
 
 
 def explain_stale(error: Stale, context: ToolContext) -> Stale:
-    """The same refusal with both versions, and, where the text of the old one is known, with the lines in which the new
-    one differs."""
+    """The same refusal with both versions, and, if the old text is known, with the lines in which the new one
+    differs."""
     path = error.details.get("path")
     if not isinstance(path, str) or "changed_lines" in error.details:
         return error
@@ -60,15 +60,15 @@ def _changed_places(now: Document, version: Any, context: ToolContext) -> dict[s
 
 
 def old_text(context: ToolContext, document: Document, version: str) -> Text | None:
-    """The text that a version of a document was issued for: as the caller was shown it, as the open turn had it, or as
-    the folder's past has it. `document` is what it is now."""
+    """The text of an old version of a document: as the caller saw it, as the open turn had it, or as the folder's
+    history has it. `document` is its current state."""
     path, workspace = document.path, context.workspace
     known = context.seen_text(path, version)
-    standing = document
+    before_turn = document
     if known is None and context.turn is not None and (staged := context.turn.staged_at(path)) is not None:
-        known, standing = staged.text_of(version), staged.first or document
+        known, before_turn = staged.text_of(version), staged.first or document
     if known is None:
-        known = workspace.changes.text_of(path, version, standing.text, standing.version)
+        known = workspace.changes.text_of(path, version, before_turn.text, before_turn.version)
     if known is None:
         return workspace.text_of_version(path, version)
     workspace.check_past(path, version, known)
@@ -76,7 +76,7 @@ def old_text(context: ToolContext, document: Document, version: str) -> Text | N
 
 
 def require_old_text(context: ToolContext, document: Document, version: str) -> Text:
-    """The same; refused where it is not known any more."""
+    """The same; refused if it is no longer known."""
     try:
         text = old_text(context, document, version)
     except RedraftError:
@@ -89,8 +89,8 @@ def require_old_text(context: ToolContext, document: Document, version: str) -> 
 
 
 def line_changes(then: Text, now: Text) -> list[dict[str, Any]]:
-    """Where two texts differ, in lines of the newer one: from 0, inclusive; `end_line` is one less than `start_line`
-    where lines were only removed."""
+    """Where two texts differ, in lines of the newer one: from 0, inclusive; `end_line` is one less than `start_line` if
+    lines were only removed."""
     old, new = str(then), str(now)
     return [
         {
@@ -125,7 +125,7 @@ class EditBasis(NamedTuple):
 
 
 class CarriedEdits(NamedTuple):
-    """Edits that were `asked` for, of the basis, and the same as edits of the document as it is now."""
+    """Edits that were `asked` for, of the basis, and the same edits for the document as it is now."""
 
     basis: EditBasis
     asked: Change
@@ -139,7 +139,7 @@ class CarriedEdits(NamedTuple):
     @property
     def landed(self) -> dict[str, Any]:
         """For the answer: where edits landed that were made for an earlier version; lines from 0, inclusive, as the
-        call left them. `end_line` is before `start_line` where nothing is left."""
+        call left them. `end_line` is before `start_line` if nothing is left."""
         if self.basis.is_current or not self.change.edits:
             return {}
         text = self.basis.now.text
@@ -176,13 +176,13 @@ def basis_of(document: Document, version: str | None, context: ToolContext) -> E
         if staged is None or staged.seen is not None or staged.first is None:
             message = f"The text of version {wanted[:40]!a} of {document.path} is not available: read it again."
             raise stale_error(document, wanted, message)
-        # Made in this very turn, whose caller could not know a version: what it wrote there is what it means.
+        # Created in this same turn, so its caller could not know a version: it means what it wrote there.
         text, wanted = staged.first.text, staged.first.version
     return EditBasis(replace(document, text=text), document, wanted)
 
 
 def refresh(basis: EditBasis, context: ToolContext) -> EditBasis:
-    """The same with the document as it is now, for who let others have the workspace since."""
+    """The same with the document as it is now, after others could use the workspace."""
     now = context.peek(basis.now.path)
     return basis if now.version == basis.now.version else basis._replace(now=now)
 
@@ -190,8 +190,8 @@ def refresh(basis: EditBasis, context: ToolContext) -> EditBasis:
 def check_lines_known(
     basis: EditBasis, edit_of: Callable[[Document], Edit], version: str | None, context: ToolContext
 ) -> None:
-    """Refuse a line number without a version where nobody can say whether the caller counted before or after its own
-    edits: their answers did not show the text."""
+    """Refuse a line number without a version if it is unclear whether the caller counted before or after its own edits:
+    their answers did not show the text."""
     read = context.last_read(basis.now.path)
     if version or read is None or read.version == basis.version:
         return
@@ -208,7 +208,7 @@ def check_lines_known(
 
 
 def carry(basis: EditBasis, edits: Iterable[Edit], context: ToolContext) -> CarriedEdits:
-    """Edits of the text that was read, as edits of the present one; `Stale` where they cannot be."""
+    """Edits of the text that was read, as edits of the current one; raises `Stale` if that is impossible."""
     asked = Change(tuple(edits))
     if basis.is_current:
         return CarriedEdits(basis, asked, asked)
@@ -219,7 +219,7 @@ def carry(basis: EditBasis, edits: Iterable[Edit], context: ToolContext) -> Carr
 
 
 def _known_changes(basis: EditBasis, context: ToolContext) -> list[KnownChange]:
-    """What is known to have happened: in the folder until the open turn began, and in that turn."""
+    """The known changes: in the folder until the open turn began, and in that turn."""
     changes, now = context.workspace.changes, basis.now
     staged = None if context.turn is None else context.turn.staged_at(now.path)
     if staged is None or staged.first is None:

@@ -12,7 +12,7 @@ import css from "./agent.module.css";
 import { estimateTokens, formatTokens } from "./descriptions";
 import { addRow } from "./rows";
 
-/** Give the agent something to look at: what is selected in the editor, or a document. */
+/** Add context for the agent: the editor's selection, or a document. */
 export function AddContext(): ReactNode {
   const selection = useStore((store) => store.selection);
   const [picking, setPicking] = useState(false);
@@ -56,7 +56,7 @@ interface FilePickerProps {
   onClose: () => void;
 }
 
-/** One of the folder's documents, by typing a part of its name. */
+/** Choose a document by typing part of its name. */
 function FilePicker({ onPick, onClose }: FilePickerProps): ReactNode {
   const { data } = useQuery(treeQuery);
   const documents = (data ?? []).filter((entry) => entry.kind !== "folder");

@@ -13,7 +13,7 @@ import { SidebarHead } from "./SidebarHead";
 import { undoLastTurn } from "./undo";
 import { type ShownJob, useJobs } from "./useJobs";
 
-/** The agent beside the documents: what was said, what it is doing, and where to write to it. */
+/** The agent's sidebar: the chat, what the agent is doing, and the composer. */
 export function AgentSidebar(): ReactNode {
   const id = useStore((store) => store.session);
   const [listing, setListing] = useState(false);
@@ -25,7 +25,7 @@ export function AgentSidebar(): ReactNode {
   const undoByKey = (event: KeyboardEvent) => {
     const typing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement;
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey) return;
-    if (typing && (event.target as HTMLTextAreaElement).value) return; // the words in it have an undo of their own
+    if (typing && (event.target as HTMLTextAreaElement).value) return; // the text in it has its own undo
     event.preventDefault();
     void undoLastTurn(jobs);
   };
@@ -45,7 +45,7 @@ export function AgentSidebar(): ReactNode {
   );
 }
 
-/** Where the last job stands; "unknown" until the server has told, "idle" where there is none. */
+/** The state of the last job; "unknown" until the server has answered, "idle" if there is none. */
 function phaseOf(
   id: string | null,
   session: Session | undefined,

@@ -19,17 +19,17 @@ interface AnswerProps {
   last: boolean;
 }
 
-/** All that came of a request: words and calls in their order, what is asked, what was changed, and what it cost. */
+/** The response to a request: words and calls in order, questions, changes, and the cost. */
 export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode {
   if (!job || job.forgotten) return <ForgottenJob exchange={exchange} />;
   const { view, speaking, partial } = job.log;
   const failed = view.phase === "failed" || view.phase === "cancelled";
-  const said = failed ? null : exchange.said;
+  const answer = failed ? null : exchange.answer;
   const spent = formatSpent(view.spent);
   return (
     <div className={css.answer}>
-      {groupParts(view.parts, said).map((group, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: what was said stays where it is
+      {groupParts(view.parts, answer).map((group, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts stay in place
         <Fragment key={at}>
           {group.kind === "calls" ? <ToolCalls calls={group.calls} /> : null}
           {group.kind === "words" ? <AgentText text={group.text} /> : null}
@@ -53,19 +53,19 @@ export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode
   );
 }
 
-/** A job that the server has forgotten: what the chat kept of it. */
+/** A job that the server has deleted: what the chat still has of it. */
 function ForgottenJob({ exchange }: { exchange: Exchange }): ReactNode {
   return (
     <div className={css.answer}>
       {exchange.calls.length ? <p className={css.note}>{exchange.calls.map((call) => call.text).join(" · ")}</p> : null}
-      {exchange.said ? <AgentText text={exchange.said} /> : null}
+      {exchange.answer ? <AgentText text={exchange.answer} /> : null}
     </div>
   );
 }
 
 const Markdown = lazy(() => import("./Markdown").then((found) => ({ default: found.Markdown })));
 
-/** The agent's words. While they come they are told politely to those who listen; until the reader is there, as text. */
+/** The agent's words. Streamed words are announced politely to screen readers, and shown as text until complete. */
 function AgentText({ text, live = false }: { text: string; live?: boolean }): ReactNode {
   return (
     <div className={css.words} data-live={live} {...(live ? { "aria-live": "polite", "aria-busy": true } : {})}>

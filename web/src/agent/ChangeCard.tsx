@@ -17,7 +17,7 @@ import { describeFate, findTurnToUndo } from "./undo";
 
 const FEW = 5;
 
-/** What a job changed, under its words: each document by kind, the way to see it, and to take all of it or none. */
+/** A job's changes, below its words: each document by kind, a link to it, and accept or reject for all of them. */
 export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobView; session: Session }): ReactNode {
   const [all, setAll] = useState(false);
   const [acting, setActing] = useState(false);

@@ -16,21 +16,21 @@ interface ChatLogProps {
   error: Error | null;
 }
 
-/** How near the end somebody has to be to be taken along with it. */
+/** How close to the end somebody has to be for the view to follow it. */
 const NEAR = 80;
 
-/** What was asked and what came of it, one below the other. */
+/** Requests and their responses, one below the other. */
 export function ChatLog({ talk, jobs, session, error }: ChatLogProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const count = talk.length;
 
-  // Who reads further up is left there; who is at the end stays there while the words come.
+  // Somebody reading further up stays there; somebody at the end follows it while words arrive.
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box && atEnd.current) box.scrollTop = box.scrollHeight;
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new request brings the end into view
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new request scrolls to the end
   useEffect(() => {
     atEnd.current = true;
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
@@ -54,7 +54,7 @@ export function ChatLog({ talk, jobs, session, error }: ChatLogProps): ReactNode
     );
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be scrollable with keys
     <div className={css.scroll} ref={scroller} onScroll={onScroll} role="log" aria-label="Chat" tabIndex={0}>
       {count === 0 ? <EmptyChat /> : null}
       {talk.map((exchange, at) => (

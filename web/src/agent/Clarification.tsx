@@ -4,7 +4,7 @@ import { answerQuestion } from "./actions";
 import css from "./agent.module.css";
 import type { Question } from "./jobView";
 
-/** A question of the agent's: answered in words, or left to it. */
+/** A question from the agent: answer it in words, or leave it to the agent. */
 export function Clarification({ jobId, question }: { jobId: string; question: Question }): ReactNode {
   const [answer, setAnswer] = useState("");
   const [sent, setSent] = useState(false);

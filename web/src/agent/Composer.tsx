@@ -17,7 +17,7 @@ interface ComposerProps {
   phase: Phase | "unknown" | "idle";
 }
 
-/** Where to write to the agent. What stands in it stays there, through a reload too, until it is sent. */
+/** Where to write to the agent. The text stays, also after a reload, until it is sent. */
 export function Composer({ session, phase }: ComposerProps): ReactNode {
   const id = useStore((store) => store.session);
   const composer = useStore((store) => store.composers[id ?? ""]) ?? EMPTY_COMPOSER;
@@ -49,8 +49,8 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
     if (waiting && !working) void going.current();
   }, [waiting, working]);
 
-  // It grows with what is written, up to what the style allows.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: its height follows from the text
+  // It grows with the text, up to the height that the style allows.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its height depends on the text
   useEffect(() => {
     const box = field.current;
     if (!box) return;

@@ -7,7 +7,7 @@ import css from "./agent.module.css";
 import { describeWish } from "./descriptions";
 import type { Question } from "./jobView";
 
-/** The agent wants to do something that needs a yes. The dialog can be put aside and comes back by the button. */
+/** The agent wants to do something that needs consent. The dialog can be closed and reopened with the button. */
 export function Consent({ jobId, question }: { jobId: string; question: Question }): ReactNode {
   const [open, setOpen] = useState(true);
   const [sent, setSent] = useState(false);
@@ -40,7 +40,7 @@ interface ConsentDialogProps {
   onClose: () => void;
 }
 
-/** Every document that would be affected, and a yes or a no; a rule for the future where it is one kind of act. */
+/** Every affected document, and a yes or a no; a rule for the future if it is one kind of action. */
 function ConsentDialog({ question, onAnswer, onClose }: ConsentDialogProps): ReactNode {
   const [all, setAll] = useState(false);
   const [always, setAlways] = useState(false);

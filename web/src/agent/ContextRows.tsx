@@ -11,7 +11,7 @@ import { formatTokens } from "./descriptions";
 import type { Session } from "./queries";
 import { type ContextRow, estimateCost, formatPlace, listRows, moveRow, removeRow, togglePin } from "./rows";
 
-/** What goes along with a request: passages and documents, what each costs, and what all of them do. */
+/** The context of a request: passages and documents, the cost of each, and the total. */
 export function ContextRows({
   session,
   loose,

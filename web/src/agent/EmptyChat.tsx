@@ -16,7 +16,7 @@ async function beginningOf(path: string): Promise<string> {
   return (await unwrap(server.GET("/api/documents", { params }))).content;
 }
 
-/** An empty chat: who answers here, and three requests made for these documents, one of them with changes to review. */
+/** An empty chat: which model answers here, and three requests that fit these documents, one with changes to review. */
 export function EmptyChat(): ReactNode {
   const { data: providers } = useQuery(providersQuery);
   const { data: tree } = useQuery(treeQuery);

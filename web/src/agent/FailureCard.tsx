@@ -15,7 +15,7 @@ interface FailureCardProps {
   last: boolean;
 }
 
-/** Why a job did not come to a good end, in a sentence with the next step. */
+/** Why a job failed, in a sentence with the next step. */
 export function FailureCard({ jobId, view, asked, last }: FailureCardProps): ReactNode {
   const { data: job } = useQuery({ ...jobQuery(jobId), enabled: view.phase === "failed" });
   const [trying, setTrying] = useState(false);

@@ -8,7 +8,7 @@ import css from "./agent.module.css";
 import { describeCall } from "./descriptions";
 import type { Call, JobView } from "./jobView";
 
-/** That the agent is at work: how far, at what, what is done, with how many helpers; and the way to stop it. */
+/** A running job: its progress, the current step, what is done, the number of subagents; and a button to stop it. */
 export function JobProgress({ jobId, view }: { jobId: string; view: JobView }): ReactNode {
   const [stopping, setStopping] = useState(false);
   const calls = view.parts.filter((part): part is Call => part.kind === "call");

@@ -8,7 +8,7 @@ import { describeWish } from "./descriptions";
 import { type Confirmation, deleteMacro, describeMacro, type Macro, macrosQuery, runMacro } from "./macros";
 import css from "./macros.module.css";
 
-/** Every macro: what it does, what it wants to know, and to run or forget it. */
+/** All macros: what each does, its values, and buttons to run or delete it. */
 export function MacrosDialog({ onClose }: { onClose: () => void }): ReactNode {
   const { data: macros = [] } = useQuery(macrosQuery);
   return (

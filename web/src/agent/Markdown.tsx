@@ -9,7 +9,7 @@ import { type LinkTarget, resolveLink } from "./links";
 
 const PLUGINS = [remarkGfm];
 
-/** Markdown that can do nothing: no HTML, no pictures from anywhere, links only to the web and to documents. */
+/** Markdown without anything active: no HTML, no pictures, links only to the web and to documents. */
 export const Markdown = memo(function Markdown({ text }: { text: string }): ReactNode {
   const { data } = useQuery(treeQuery);
   const components = useMemo(() => parts(new Set(data?.map((entry) => entry.path))), [data]);

@@ -33,7 +33,7 @@ export function ModePicker(): ReactNode {
   );
 }
 
-/** A rule for every mode: no edit is made, nor proposed, before the person has said yes to it. */
+/** A rule for every mode: no edit is made or proposed before the person has agreed to it. */
 function AskFirst(): ReactNode {
   const { data: rules } = useQuery({ ...rulesQuery, refetchOnMount: "always" });
   return (

@@ -13,7 +13,7 @@ const OFFLINE: Option = {
   hint: "Follows rules, needs no API key, sends nothing anywhere",
 };
 
-/** Who answers. Says so honestly where no model is set up, and what to do to have one. */
+/** Which model answers. If none is set up, it says so, and how to get one. */
 export function ModelPicker(): ReactNode {
   const chosen = useStore((store) => store.agentModel);
   const { data } = useQuery(providersQuery);

@@ -15,13 +15,13 @@ interface PickerProps {
   value: string;
   options: readonly Option[];
   onPick: (value: string) => void;
-  /** Items of the menu that are no option. */
+  /** Menu items that are not options. */
   more?: ReactNode;
-  /** What else there is to know, at the foot. */
+  /** Additional information, at the bottom. */
   foot?: ReactNode;
 }
 
-/** One of a few, each with a line on what it means. */
+/** Choose one of a few options, each with a line of explanation. */
 export function Picker({ label, value, options, onPick, more, foot }: PickerProps): ReactNode {
   const chosen = options.find((option) => option.value === value) ?? options[0];
   return (

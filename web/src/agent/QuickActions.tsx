@@ -8,8 +8,8 @@ import css from "./agent.module.css";
 import { macrosQuery, runMacro } from "./macros";
 import { QUICK_ACTIONS } from "./suggestions";
 
-/** Requests that come up often, for the document in front: each goes into the composer, to be sent or changed. Macros
- * run at once, or, where they want to know something first, in their dialog. */
+/** Frequent requests for the document in front: each is put into the composer, to be sent or changed. Macros run at
+ * once, or in their dialog if they need values. */
 export function QuickActions(): ReactNode {
   const active = useStore((store) => store.active);
   const model = useStore((store) => store.agentModel);

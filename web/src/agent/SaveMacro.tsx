@@ -4,7 +4,7 @@ import { Modal } from "@/ui/Modal";
 import { Field, Labelled } from "@/ui/Small";
 import { saveMacro } from "./macros";
 
-/** Keeps what a job did, to be run again. */
+/** Saves what a job did as a macro. */
 export function SaveMacro({ jobId }: { jobId: string }): ReactNode {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState("");

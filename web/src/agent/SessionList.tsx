@@ -11,13 +11,13 @@ import css from "./agent.module.css";
 import { sessionTitle } from "./exchanges";
 import { type Session, sessionsQuery } from "./queries";
 
-/** The chats of this folder, the latest first; those put away only when asked for. */
+/** The chats of this folder, latest first; archived ones only on request. */
 export function SessionList({ onDone }: { onDone: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(sessionsQuery);
   const [archived, setArchived] = useState(false);
-  const begun = (data ?? []).filter((session) => session.chat.length > 0);
-  const shown = begun.filter((session) => archived || session.status === "active");
-  const hidden = begun.length - shown.length;
+  const started = (data ?? []).filter((session) => session.chat.length > 0);
+  const shown = started.filter((session) => archived || session.status === "active");
+  const hidden = started.length - shown.length;
   if (error) {
     return (
       <Empty>

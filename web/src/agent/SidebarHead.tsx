@@ -17,7 +17,7 @@ interface SidebarHeadProps {
   onList: () => void;
 }
 
-/** The session's name, what it has cost, and the way to others. */
+/** The session's name, its cost, and the menu of other sessions. */
 export function SidebarHead({ session, jobs, listing, onList }: SidebarHeadProps): ReactNode {
   const spent = formatSpent(sumSpent([NOTHING_SPENT, ...jobs.map((job) => job.log.view.spent)]));
   return (

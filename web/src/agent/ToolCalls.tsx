@@ -8,7 +8,7 @@ import type { Call } from "./jobView";
 
 const FEW = 3;
 
-/** What the agent did between two things it said: a line each, and many of them folded into one. */
+/** What the agent did between two messages: a line each; many are collapsed into one. */
 export function ToolCalls({ calls }: { calls: readonly Call[] }): ReactNode {
   if (calls.length <= FEW) return <CallList calls={calls} />;
   const failed = calls.filter((call) => call.ok === false).length;

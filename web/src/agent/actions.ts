@@ -1,4 +1,4 @@
-/** What a person does with the agent. Each says what went wrong, where something does. */
+/** What a person does with the agent. Each action reports its own errors. */
 
 import { Failure, type Schemas, server, unwrap } from "@/api/client";
 import { client, refetch, refresh, turnsQuery } from "@/api/queries";
@@ -23,7 +23,7 @@ export function updateComposer(session: string | null, part: Partial<Composer>):
   show({ composers: empty ? others : { ...others, [session ?? ""]: changed } });
 }
 
-/** Put words into the composer, and the cursor behind them. */
+/** Put text into the composer, and the cursor after it. */
 export function fillComposer(text: string): void {
   updateComposer(useStore.getState().session, { text });
   requestAnimationFrame(() => {
@@ -36,7 +36,7 @@ export function fillComposer(text: string): void {
 }
 export const COMPOSER = "agent-composer";
 
-/** The session that is shown; a new one where none is. */
+/** The session that is shown, or a new one. */
 export async function ensureSession(): Promise<string> {
   const known = useStore.getState().session;
   if (known) return known;
@@ -46,13 +46,13 @@ export async function ensureSession(): Promise<string> {
   return made.session_id;
 }
 
-/** Ask the agent for something; an error is the caller's to show, since the words stay in the composer. */
+/** Send a request to the agent; the caller shows an error, since the text stays in the composer. */
 export async function sendRequest(text: string, rows: readonly LooseRow[]): Promise<void> {
   const { agentMode, agentModel } = useStore.getState();
   const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
   const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
   const run = async () => {
-    await bringToFront(); // what is in front of this window is what "this document" means
+    await bringToFront(); // "this document" means what this window shows
     const session_id = await ensureSession();
     const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
     updateComposer(session_id, EMPTY_COMPOSER);
@@ -63,13 +63,13 @@ export async function sendRequest(text: string, rows: readonly LooseRow[]): Prom
     await run();
   } catch (error) {
     if (!(error instanceof Failure && error.status === 404)) throw error;
-    startNewChat(); // the session was forgotten by the server: what was written goes into a new one
+    startNewChat(); // the server has deleted the session: send the text to a new one
     await run();
   }
   refresh("job");
 }
 
-/** A folder's settings may allow less than was asked for; who asked is told. */
+/** A folder's settings may allow less than was requested; tell the person. */
 async function warnIfModeNarrowed(job: string, wished: string): Promise<void> {
   const { mode } = await client.fetchQuery(jobQuery(job));
   if (mode !== wished) showToast(`This folder's settings allow only “${mode}” mode, so the agent uses that.`);
@@ -114,14 +114,14 @@ interface JobToDecide {
   paths: readonly string[];
 }
 
-/** Take all that is left of a job's hunks, or none. */
+/** Accept all of a job's remaining hunks, or reject them. */
 export async function decideJob(job: JobToDecide, accept: boolean): Promise<void> {
   await decideTurn(accept ? "accept" : "reject", job.paths, async () => {
     const { diff_bundle } = await unwrap(
       server.GET("/api/agent/jobs/{job_id}", { params: { path: { job_id: job.id } } }),
     );
     if (!diff_bundle) {
-      // The job was decided before, and the decision was taken back: what waits is the turn's.
+      // The job was decided before, and the decision was undone: what is pending belongs to the turn.
       const act = accept ? ("accept" as const) : ("reject" as const);
       const body = { turn: job.turn, all: false, rerun: false, base_file_hashes: {} };
       return unwrap(server.POST("/api/review/{act}", { params: { path: { act } }, body }));
@@ -135,7 +135,7 @@ export async function decideJob(job: JobToDecide, accept: boolean): Promise<void
   refresh("job");
 }
 
-/** Say what could not be taken back, or that all was. */
+/** Report what could not be undone, or that everything was. */
 export function reportClashes(taken: Schemas["TakenBackShape"], done: string): void {
   const [clash] = taken.conflicts;
   const more = taken.conflicts.length > 1 ? ` (and ${taken.conflicts.length - 1} more)` : "";

@@ -43,7 +43,7 @@ test("a chat is what was asked, each with all that came of it", () => {
     line("assistant", "First answer", "j1"),
     line("assistant", "Second answer", "j2"),
   ]);
-  expect(found.map((each) => [each.asked, each.said, each.calls.length])).toEqual([
+  expect(found.map((each) => [each.asked, each.answer, each.calls.length])).toEqual([
     ["One", "First answer", 1],
     ["Two", "Second answer", 0],
   ]);

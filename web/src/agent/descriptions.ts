@@ -1,9 +1,9 @@
-/** The agent's acts and figures in words that people use. */
+/** The agent's actions and figures in plain words. */
 
 import { pluralize } from "@/ui/format";
 import type { Call, Change, Question, Spent } from "./jobView";
 
-/** Doing it, having done it. */
+/** In progress, and done. */
 const ACTS: Record<string, readonly [string, string]> = {
   list_tabs: ["Listing open documents", "Listed open documents"],
   list_documents: ["Listing documents", "Listed documents"],
@@ -34,7 +34,7 @@ const ACTS: Record<string, readonly [string, string]> = {
 
 const PLACE = /['"](?:path|file_path|from_path|name|title|query|find)['"]:\s*(?:'([^']*)'|"([^"]*)")/;
 
-/** What a call works on, as far as its arguments tell. */
+/** What a call is about, according to its arguments. */
 function callTarget(call: Pick<Call, "arguments">): string {
   const found = PLACE.exec(call.arguments);
   return found?.[1] ?? found?.[2] ?? "";
@@ -47,7 +47,7 @@ export function describeCall(call: Pick<Call, "tool" | "arguments" | "ok">): str
 
 const FACT = /_count$/;
 
-/** What a call found, in a few words. */
+/** A call's result, in a few words. */
 export function describeFindings(call: Call): string {
   return Object.entries(call.facts)
     .filter(([name]) => FACT.test(name))
@@ -57,7 +57,7 @@ export function describeFindings(call: Call): string {
 
 const CHANGES: Record<string, string> = { created: "Created", modified: "Edited", moved: "Moved", deleted: "Deleted" };
 
-/** What became of a document, or what would if the person agrees. */
+/** What happened to a document, or would happen if the person agrees. */
 export function describeChange({ path, action, movedFrom }: Change, pending: boolean): string {
   if (pending && action === "deleted") return `Proposed to delete ${path}`;
   return `${CHANGES[action] ?? action} ${movedFrom ? `${movedFrom} → ` : ""}${path}`;
@@ -88,7 +88,7 @@ export function describeWish({ action, paths }: Pick<Question, "action" | "paths
   return `${[...new Set(acts)].join(" and ")} ${pluralize(paths.length, "document")}`;
 }
 
-/** As models count, roughly: four characters are a token. */
+/** A rough token count: four characters per token. */
 export const estimateTokens = (characters: number): number => Math.ceil(characters / 4);
 
 export function formatTokens(number: number): string {
@@ -100,7 +100,7 @@ export function formatMoney(usd: number): string {
   return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
 }
 
-/** "1.2k tokens in, 300 out, $0.01"; nothing for what cost nothing. */
+/** "1.2k tokens in, 300 out, $0.01"; empty if it cost nothing. */
 export function formatSpent({ input, output, usd, unpriced }: Spent): string {
   if (!input && !output && !usd) return "";
   const price = unpriced && !usd ? "price unknown" : `${formatMoney(usd)}${unpriced ? " or more" : ""}`;

@@ -1,4 +1,4 @@
-/** A session's chat as people see it: what was asked, and all that came of it. */
+/** A session's chat as people see it: each request with its response. */
 
 import type { Call, Part } from "./jobView";
 import type { Session } from "./queries";
@@ -8,9 +8,9 @@ export interface Exchange {
   jobId: string | null;
   asked: string;
   at: string;
-  /** The agent's last words, where it has said them. */
-  said: string | null;
-  /** A line for each call; shown where the job itself is forgotten. */
+  /** The agent's final message, if there is one. */
+  answer: string | null;
+  /** A line for each call; shown if the job itself was deleted. */
   calls: { text: string; ok: boolean }[];
 }
 
@@ -27,15 +27,22 @@ export function groupExchanges(chat: readonly Line[]): Exchange[] {
 }
 
 function startExchange(line: Line, number: number): Exchange {
-  return { key: line.job_id ?? `${number}`, jobId: line.job_id, asked: line.text, at: line.ts, said: null, calls: [] };
+  return {
+    key: line.job_id ?? `${number}`,
+    jobId: line.job_id,
+    asked: line.text,
+    at: line.ts,
+    answer: null,
+    calls: [],
+  };
 }
 
 function addAnswer(exchange: Exchange, line: Line): void {
   if (line.role === "tool") exchange.calls.push({ text: line.text, ok: line.data.ok !== false });
-  else exchange.said = line.text;
+  else exchange.answer = line.text;
 }
 
-/** What a session is called: its title, or how it began. */
+/** A session's name: its title, or its first words. */
 export function sessionTitle(session: Session): string {
   const first = session.chat.find((line) => line.role === "user")?.text ?? "";
   return session.title || first.split("\n")[0]?.slice(0, 80) || "New chat";
@@ -43,8 +50,8 @@ export function sessionTitle(session: Session): string {
 
 export type Group = { kind: "calls"; calls: Call[] } | { kind: "words"; text: string } | { kind: "note"; text: string };
 
-/** A job's parts for showing: calls that follow one another as one, and the last words whole, as the chat has them. */
-export function groupParts(parts: readonly Part[], said: string | null): Group[] {
+/** A job's parts for display: consecutive calls grouped, and the final message in full, as in the chat. */
+export function groupParts(parts: readonly Part[], answer: string | null): Group[] {
   const groups: Group[] = [];
   for (const part of parts) {
     const last = groups.at(-1);
@@ -52,14 +59,14 @@ export function groupParts(parts: readonly Part[], said: string | null): Group[]
     else if (last?.kind === "calls") last.calls.push(part);
     else groups.push({ kind: "calls", calls: [part] });
   }
-  return said === null
+  return answer === null
     ? groups
-    : [...groups.filter((group) => !isBeginningOf(group, said)), { kind: "words", text: said }];
+    : [...groups.filter((group) => !isBeginningOf(group, answer)), { kind: "words", text: answer }];
 }
 
 const CUT = /… \(\d+ characters\)$/;
 
-/** The same words, or as much of them as an event carries. */
-function isBeginningOf(group: Group, said: string): boolean {
-  return group.kind === "words" && said.startsWith(group.text.replace(CUT, ""));
+/** Whether a group has the same words as the answer, or their shortened form in an event. */
+function isBeginningOf(group: Group, answer: string): boolean {
+  return group.kind === "words" && answer.startsWith(group.text.replace(CUT, ""));
 }

@@ -32,7 +32,7 @@ function job(): JobEvent[] {
   ];
 }
 
-/** A shuffle that a number decides, so that a failure can be had again. */
+/** A seeded shuffle, so that a failure can be reproduced. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   const left = [...items];
   let state = seed;

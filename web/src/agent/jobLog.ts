@@ -1,8 +1,8 @@
-/** A job's events, in their order, and what they come to.
+/** A job's events in order, and their combined state.
  *
- * Events may arrive twice and out of order: by the stream, by asking, and again after a lost connection. Each has a
- * cursor, so the log is the same whatever way they came. The words of a step as they are spoken have none and are not
- * kept by the server; they count only until the whole words arrive.
+ * Events may arrive twice and out of order: from the stream, from a request, and again after a lost connection. Each
+ * has a cursor, so the log is the same however they arrive. The words of a step while they are streamed have no cursor
+ * and are not stored by the server; they count only until the whole message arrives.
  */
 
 import { applyEvent, type JobView, NEW_JOB } from "./jobView";
@@ -18,16 +18,16 @@ export interface JobLog {
   /** By cursor, each once. */
   events: readonly JobEvent[];
   view: JobView;
-  /** What is being said right now. */
+  /** What the model is saying right now. */
   speaking: string;
-  /** Whether the beginning of it was missed. */
+  /** Whether its beginning was missed. */
   partial: boolean;
 }
 
 export const EMPTY_LOG: JobLog = { events: [], view: NEW_JOB, speaking: "", partial: false };
 
 const DELTA = "assistant.delta";
-/** The server shortens long words in its events. */
+/** The server shortens long texts in its events. */
 const SHORTENED = /^([\s\S]*)… \(\d+ characters\)$/;
 
 export function lastCursor(log: JobLog): number {
@@ -42,14 +42,14 @@ export function addEvents(log: JobLog, events: readonly JobEvent[]): JobLog {
   return events.reduce(addEvent, log);
 }
 
-/** The connection was lost and is there again: what was said in between will not be repeated. */
+/** The connection was lost and is back: what was streamed in between will not be repeated. */
 export function markRejoined(log: JobLog): JobLog {
   return log.view.thinking ? { ...log, partial: true } : log;
 }
 
 function addDelta(log: JobLog, event: JobEvent): JobLog {
   const text = event.data.text;
-  // A piece that was overtaken by the end of its step says nothing new.
+  // A delta that arrives after the end of its step is obsolete.
   if (typeof text !== "string" || !log.view.thinking || event.cursor < log.view.stepCursor) return log;
   return { ...log, speaking: log.speaking + text };
 }
@@ -59,7 +59,7 @@ function addRecorded(log: JobLog, event: JobEvent): JobLog {
   const whole = event.type === "assistant.message" ? restoreWords(log, event) : event;
   if (whole.cursor > last) {
     const view = applyEvent(log.view, whole);
-    // Between the end of a step and its whole words, what was heard of them goes on being shown.
+    // Between the end of a step and its whole message, keep showing the streamed words.
     const still = event.type === "step.completed" || (view.thinking && log.view.thinking);
     const heardSoFar = still ? { speaking: log.speaking, partial: log.partial } : { speaking: "", partial: false };
     return { events: [...log.events, whole], view, ...heardSoFar };
@@ -70,7 +70,7 @@ function addRecorded(log: JobLog, event: JobEvent): JobLog {
   return { ...log, events, view, speaking: view.thinking ? log.speaking : "" };
 }
 
-/** The event with all its words, where we heard them as they were spoken. */
+/** The event with its full text, if we received all of it while it was streamed. */
 function restoreWords(log: JobLog, event: JobEvent): JobEvent {
   const text = String(event.data.text ?? "");
   const beginning = SHORTENED.exec(text)?.[1];

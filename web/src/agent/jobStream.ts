@@ -1,13 +1,13 @@
-/** Listens to a job until it is over. The browser itself comes back with the last cursor; where it gives up, we ask. */
+/** Listens to a job until it ends. The browser reconnects with the last cursor; if it gives up, we poll. */
 
 import { client, refresh, settingsQuery } from "@/api/queries";
 import { addEvents, type JobEvent, lastCursor, markRejoined } from "./jobLog";
 import { EVENT_TYPES, isOver } from "./jobView";
 import { getLog, refetchLog, setLog } from "./queries";
 
-/** How often the server is asked where it cannot be listened to and has not said how often either. */
+/** How often to poll if streaming fails and the server has not set an interval. */
 const ASK_MS = 2000;
-/** Words come faster than they can be drawn. */
+/** Words arrive faster than they can be drawn. */
 const GATHER_MS = 40;
 const REFRESHING = new Set(["diff.generated", "job.completed", "job.failed", "job.cancelled", "rerun.started"]);
 
@@ -20,10 +20,10 @@ export function followJob(id: string): () => void {
 
   const draw = () => {
     drawing = undefined;
-    const told = waiting;
+    const events = waiting;
     waiting = [];
-    setLog(id, addEvents(getLog(id), told));
-    if (told.some((event) => REFRESHING.has(event.type))) refresh("job", "turn", "review", "document");
+    setLog(id, addEvents(getLog(id), events));
+    if (events.some((event) => REFRESHING.has(event.type))) refresh("job", "turn", "review", "document");
     if (isOver(getLog(id).view.phase)) source?.close();
   };
 

@@ -1,4 +1,4 @@
-/** What the sidebar shows of a job, from its events: a pure fold, one event at a time, in their order. */
+/** What the sidebar shows of a job, computed from its events: a pure fold, one event at a time, in order. */
 
 import type { JobEvent } from "./jobLog";
 
@@ -12,7 +12,7 @@ export interface Call {
   /** Undefined while it runs. */
   ok?: boolean;
   summary: string;
-  /** What else the answer tells: how many were found, or which error it was. */
+  /** More about the result: the number of hits, or the error. */
   facts: Record<string, string | number>;
 }
 
@@ -37,7 +37,7 @@ export interface Spent {
   input: number;
   output: number;
   usd: number;
-  /** Steps whose price nobody knows. */
+  /** Steps with an unknown price. */
   unpriced: number;
 }
 
@@ -45,7 +45,7 @@ export interface JobView {
   phase: Phase;
   mode: string;
   answeredBy: string;
-  /** A step of the model is under way, since this cursor. */
+  /** A model step is in progress, since this cursor. */
   thinking: boolean;
   stepCursor: number;
   step: number;
@@ -55,9 +55,9 @@ export interface JobView {
   subagents: { role: string; done: number; total: number; active: number } | null;
   spent: Spent;
   changes: readonly Change[];
-  /** How many documents were changed; `changes` names fifty at most. */
+  /** The number of changed documents; `changes` lists at most fifty. */
   files: number;
-  /** The folders that were made, empty ones too. */
+  /** The folders that were created, including empty ones. */
   folders: readonly string[];
   turn: number | null;
   hunks: number;
@@ -150,7 +150,7 @@ const STEPS: Record<string, Step> = {
     folders: asList(data.folders).map(String),
   }),
   "checkpoint.created": (_, data) => ({ turn: asNumber(data.checkpoint_id) }),
-  // Where nothing is left to decide, the job goes on to its end.
+  // If nothing is left to decide, the job continues to its end.
   "diff.generated": (view, data) => ({
     hunks: asNumber(data.hunks),
     ...FINISHED,
@@ -228,7 +228,7 @@ function addSpent(spent: Spent, data: Data): Spent {
 
 function describeConflict(data: Data): string {
   const paths = asList(data.paths).map(String);
-  // One document that was shown, and is another by now; several are places in which two wrote.
+  // One document that was shown has changed; several are places where two people wrote.
   if (data.path) return `Conflict: ${asText(data.path)} has changed since it was shown. Nothing was written.`;
   return `Conflict: you and the agent changed the same place${paths.length ? ` in ${paths.join(", ")}` : ""}.`;
 }

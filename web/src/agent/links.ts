@@ -1,4 +1,5 @@
-/** Where a link in the agent's words may lead: to the web, by a new window; to a document of this folder; or nowhere. */
+/** Where a link in the agent's words may lead: to the web, in a new window; to a document of this folder; or nowhere.
+ * */
 
 export type LinkTarget = { to: "web"; href: string } | { to: "document"; path: string; line?: number } | null;
 

@@ -1,4 +1,4 @@
-/** Macros: sequences of acts that were saved, and run again as one turn. The server keeps them. */
+/** Macros: saved sequences of actions that run again as one turn. The server stores them. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { Failure, type Schemas, server, unwrap } from "@/api/client";
@@ -15,13 +15,13 @@ export const macrosQuery = queryOptions({
   queryFn: async () => (await unwrap(server.GET("/api/agent/macros"))).macros,
 });
 
-/** What a macro wants a yes for before it runs. */
+/** What a macro needs consent for before it runs. */
 export interface Confirmation {
   action: string;
   paths: string[];
 }
 
-/** Run a macro. Where it needs a yes, nothing is done, and what it wants is given back. */
+/** Run a macro. If it needs consent, nothing is done, and the consent request is returned. */
 export async function runMacro(
   name: string,
   values: Record<string, string>,

@@ -1,4 +1,4 @@
-/** What the server knows of the agent: sessions, and each job as its events tell it. */
+/** The agent's data on the server: sessions, and each job through its events. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { type Schemas, server, unwrap } from "@/api/client";
@@ -33,7 +33,7 @@ export const jobQuery = (id: string) =>
     queryFn: () => unwrap(server.GET("/api/agent/jobs/{job_id}", { params: { path: { job_id: id } } })),
   });
 
-/** Whether a job has the documents to itself, so that nobody types. */
+/** Whether a job holds a lease, so that nobody can type. */
 export const lockQuery = queryOptions({
   queryKey: ["jobs", "lock"],
   queryFn: () => unwrap(server.GET("/api/agent/lock")),
@@ -45,7 +45,7 @@ export const getLog = (id: string): JobLog => client.getQueryData<JobLog>(logKey
 export const setLog = (id: string, log: JobLog): void => void client.setQueryData(logKey(id), log);
 export const refetchLog = (id: string): Promise<void> => refetch({ queryKey: logKey(id) });
 
-/** A job's events so far. Asked again, only what came since is fetched; a job that is over is never asked again. */
+/** A job's events so far. A refetch only gets new ones; a job that has ended is never fetched again. */
 export const logQuery = (id: string) =>
   queryOptions({
     queryKey: logKey(id),
@@ -54,7 +54,7 @@ export const logQuery = (id: string) =>
       if (isOver(known.view.phase)) return known;
       const params = { path: { job_id: id }, query: { cursor: lastCursor(known) } };
       const page = await unwrap(server.GET("/api/agent/jobs/{job_id}/events", { params }));
-      return addEvents(getLog(id), page.events); // the stream may have gone on meanwhile
+      return addEvents(getLog(id), page.events); // the stream may have added events meanwhile
     },
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,

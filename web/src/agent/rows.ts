@@ -1,4 +1,4 @@
-/** The passages that go to the agent: pinned ones stay with the session, loose ones go with the next request alone. */
+/** Context passages for the agent: pinned ones stay with the session, others go with the next request only. */
 
 import { server, unwrap } from "@/api/client";
 import { refresh } from "@/api/queries";
@@ -22,7 +22,7 @@ export function formatPlace({ file_path, start_line, end_line }: LooseRow): stri
   return `${file_path}:${start_line}${end_line !== null && end_line !== start_line ? `–${end_line}` : ""}`;
 }
 
-/** What a row costs, roughly: its own text, or that of the document it names. */
+/** The approximate cost of a row: its own text, or the document that it names. */
 export function estimateCost(row: LooseRow, sizes: ReadonlyMap<string, number>): number {
   return estimateTokens(row.content.length || (sizes.get(row.file_path) ?? 0));
 }
@@ -70,7 +70,7 @@ export async function togglePin(row: ContextRow): Promise<void> {
   refresh("job");
 }
 
-/** One place up or down, among those of its kind. */
+/** Move a row up or down, among those of its kind. */
 export async function moveRow(rows: readonly ContextRow[], row: ContextRow, by: -1 | 1): Promise<void> {
   const alike = rows.filter((other) => other.pinned === row.pinned);
   const at = alike.findIndex((other) => other.id === row.id);

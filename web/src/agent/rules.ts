@@ -1,4 +1,4 @@
-/** What the person told the agent once and for all in this folder. */
+/** The person's standing rules for the agent in this folder. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { type Schemas, server, unwrap } from "@/api/client";
@@ -12,7 +12,7 @@ export const rulesQuery = queryOptions({
   queryFn: async () => (await unwrap(server.GET("/api/agent/rules"))).rules,
 });
 
-/** To be asked before any document is edited, in whatever mode. */
+/** Ask before any document is edited, in every mode. */
 const ASK_TO_EDIT = { tool: "modify", path: "*", verdict: "ask" } as const;
 
 export function asksToEdit(rules: readonly Rule[]): boolean {

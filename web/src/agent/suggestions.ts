@@ -1,5 +1,5 @@
-/** What somebody could ask for first, made for the documents that are there. The assistant without a key understands
- * each of these; one of them always leads to changes to review. */
+/** Suggestions for a first request, based on the existing documents. The offline assistant understands all of them; one
+ * of them always leads to changes to review. */
 
 export interface Suggestion {
   ask: string;
@@ -9,7 +9,7 @@ export interface Suggestion {
 const PROSE = /\.(?:md|markdown|txt)$/i;
 const TASKS = /(?:^|\/)(?:to-?do|tasks?)[^/]*\.(?:md|txt)$/i;
 const WORD = /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}{2,}(?![\p{L}\p{N}])/gu;
-/** Inside a sentence a capital means a name; two of them in a row are the name of something else. */
+/** Inside a sentence a capital means a name; two in a row are the name of something else. */
 const INSIDE = /[\p{Ll},;:|] $/u;
 const BESIDE = /^ \p{Lu}|\p{Lu}\p{Ll}* $/u;
 const CALENDAR =
@@ -23,7 +23,7 @@ export function listProse(documents: readonly { path: string; size: number }[], 
   return prose.sort((one, other) => rank(other) - rank(one)).map(({ path }) => path);
 }
 
-/** The name that is used most: a word with a capital that is never written without, and stands inside a sentence too. */
+/** The most frequent name: a capitalised word that never occurs in lower case, and also occurs inside a sentence. */
 export function findName(text: string): string | null {
   const counts = new Map<string, { all: number; inside: number }>();
   for (const { 0: word, index } of text.matchAll(WORD)) {
@@ -69,7 +69,7 @@ function suggestChange(document: string, name: string | null, text: string): Sug
 export interface QuickAction {
   label: string;
   ask: (path: string) => string;
-  /** Whether it takes a model, which the built-in assistant is not. */
+  /** Whether it needs a model; the offline assistant is none. */
   needsModel?: boolean;
 }
 

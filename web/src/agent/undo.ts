@@ -1,4 +1,4 @@
-/** Taking back what the agent did: which turn that is, and how it stands. */
+/** Undo what the agent did: which turn that is, and its state. */
 
 import type { Schemas } from "@/api/client";
 import { client, turnsQuery } from "@/api/queries";
@@ -8,17 +8,17 @@ import type { ShownJob } from "./useJobs";
 
 type Turn = Schemas["TurnResponse"];
 
-/** The turn that put a job's work on the disk: its own, or the one that accepted it; none where nothing of it stands. */
+/** The turn that put a job's work on the disk: its own, or the one that accepted it; none if nothing of it remains. */
 export function findStandingTurn(turns: readonly Turn[], made: number): Turn | undefined {
-  // What was accepted of a turn went with the turn itself.
+  // Undoing the turn itself also undid what was accepted of it.
   if (turns.some(({ turn, state }) => turn === made && state === "undone")) return undefined;
   const accepted = turns.find((turn) => turn.source === made && turn.kind === "accept" && turn.state === "applied");
   return accepted ?? turns.find((turn) => turn.turn === made && turn.state === "applied" && turn.kind !== "propose");
 }
 
 /**
- * The turn to take back, so that nothing of a job's work stands. Its one decision is taken back alone, and what it
- * decided waits again; what was decided piece by piece goes with the job's own turn, whole.
+ * The turn to undo, so that nothing of a job's work remains. A single decision is undone alone, and its hunks are
+ * pending again; if hunks were decided one by one, the job's own turn is undone as a whole.
  */
 export function findTurnToUndo(turns: readonly Turn[], made: number): number | undefined {
   const decisions = turns.filter(
@@ -28,7 +28,7 @@ export function findTurnToUndo(turns: readonly Turn[], made: number): number | u
   return stands && decisions.length > 1 ? made : stands?.turn;
 }
 
-/** What became of a job's turn, in a word. */
+/** What happened to a job's turn, in a word. */
 export function describeFate(turns: readonly Turn[], made: number): string {
   const own = turns.find((turn) => turn.turn === made);
   const decided = turns.filter((turn) => turn.source === made && turn.state === "applied").map((turn) => turn.kind);
@@ -40,7 +40,7 @@ export function describeFate(turns: readonly Turn[], made: number): string {
   return own?.state === "discarded" || decided.includes("reject") ? "rejected" : "";
 }
 
-/** Undo what the agent did last in this session. */
+/** Undo the agent's last action in this session. */
 export async function undoLastTurn(jobs: readonly ShownJob[]): Promise<void> {
   const turns = await client.fetchQuery({ ...turnsQuery, staleTime: 0 });
   const made = jobs.map((job) => job.log.view.turn).findLast((turn) => turn !== null && findStandingTurn(turns, turn));

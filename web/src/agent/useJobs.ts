@@ -8,11 +8,11 @@ import { logQuery } from "./queries";
 export interface ShownJob {
   id: string;
   log: JobLog;
-  /** The server has forgotten it; what was said is still in the chat. */
+  /** The server has deleted it; its messages are still in the chat. */
   forgotten: boolean;
 }
 
-/** The jobs of a session. The last is listened to as long as it goes on; a browser has few connections to give. */
+/** The jobs of a session. Only the last one is streamed while it runs: a browser has few connections per server. */
 export function useJobs(ids: readonly string[]): ShownJob[] {
   const jobs = useQueries({
     queries: ids.map(logQuery),

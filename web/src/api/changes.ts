@@ -1,8 +1,8 @@
 /**
- * Listens to what changes on the server, for as long as the page is open, and says whether the server is there.
+ * Listens to changes on the server while the page is open, and knows whether the server is reachable.
  *
- * A browser keeps few connections to one server. So of all windows one listens and tells the others; when it is closed,
- * the next one takes its place.
+ * A browser allows few connections to one server. So only one of all windows listens and tells the others; when it is
+ * closed, the next one takes over.
  */
 
 import { useStore } from "@/state/store";
@@ -11,25 +11,25 @@ import { CHANGE_KINDS, refresh } from "./queries";
 const NAME = "redraft changes";
 const PAUSE_MS = 1000;
 
-/** What the listening window tells: a change, or whether the server is there. */
+/** What the listening window sends: a change, or whether the server is reachable. */
 type News = { kind: string } | { connected: boolean };
 
-/** Begin to listen; the answer ends it. */
+/** Start listening; returns the function that stops it. */
 export function listenForChanges(): () => void {
   const others = new BroadcastChannel(NAME);
   const ended = new AbortController();
-  const told = (news: News) => {
+  const notify = (news: News) => {
     applyNews(news);
     others.postMessage(news);
   };
   others.onmessage = ({ data }: MessageEvent<News>) => applyNews(data);
-  const lead = () => new Promise<void>((resolve) => openStream(told, ended.signal, resolve));
+  const lead = () => new Promise<void>((resolve) => openStream(notify, ended.signal, resolve));
   const succeed = () => {
-    // Between the window that is gone and this one nobody listened.
-    told({ kind: "all" });
+    // Nobody listened between the closed window and this one.
+    notify({ kind: "all" });
     return lead();
   };
-  // Without locks (a page that came over plain HTTP from elsewhere) every window listens for itself.
+  // Without locks (a page over plain HTTP from another host) every window listens itself.
   if (!navigator.locks) void lead();
   else void queue(lead, succeed, ended.signal).catch(() => undefined);
   return () => {
@@ -38,7 +38,7 @@ export function listenForChanges(): () => void {
   };
 }
 
-/** Listen at once where nobody does, else when one's turn comes. */
+/** Listen at once if nobody does, else when it is this window's turn. */
 async function queue(lead: () => Promise<void>, succeed: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const isFirst = await navigator.locks.request(NAME, { ifAvailable: true }, (lock) => lock && lead().then(() => true));
   if (!isFirst) await navigator.locks.request(NAME, { signal }, succeed);
@@ -49,20 +49,20 @@ function applyNews(news: News): void {
     refresh(news.kind);
     return;
   }
-  // Whatever was missed while nobody listened is asked for once.
+  // Fetch once whatever was missed while nobody listened.
   if (news.connected && !useStore.getState().connected) refresh("all");
   useStore.setState({ connected: news.connected });
 }
 
-/** Listen until the signal; the browser itself connects anew, from the event it saw last. */
-function openStream(told: (news: News) => void, signal: AbortSignal, done: () => void): void {
+/** Listen until aborted; the browser itself reconnects, from the last event it saw. */
+function openStream(notify: (news: News) => void, signal: AbortSignal, done: () => void): void {
   const source = new EventSource("/api/changes/stream");
-  source.onopen = () => told({ connected: true });
-  for (const kind of CHANGE_KINDS) source.addEventListener(kind, () => told({ kind }));
+  source.onopen = () => notify({ connected: true });
+  for (const kind of CHANGE_KINDS) source.addEventListener(kind, () => notify({ kind }));
   source.onerror = () => {
-    told({ connected: false });
+    notify({ connected: false });
     if (source.readyState !== EventSource.CLOSED || signal.aborted) return;
-    setTimeout(() => (signal.aborted ? done() : openStream(told, signal, done)), PAUSE_MS);
+    setTimeout(() => (signal.aborted ? done() : openStream(notify, signal, done)), PAUSE_MS);
   };
   signal.addEventListener("abort", () => {
     source.close();

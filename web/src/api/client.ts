@@ -1,4 +1,4 @@
-/** The server, as its description tells it. Every failure becomes one kind of error, with a sentence and a next step. */
+/** The typed API client. Every failure becomes one kind of error, with a sentence and a next step. */
 
 import createClient, { type Middleware } from "openapi-fetch";
 import type { components, paths } from "./schema";
@@ -25,7 +25,7 @@ export class Failure extends Error {
 
 export const UNREACHABLE = "unreachable";
 
-// What does the same when it is done twice needs no key, and happens too often to be kept by one.
+// Idempotent requests need no key, and are too frequent for the server to store one for each.
 const REPEATABLE: readonly string[] = ["/api/tabs/front" satisfies keyof paths];
 
 const addIdempotencyKey: Middleware = {
@@ -47,7 +47,7 @@ interface Answer<T> {
   response: Response;
 }
 
-/** The answer's data, or a `Failure`. */
+/** The data of the answer; throws a `Failure` otherwise. */
 export async function unwrap<T>(asked: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {

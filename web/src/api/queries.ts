@@ -1,4 +1,4 @@
-/** What the app knows of the server: each fact is asked for in one place, and kept until the server says it changed. */
+/** What the app knows about the server: each fact has one query, cached until the server says that it changed. */
 
 import { type Query, QueryClient, type QueryFilters, queryOptions } from "@tanstack/react-query";
 import { followTabs } from "@/state/documentMoves";
@@ -32,7 +32,7 @@ export const tabsQuery = queryOptions({
   queryKey: ["tabs"],
   queryFn: async ({ signal }) => {
     const { tabs } = await unwrap(server.GET("/api/tabs"));
-    if (!signal.aborted) followTabs(tabs); // else a newer answer is here, or on its way
+    if (!signal.aborted) followTabs(tabs); // otherwise a newer answer is here, or on its way
     return tabs;
   },
 });
@@ -68,7 +68,7 @@ export const providersQuery = queryOptions({
   queryFn: () => unwrap(server.GET("/api/providers")),
 });
 
-/** What may be different after each kind of change that the server tells of. */
+/** What may have changed after each kind of change that the server reports. */
 export const QUERIES_BY_CHANGE: Record<string, readonly string[]> = {
   document: ["tabs", "outline", "workspace"],
   review: ["review", "workspace", "tabs"],
@@ -79,12 +79,12 @@ export const QUERIES_BY_CHANGE: Record<string, readonly string[]> = {
   notice: ["workspace"],
 };
 
-/** Every kind of change that the server tells of. */
+/** Every kind of change that the server reports. */
 export const CHANGE_KINDS: readonly string[] = [...Object.keys(QUERIES_BY_CHANGE), "all"];
 
 /**
- * Ask anew for what was asked before. A first answer that is still on its way may be from before the change, and nobody
- * asks a second time meanwhile; so that is done once it is here.
+ * Refetch existing queries. A first answer that is still on its way may predate the change, and a second request is not
+ * sent meanwhile; so refetch again once it has arrived.
  */
 export async function refetch(what: QueryFilters = {}): Promise<void> {
   const underWay = ({ state }: Query) => state.fetchStatus === "fetching" && state.data === undefined;
@@ -93,7 +93,7 @@ export async function refetch(what: QueryFilters = {}): Promise<void> {
   if (first.length > 0) await client.invalidateQueries({ ...what, predicate: (query) => first.includes(query) });
 }
 
-/** Ask anew for what these kinds of changes touch; `all` is for when nobody knows what was missed. */
+/** Refetch what these kinds of changes affect; `all` if it is unknown what was missed. */
 export function refresh(...kinds: string[]): void {
   if (kinds.includes("all")) void refetch();
   else

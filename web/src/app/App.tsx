@@ -14,7 +14,7 @@ export function App(): ReactNode {
   useTheme();
   useKeys();
   useEffect(listenForChanges, []);
-  // The palette shall know every document when it opens.
+  // The palette should know every document when it opens.
   useEffect(() => void client.prefetchQuery(treeQuery), []);
   return (
     <QueryClientProvider client={client}>
@@ -28,7 +28,7 @@ export function App(): ReactNode {
   );
 }
 
-/** Light or dark: as chosen, or as the system has it. */
+/** Light or dark: as chosen, or as the system prefers. */
 function useTheme(): void {
   const theme = useStore((store) => store.theme);
   useEffect(() => {

@@ -15,7 +15,7 @@ const TurnDialog = lazy(() => import("@/history/TurnDialog").then((found) => ({ 
 
 const onClose = () => show({ dialog: null });
 
-/** The dialog that is open, if one is. */
+/** The open dialog, if any. */
 export function Dialogs(): ReactNode {
   const dialog = useStore((store) => store.dialog);
   return <Suspense fallback={null}>{dialog ? renderDialog(dialog) : null}</Suspense>;

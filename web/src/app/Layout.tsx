@@ -14,7 +14,7 @@ import { useTabs } from "./useTabs";
 
 const AgentSidebar = lazy(() => import("@/agent/AgentSidebar").then((found) => ({ default: found.AgentSidebar })));
 
-/** The window: the rail, a panel, the documents, the agent. On a narrow one the panels lie over the documents. */
+/** The window: the rail, a panel, the documents, the agent. On narrow screens panels cover the documents. */
 export function Layout(): ReactNode {
   const side = useStore((store) => store.side);
   const agentOpen = useStore((store) => store.agentOpen);
@@ -71,7 +71,7 @@ export function Layout(): ReactNode {
   );
 }
 
-/** Tells the server what is in front of the person, as long as this window is the one that they used last. */
+/** Tells the server what is in front of the person, if this window was the last one used. */
 function useFront(): void {
   const { front } = useTabs();
   const selection = useStore((store) => store.selection);
@@ -83,7 +83,7 @@ function useFront(): void {
   }, [tabId, chosen]);
 }
 
-/** Whether there is room for one thing only. */
+/** Whether there is space for only one column. */
 function useNarrow(): boolean {
   return useSyncExternalStore(onNarrow, isNarrow);
 }

@@ -5,7 +5,7 @@ import { workspaceQuery } from "@/api/queries";
 import { IconButton } from "@/ui/Button";
 import css from "./Notices.module.css";
 
-/** What the person should be told of the folder: a recovery, a conflict copy, settings that cannot be read. */
+/** What the person should know about the folder: a recovery, a conflict copy, settings that cannot be read. */
 export function Notices(): ReactNode {
   const { data } = useQuery(workspaceQuery);
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());

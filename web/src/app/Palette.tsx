@@ -11,7 +11,7 @@ const MOST = 60;
 
 const close = () => show({ palette: "closed" });
 
-/** Any document by a few letters of its name; with `>`, any command. */
+/** Find any document by a few letters of its name; with `>`, any command. */
 export function Palette(): ReactNode {
   const palette = useStore((store) => store.palette);
   return palette === "closed" ? null : <PaletteDialog key={palette} ofCommands={palette === "commands"} />;
@@ -78,7 +78,7 @@ function PaletteDialog({ ofCommands }: { ofCommands: boolean }): ReactNode {
   );
 }
 
-/** Whether the letters stand in the name in this order. */
+/** Whether the name contains the letters in this order. */
 export function isSubsequence(letters: string, name: string): boolean {
   let at = 0;
   for (const letter of letters) {

@@ -9,7 +9,7 @@ import css from "./Start.module.css";
 
 const FEW = 6;
 
-/** Where no document is open: the way to one. */
+/** Shown if no document is open: ways to open one. */
 export function Start(): ReactNode {
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: entries } = useQuery(treeQuery);

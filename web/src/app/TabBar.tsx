@@ -15,7 +15,7 @@ export function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The tabs, as browsers have them: arrows go from one to the next, a middle click or Delete closes. */
+/** The tabs, as in browsers: arrow keys switch, a middle click or Delete closes. */
 export function TabBar({ tabs, front }: TabBarProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
 
@@ -56,7 +56,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
             <button
               type="button"
               className={css.close}
-              // A tablist holds tabs alone: by keys, and for those who do not see it, Delete closes.
+              // A tablist may contain only tabs: with the keyboard or a screen reader, Delete closes.
               aria-hidden="true"
               title={`Close ${tab.path}`}
               tabIndex={-1}

@@ -14,7 +14,7 @@ const FIRST = 600;
 const LINES = 8;
 const AFTER_MS = 600;
 
-/** What a tab holds, for who lingers on it: its path, how it stands, and its first lines. The tab is the child. */
+/** A tab's preview on hover: its path, its state, and its first lines. The tab is the child. */
 export function TabPreview({ tab, children }: { tab: Tab; children: ReactNode }): ReactNode {
   return (
     <HoverCard.Root openDelay={AFTER_MS} closeDelay={100}>

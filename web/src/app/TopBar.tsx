@@ -14,7 +14,7 @@ const MODES: Record<string, string> = {
   merge: "Changes merge at once",
 };
 
-/** Which folder this is, the way to any document, and how far agents may go here. */
+/** The folder's name, the search for documents, and what agents may do here. */
 export function TopBar(): ReactNode {
   const { data } = useQuery(workspaceQuery);
   const connected = useStore((store) => store.connected);

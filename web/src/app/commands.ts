@@ -1,4 +1,4 @@
-/** Everything the app can be told to do: the palette lists it, and the keys call it. */
+/** Every command of the app: the palette lists them, and keys call them. */
 
 import { errorMessage, server, unwrap } from "@/api/client";
 import { client, refresh, tabsQuery } from "@/api/queries";

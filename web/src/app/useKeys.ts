@@ -2,14 +2,14 @@ import { useEffect } from "react";
 import { undoLastDecision } from "@/review/decisions";
 import { COMMANDS, ON_MAC } from "./commands";
 
-/** The keys of the commands, wherever the focus is. */
+/** The shortcuts of the commands, wherever the focus is. */
 export function useKeys(): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      // A button that decided may be gone, and the focus with it.
+      // A button that made a decision may be gone, and the focus with it.
       if (event.target === document.body && matchesKeys("Mod+Z", event) && undoLastDecision()) event.preventDefault();
       const command = COMMANDS.find(({ keys }) => keys !== undefined && matchesKeys(keys, event));
-      if (!command || event.defaultPrevented) return; // the editor has taken it already
+      if (!command || event.defaultPrevented) return; // the editor has already handled it
       event.preventDefault();
       command.run();
     };
@@ -26,7 +26,7 @@ export function matchesKeys(keys: string, event: KeyboardEvent): boolean {
     mod === parts.includes("Mod") &&
     event.shiftKey === parts.includes("Shift") &&
     event.altKey === parts.includes("Alt") &&
-    // By its place for letters: Alt and Shift change what a key writes.
+    // Letters by key position: Alt and Shift change what a key types.
     (event.key.toLowerCase() === key.toLowerCase() || event.code === `Key${key}`)
   );
 }

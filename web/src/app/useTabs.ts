@@ -5,14 +5,14 @@ import { useStore } from "@/state/store";
 
 type Tab = Schemas["TabShape"];
 
-/** The open documents in this window's order, and the one in front; null until the server has told them. */
+/** The open documents in this window's order, and the one in front; null until the server has answered. */
 export function useTabs(): { tabs: Tab[] | null; front: Tab | undefined } {
   const { data: open } = useQuery(tabsQuery);
   const active = useStore((store) => store.active);
   const order = useStore((store) => store.order);
   const known = useStore((store) => store.tabs);
   if (!open) return { tabs: null, front: undefined };
-  // A document that somebody moved is found by its tab, under whichever name is known so far.
+  // A moved document is found by its tab, under whichever name is known so far.
   const now = (path: string) => open.find((tab) => tab.tab_id === known[path])?.path ?? path;
   const paths = order.map(now);
   const tabs = [

@@ -44,7 +44,7 @@ interface DocumentPaneProps {
   tabId: string;
 }
 
-/** The document in front: what agents did to it, its text, and how it stands. */
+/** The document in front: the banner about agents' changes, its text, and its status. */
 export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const document = useMemo(() => liveDocument(path), [path]);
   const live = useLive(document);
@@ -63,8 +63,8 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   useAutosave(live, save);
 
   const byTurn = workspace?.review === "turn";
-  const held = lock?.locked ? lock.message : "";
-  const readOnly = live.status === "gone" || workspace?.caller.role === "viewer" || held !== "";
+  const lockMessage = lock?.locked ? lock.message : "";
+  const readOnly = live.status === "gone" || workspace?.caller.role === "viewer" || lockMessage !== "";
   const toNext = useCallback(
     (wanted?: (hunk: Hunk) => boolean) => {
       if (shown === "compare") void switchView(path, "source");
@@ -94,7 +94,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
           ) : null}
         </p>
       ) : null}
-      {held ? <p className={css.problem}>{held}</p> : null}
+      {lockMessage ? <p className={css.problem}>{lockMessage}</p> : null}
       <div className={css.text}>
         {session === null ? (
           <Empty>{live.status === "gone" ? "Nothing to show." : live.problem || "Opening…"}</Empty>
@@ -125,7 +125,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   );
 }
 
-/** The views that a document can be shown in; one alone is no choice. */
+/** The views available for a document; a single one is not offered. */
 function viewsOf(path: string, comparing: boolean): DocumentView[] {
   const rich = formatOf(path) === "Markdown";
   return [...(rich ? (["rich"] as const) : []), "source", ...(comparing ? (["compare"] as const) : [])];
@@ -135,7 +135,7 @@ function viewOf(path: string, chosen: DocumentView, comparing: boolean): Documen
   return viewsOf(path, comparing).includes(chosen) ? chosen : "source";
 }
 
-/** The source editor in front; where the cursor was in it is remembered when it goes. */
+/** The source editor in front; its cursor position is remembered when it closes. */
 function useView(path: string): [EditorView | null, (view: EditorView | null) => void] {
   const [view, setView] = useState<EditorView | null>(null);
   const last = useRef<EditorView | null>(null);
@@ -159,7 +159,7 @@ function useView(path: string): [EditorView | null, (view: EditorView | null) =>
   return [view, taken];
 }
 
-/** Brings in what a rich editor could not write before its page was closed. */
+/** Restores what a rich editor could not write before its page was closed. */
 function useRestoredTyping(path: string, session: Session | null): void {
   useEffect(() => {
     if (session && listKeys(path).length > 0)
@@ -167,7 +167,7 @@ function useRestoredTyping(path: string, session: Session | null): void {
   }, [path, session]);
 }
 
-/** A document that was gone and is there again, as after an undo, is shown again. */
+/** Shows a deleted document again once it is back, for example after an undo. */
 function useReturn(document: LiveDocument, tabId: string): void {
   const { data: tabs } = useQuery(tabsQuery);
   const there = tabs?.some((tab) => tab.tab_id === tabId && tab.version !== null) ?? false;
@@ -176,7 +176,7 @@ function useReturn(document: LiveDocument, tabId: string): void {
   }, [document, there]);
 }
 
-/** Saves what is in front of the person. */
+/** Saves the document in front. */
 function useSave(path: string, tabId: string): () => Promise<void> {
   return useCallback(async () => {
     await saveDocument(tabId, path);
@@ -185,10 +185,10 @@ function useSave(path: string, tabId: string): () => Promise<void> {
 
 const AFTER_MS = 1500;
 
-/** Saves after a pause in the typing, for those who chose that; not while something waits to be decided. */
+/** Autosave after a pause in typing; not while something is pending. */
 function useAutosave({ about, unsynced, status }: LiveView, save: () => Promise<void>): void {
   const wanted = useStore((store) => store.autosave);
-  // Another text is another version, which begins the pause anew.
+  // Another text is another version, which restarts the pause.
   const due = wanted && status === "live" && !unsynced && !about.saved && about.pending === 0 ? about.version : null;
   useEffect(() => {
     if (due === null) return;
@@ -197,7 +197,7 @@ function useAutosave({ about, unsynced, status }: LiveView, save: () => Promise<
   }, [due, save]);
 }
 
-/** What is known of a live document, as it is now. */
+/** The current facts about a live document. */
 function useLive(document: LiveDocument): LiveView {
   return useSyncExternalStore(document.subscribe, document.view);
 }

@@ -23,7 +23,7 @@ interface SourceEditorProps {
   readOnly: boolean;
   draft: Draft | null;
   byTurn: boolean;
-  /** The name others see at the person's cursor. */
+  /** The name that others see at the person's cursor. */
   name: string;
   onSave: () => void;
   onConflict: (hunk: Hunk) => void;
@@ -36,26 +36,26 @@ interface LeftPlace {
   focused: boolean;
 }
 
-/** Where the person was in each document, for when they come back to its tab, or its editor is made anew. */
+/** The cursor position in each document, for when the person returns to its tab, or its editor is created again. */
 const places = new Map<string, LeftPlace>();
 
-/** The text of a document, to type into, with its review. */
+/** The editable text of a document, with its review. */
 export function SourceEditor(props: SourceEditorProps): ReactNode {
   const { path, session, facts, readOnly, draft, name, onView } = props;
   const host = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<EditorView | null>(null);
-  // What the editor calls is what was given last, without making the editor anew.
+  // The editor always calls the latest callbacks, without being created again.
   const given = useRef(props);
   given.current = props;
 
-  // Before the page is changed: what is taken off it has no focus any more.
+  // Before the page changes: a removed element no longer has the focus.
   useLayoutEffect(() => {
     if (!host.current) return;
     const made = createEditor(host.current, path, session, facts, readOnly, given);
     setView(made);
     onView(made);
     return () => {
-      // By now it may have another name.
+      // It may have another name by now.
       const { selection } = made.state;
       places.set(given.current.path, { selection, scroll: made.scrollSnapshot(), focused: made.hasFocus });
       facts.stop();
@@ -119,7 +119,7 @@ function createEditor(
   return view;
 }
 
-/** Goes where the search, the outline or anybody else sends the person, and says that it is there. */
+/** Goes where the search, the outline or anything else sends the person, and confirms it. */
 function useGoToPlace(view: EditorView | null, path: string): void {
   const goingTo = useStore((store) => store.goingTo);
   useEffect(() => {

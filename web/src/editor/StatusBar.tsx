@@ -12,22 +12,22 @@ interface StatusBarProps {
   facts: Pick<Facts, "subscribe" | "current">;
   /** Whether something typed is not in the document's text yet. */
   pending: boolean;
-  /** What stands at its end. */
+  /** Shown at the end. */
   children?: ReactNode;
 }
 
 const STATUS = { connecting: "Connecting…", live: "Live", offline: "Offline", gone: "Unavailable" } as const;
 const number = new Intl.NumberFormat("en");
 
-/** How the document stands: whether others see it, whether it is saved, and how much it is. */
+/** The document's status: whether others see it, whether it is saved, and its size. */
 export function StatusBar({ path, live, facts, pending, children }: StatusBarProps): ReactNode {
   const { line, column, selected, newlines, counts } = useSyncExternalStore(facts.subscribe, facts.current);
-  const kept = live.status === "offline" && (live.unsynced || pending);
+  const storedLocally = live.status === "offline" && (live.unsynced || pending);
   return (
     <footer className={css.bar}>
       <span className={css.status} data-status={live.status} role="status">
         {STATUS[live.status]}
-        {kept ? ": what you type is kept in this browser" : ""}
+        {storedLocally ? ": what you type is kept in this browser" : ""}
       </span>
       <span>{live.about.saved && !live.unsynced && !pending ? "Saved" : "Unsaved"}</span>
       <span className={css.facts}>
@@ -50,11 +50,11 @@ const NAMES: Record<DocumentView, string> = { rich: "Rich", source: "Source", co
 interface ViewSwitchProps {
   path: string;
   shown: DocumentView;
-  /** Those that this document can be shown in. */
+  /** The views available for this document. */
   views: readonly DocumentView[];
 }
 
-/** Show a document in one way or another; each document keeps its own. */
+/** Switch the view of a document; each document remembers its own. */
 export function ViewSwitch({ path, shown, views }: ViewSwitchProps): ReactNode {
   return (
     <fieldset className={css.views} aria-label="View">

@@ -4,7 +4,7 @@ import * as Y from "yjs";
 import { changesOf, editsOf, newlinesField, replaceWithShared, toTransaction } from "./binding";
 import { type NewlineStyle, readNewlines, toEditor, toShared } from "./newlines";
 
-/** Numbers that look random and are the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -19,7 +19,7 @@ function someText(roll: (sides: number) => number, pieces: readonly string[]): s
   return Array.from({ length: roll(12) }, () => pieces[roll(pieces.length)] ?? "").join("");
 }
 
-/** An editor and a shared text, held together as `binding` does it, without a window. */
+/** An editor and a shared text, connected as in `binding`, without a window. */
 class Pair {
   readonly doc = new Y.Doc();
   readonly shared = this.doc.getText("text");
@@ -52,7 +52,7 @@ class Pair {
     if (fragile) this.state = this.state.update(replaceWithShared(this.state, this.shared.toString())).state;
   }
 
-  /** The laws: the editor shows the shared text, and every place is found again. */
+  /** The laws: the editor shows the shared text, and every position can be mapped back. */
   check(): void {
     const shared = this.shared.toString();
     const { text } = readNewlines(shared);
@@ -70,7 +70,7 @@ class Pair {
   }
 }
 
-/** The next place that is not inside a character. */
+/** The next position that is not inside a character. */
 function between(text: string, at: number): number {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at + 1 : at;
 }

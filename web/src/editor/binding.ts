@@ -1,7 +1,8 @@
 /**
- * Holds the editor and the shared text together: what is typed goes into the one, what others do comes into the other.
+ * Keeps the editor and the shared text in sync: what is typed goes into the shared text, what others do into the
+ * editor.
  *
- * `y-codemirror.next` does the same for texts whose newlines are all "\n"; it takes places in both for equal.
+ * `y-codemirror.next` does the same for texts whose newlines are all "\n"; it assumes that positions in both are equal.
  */
 
 import {
@@ -26,7 +27,7 @@ const fromShared = Annotation.define<boolean>();
 const broughtBreaks = StateEffect.define<number[]>();
 const setNewlines = StateEffect.define<Newlines>();
 
-/** How the document's lines end. */
+/** The document's line endings. */
 export const newlinesField = StateField.define<Newlines>({
   create: () => ({ newline: "\n", style: "LF", odd: [], fragile: false }),
   update(value, transaction) {
@@ -44,7 +45,7 @@ export function isOthers(transaction: Transaction): boolean {
   return transaction.annotation(fromShared) === true;
 }
 
-/** The session's text as a new editor begins with it, and what keeps the two together from then on. */
+/** The initial editor text of a session, and the extension that keeps the two in sync from then on. */
 export function bindText(session: Session) {
   const { text, newlines } = readNewlines(session.text.toString());
   return {
@@ -53,7 +54,7 @@ export function bindText(session: Session) {
   };
 }
 
-/** What a change of the shared text is in the editor; null where it is easier to read the whole anew. */
+/** A change of the shared text as a change of the editor; null if reading the whole text again is easier. */
 export function changesOf(
   delta: Delta,
   text: Text,
@@ -82,7 +83,7 @@ export function changesOf(
   return { changes, odd };
 }
 
-/** What a change in the editor is in the shared text. */
+/** A change of the editor as a change of the shared text. */
 export function editsOf({ startState, changes }: Transaction): Edit[] {
   const newlines = startState.field(newlinesField);
   const edits: Edit[] = [];
@@ -116,7 +117,7 @@ class Binding implements PluginValue {
 
   #send(transaction: Transaction): void {
     this.session.type(editsOf(transaction));
-    // Not from within an update, which may not begin another one.
+    // Not from within an update, which may not start another one.
     if (transaction.startState.field(newlinesField).fragile) queueMicrotask(() => this.#readAnew());
   }
 
@@ -133,12 +134,12 @@ class Binding implements PluginValue {
   }
 }
 
-/** The transaction that brings a change of others into the editor. */
+/** The transaction that applies others' changes to the editor. */
 export function toTransaction({ changes, odd }: { changes: ChangeSpec[]; odd: number[] }): TransactionSpec {
   return { changes, effects: odd.length > 0 ? broughtBreaks.of(odd) : [], annotations: fromShared.of(true) };
 }
 
-/** Makes the editor what the shared text says, by the one stretch in which they differ. */
+/** Makes the editor equal to the shared text, with one replacement. */
 export function replaceWithShared(state: EditorState, shared: string): TransactionSpec {
   const { text, newlines } = readNewlines(shared);
   return {
@@ -148,7 +149,7 @@ export function replaceWithShared(state: EditorState, shared: string): Transacti
   };
 }
 
-/** The person took something back: the cursor goes to where it was. */
+/** After an undo: the cursor goes to where it was. */
 function moveCursorTo(transaction: Transaction): TransactionSpec {
   let end = 0;
   transaction.changes.iterChangedRanges((_fromA, _toA, _fromB, toB) => {
@@ -158,7 +159,7 @@ function moveCursorTo(transaction: Transaction): TransactionSpec {
   return { changes, effects, selection: { anchor: end }, scrollIntoView: true, annotations: fromShared.of(true) };
 }
 
-/** The one stretch in which two texts differ, as a change of the first. */
+/** The difference of two texts, as one change of the first. */
 export function replaceDifference(old: string, fresh: string): ChangeSpec {
   let from = 0;
   const shorter = Math.min(old.length, fresh.length);

@@ -1,4 +1,4 @@
-/** The cursors of others, the agent's among them, and telling them where ours is. */
+/** Others' cursors, including the agent's, and sending them ours. */
 
 import { StateEffect, StateField } from "@codemirror/state";
 import {
@@ -43,7 +43,7 @@ class Caret extends WidgetType {
   override toDOM(): HTMLElement {
     const caret = document.createElement("span");
     caret.className = "cm-caret";
-    // Through the object model: the page's content policy allows no style attributes.
+    // Through the DOM: the page's content security policy allows no style attributes.
     caret.style.setProperty("--colour", this.colour);
     const label = caret.appendChild(document.createElement("span"));
     label.className = "cm-caretName";
@@ -102,7 +102,7 @@ class Cursors implements PluginValue {
     this.session.awareness.setLocalStateField("cursor", cursor);
   }
 
-  // Later, since a change of others and its cursor come together, and the cursor must find the text as it is then.
+  // Deferred, since a change of others and its cursor arrive together, and the cursor needs the updated text.
   #show = (): void => {
     this.#showing ??= setTimeout(() => {
       this.#showing = undefined;

@@ -1,4 +1,4 @@
-/** What every editor of ours can do. */
+/** The extensions of all our editors. */
 
 import { defaultKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap } from "@codemirror/language";
@@ -23,7 +23,7 @@ import { showOtherCursors } from "./cursors";
 import { language } from "./language";
 import { theme } from "./theme";
 
-/** Looks and ways of moving, for a text that is only read, too. */
+/** Appearance and navigation, also for read-only text. */
 export function readingExtensions(path: string, length: number): Extension {
   return [
     EditorView.cspNonce.of(nonce()),
@@ -42,7 +42,7 @@ export function readingExtensions(path: string, length: number): Extension {
   ];
 }
 
-/** A session's text and all that one needs to type into it. */
+/** A session's text and everything needed to type into it. */
 export function editorFor(
   path: string,
   session: Session,
@@ -72,7 +72,7 @@ export function editorFor(
   };
 }
 
-/** As a command of the editor, which says that it has seen to the key. */
+/** As an editor command that reports the key as handled. */
 function asCommand(act: () => unknown): () => boolean {
   return () => {
     act();
@@ -80,7 +80,7 @@ function asCommand(act: () => unknown): () => boolean {
   };
 }
 
-/** Without what no document can hold: NUL, and halves of characters. */
+/** Without what no document can contain: NUL, and unpaired surrogates. */
 function dropInvalid(text: string): string {
   return text
     .replaceAll("\0", "")

@@ -1,4 +1,4 @@
-/** What the foot of the pane tells of the editor. Told a moment later, so that no key waits for it. */
+/** What the status bar shows about the editor. Updated with a delay, so that no key waits for it. */
 
 import type { EditorState } from "@codemirror/state";
 import { EditorView, ViewPlugin } from "@codemirror/view";
@@ -34,7 +34,7 @@ export class Facts {
 
   /** Follow an editor from its first state on. */
   track() {
-    const begun = ViewPlugin.define((view) => {
+    const start = ViewPlugin.define((view) => {
       this.#state = view.state;
       this.#placing ??= setTimeout(() => this.#place());
       this.#countLater(0);
@@ -45,7 +45,7 @@ export class Facts {
       if (docChanged || selectionSet) this.#placing ??= setTimeout(() => this.#place(), PLACE_AFTER_MS);
       if (docChanged) this.#countLater(COUNT_AFTER_MS);
     });
-    return [begun, going];
+    return [start, going];
   }
 
   stop(): void {
@@ -75,7 +75,7 @@ export class Facts {
     if (this.#state) this.#giveUp = countText(this.#state.doc, (counts) => this.update({ counts }));
   }
 
-  /** Tell what another view than the source editor knows of itself. */
+  /** Report the facts of a view other than the source editor. */
   update(part: Partial<EditorFacts>): void {
     this.#facts = { ...this.#facts, ...part };
     for (const listener of this.#listeners) listener();

@@ -1,4 +1,4 @@
-/** How a document is read by the editor, by its name: as a whole, or, where it is very long, as far as it is in sight. */
+/** How the editor parses a document, by its name: as a whole, or only the visible part if it is very long. */
 
 import { json, jsonLanguage } from "@codemirror/lang-json";
 import { markdown, markdownLanguage } from "@codemirror/lang-markdown";
@@ -9,7 +9,7 @@ import { words } from "./theme";
 
 export type Format = "Markdown" | "JSON" | "YAML" | "Text";
 
-// Above this (a book of 120,000 words) keeping the parse up with the typing costs a key more than a frame now and then.
+// Above this (a book of 120,000 words), keeping the parse up to date sometimes costs a key more than a frame.
 const MAX_PARSED = 750_000;
 
 const ENDINGS: Record<string, Format> = {

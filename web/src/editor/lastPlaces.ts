@@ -1,4 +1,4 @@
-/** Where the person was in each document, for the view that shows it next. Lines and columns count from 0. */
+/** The cursor position in each document, for the view that shows it next. Lines and columns count from 0. */
 
 import type { DocumentView } from "@/state/store";
 
@@ -7,7 +7,7 @@ export interface LastPlace {
   /** In UTF-16 units. */
   column: number;
   view: DocumentView;
-  /** Whether the keyboard was there. */
+  /** Whether it had the keyboard focus. */
   focused: boolean;
 }
 

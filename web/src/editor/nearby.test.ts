@@ -15,7 +15,7 @@ const looks = tagHighlighter([
   { tag: tags.number, class: "number" },
 ]);
 
-/** Each piece that has a look, as `class:text`. */
+/** Each styled piece, as `class:text`. */
 function marked(text: Text, seen: { from: number; to: number }, parser: Parser, above: Above): string[] {
   const found: string[] = [];
   highlightIn(text, findAround(text, seen, above), parser, looks).between(0, text.length, (from, to, { spec }) => {

@@ -1,10 +1,10 @@
 /**
- * The looks of a document that is too long to be parsed from its beginning: what is in sight is parsed by itself, with
- * the lines that say what it is part of, and a moment after the key, so that no key waits for it.
+ * Highlighting for a document that is too long to be parsed from its beginning: the visible part is parsed alone, with
+ * the lines that show what it belongs to, and a moment after the key, so that no key waits for it.
  *
- * Kept up as a whole, a parse costs a key what lies before it: at the end of 10 MB of markdown 70 ms, where every block
- * is looked at again, though none has changed. The price of parsing a part is that what began far above (a fence, a deep
- * list) may be taken for something else, and that nothing can be folded.
+ * Keeping a whole parse up to date costs a key as much as the text before it: at the end of 10 MB of markdown 70 ms,
+ * where every block is visited again, although none has changed. The cost of parsing a part is that what began far
+ * above (a fence, a deep list) may be misread, and that nothing can be folded.
  */
 
 import { type Extension, RangeSetBuilder, type Text } from "@codemirror/state";
@@ -24,7 +24,7 @@ interface Stretch {
   to: number;
 }
 
-/** What else has to be read, above a place, to understand it; in the order of the text. */
+/** What else above a position has to be parsed to understand it; in text order. */
 export type Above = (text: Text, place: number) => Stretch[];
 
 const AFTER_MS = 50;
@@ -32,7 +32,7 @@ const MARGIN = 2_000;
 const MOST = 60_000;
 const LINES_ABOVE = 1_000;
 
-/** The lines that a place is indented under, the nearest last, and the first of all, as JSON and YAML are nested. */
+/** The lines that a position is indented under, the nearest last, and the very first line, as JSON and YAML nest. */
 export const findIndentContext: Above = (text, place) => {
   const found: Stretch[] = [];
   const own = text.lineAt(place);
@@ -46,7 +46,7 @@ export const findIndentContext: Above = (text, place) => {
   return depth > 0 && own.number > 1 ? [withBreak(text, text.line(1)), ...found] : found;
 };
 
-/** The line that opens the fence in which a place lies, as far as can be seen from there. */
+/** The line that opens the fence around a position, as far as can be seen from there. */
 export const findFence: Above = (text, place) => {
   const { number } = text.lineAt(place);
   let open: Stretch | null = null;
@@ -66,7 +66,7 @@ function withBreak({ length }: Text, { from, to }: Stretch): Stretch {
   return { from, to: Math.min(to + 1, length) };
 }
 
-/** What is to be parsed for a stretch that is in sight: whole lines, some more of them, and what they are part of. */
+/** What to parse for a visible range: whole lines, a few more, and their context. */
 export function findAround(text: Text, seen: Stretch, above: Above): Stretch[] {
   const from = text.lineAt(Math.max(0, seen.from - MARGIN)).from;
   const to = Math.min(text.lineAt(Math.min(text.length, seen.to + MARGIN)).to, from + MOST);
@@ -74,13 +74,13 @@ export function findAround(text: Text, seen: Stretch, above: Above): Stretch[] {
   return [...under, { from, to: Math.max(to, from) }];
 }
 
-/** The marks of a stretch, each with its class. */
+/** The highlighting of a range, each mark with its class. */
 export function highlightIn(text: Text, parts: readonly Stretch[], parser: Parser, looks: Highlighter): DecorationSet {
   const [first, last] = [parts[0], parts.at(-1)];
   const marks = new RangeSetBuilder<Decoration>();
   if (!first || !last || last.from === last.to) return marks.finish();
   const tree = parser.parse(new Reading(text), [], parts);
-  // A tree counts from where its text begins; of the lines above it, nothing is shown.
+  // A tree counts from where its text begins; the context lines above are not shown.
   highlightTree(
     tree,
     looks,
@@ -102,7 +102,7 @@ function createMark(classes: string): Decoration {
   return found;
 }
 
-/** A text, as parsers read it: in pieces. */
+/** A text in the form that parsers read: in pieces. */
 class Reading implements Input {
   readonly lineChunks = false;
 
@@ -153,7 +153,7 @@ class Nearby implements PluginValue {
   }
 }
 
-/** Shows what is in sight as a parser sees it. */
+/** Highlights the visible part as a parser sees it. */
 export function highlightNearby(parser: Parser, above: Above, looks: Highlighter): Extension {
   const marksOf = (text: Text, seen: Stretch) => highlightIn(text, findAround(text, seen, above), parser, looks);
   return ViewPlugin.define((view) => new Nearby(view, marksOf), { decorations: (plugin) => plugin.decorations });

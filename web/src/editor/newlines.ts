@@ -1,10 +1,10 @@
 /**
- * Places in the shared text, which has its newlines as they are in the file, and places in the editor, where every line
+ * Positions in the shared text, which has its newlines as in the file, and positions in the editor, where every line
  * break is one unit long.
  *
- * A line ends at "\r\n", at "\n" or at a lone "\r", as everywhere in the program. Only the breaks that are two units
- * long make a difference: in a document of one style all are or none is; of a mixed one, those that are not as long as
- * the others are listed. What is typed gets the style that prevails; no break that was there is ever changed.
+ * A line ends at "\r\n", at "\n" or at a lone "\r", as everywhere in the program. Only breaks of two units make a
+ * difference: in a document of one style all are or none is; in a mixed one, those that differ in length from the
+ * others are listed. What is typed gets the prevailing style; an existing break is never changed.
  */
 
 import { type ChangeDesc, MapMode, Text } from "@codemirror/state";
@@ -16,9 +16,9 @@ export interface Newlines {
   /** What Enter writes. */
   newline: Newline;
   style: NewlineStyle;
-  /** The places of the breaks, in order, that are not as long as `newline`. */
+  /** The positions of the breaks, in order, that are not as long as `newline`. */
   odd: readonly number[];
-  /** Whether there are lone "\r": with a "\n" that comes after one, two breaks become one. */
+  /** Whether there are lone "\r": together with a "\n" after one, two breaks become one. */
   fragile: boolean;
 }
 
@@ -40,7 +40,7 @@ export function readNewlines(shared: string): { text: Text; newlines: Newlines }
 
 const NAMES = { "\n": "LF", "\r\n": "CRLF", "\r": "CR" } as const;
 
-/** The places of breaks that are not as long as `newline`, in the editor's terms, where `shared` begins at `start`. */
+/** The positions of breaks not as long as `newline`, in editor positions, where `shared` begins at `start`. */
 export function findOddBreaks(shared: string, start: number, newline: Newline): number[] {
   const odd: number[] = [];
   let long = 0;
@@ -57,16 +57,16 @@ export function hasLone(shared: string): boolean {
   return LONE.test(shared);
 }
 
-/** From the editor's place to that in the shared text. */
+/** From an editor position to one in the shared text. */
 export function toShared(text: Text, { newline, odd }: Newlines, place: number): number {
   const before = countBefore(odd, place);
   return newline.length === 1 ? place + before : place + text.lineAt(place).number - 1 - before;
 }
 
-/** From a place in the shared text to the editor's; null where it lies inside a "\r\n". */
+/** From a position in the shared text to one in the editor; null inside a "\r\n". */
 export function toEditor(text: Text, newlines: Newlines, index: number): number | null {
   if (newlines.newline.length === 1 && newlines.odd.length === 0) return index;
-  // Places grow with indices, so that halving finds the last place that does not lie behind.
+  // Positions grow with indices: a binary search finds the last one that is not after it.
   let low = Math.max(0, index - text.lines + 1);
   let high = Math.min(index, text.length);
   while (low < high) {
@@ -77,7 +77,7 @@ export function toEditor(text: Text, newlines: Newlines, index: number): number 
   return toShared(text, newlines, low) === index ? low : null;
 }
 
-/** The newlines after a change in the editor; `added` are odd breaks that it brought. */
+/** The newlines after a change in the editor; `added` are odd breaks that it added. */
 export function mapBreaks(newlines: Newlines, changes: ChangeDesc, added: readonly number[] = []): Newlines {
   if (newlines.odd.length === 0 && added.length === 0) return newlines;
   const odd = newlines.odd

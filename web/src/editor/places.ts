@@ -1,7 +1,7 @@
 import type { Text } from "@codemirror/state";
 import type { Place } from "@/state/store";
 
-/** A place as it is told (a line from 1, a column from 0 and a length, both in characters) in the editor's terms. */
+/** A place from the API (a line from 1, a column from 0 and a length, both in characters) as an editor range. */
 export function toRange(
   text: Text,
   { line, column = 0, length = 0 }: Omit<Place, "path">,
@@ -12,7 +12,7 @@ export function toRange(
   return { from, to: from + units(rest, length) };
 }
 
-/** How long the first so many characters are: one beyond the first 65,536 is two units long. */
+/** The length in UTF-16 units of the first characters: one beyond the first 65,536 takes two. */
 function units(text: string, characters: number): number {
   let at = 0;
   for (let count = 0; count < characters && at < text.length; count += 1)

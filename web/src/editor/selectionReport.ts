@@ -1,4 +1,5 @@
-/** Tells the store what is selected in the editor in front, for the agent's context; after a pause, and not on every key. */
+/** Reports the selection of the editor in front to the store, for the agent's context; after a pause, not on every key.
+ * */
 
 import { type EditorView, type PluginValue, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import { show, useStore } from "@/state/store";
@@ -27,9 +28,9 @@ class SelectionReporter implements PluginValue {
   #tell(): void {
     const { doc, selection } = this.view.state;
     const { from, to, empty } = selection.main;
-    const told = useStore.getState().selection;
+    const current = useStore.getState().selection;
     if (empty) {
-      if (told?.path === this.path) show({ selection: null });
+      if (current?.path === this.path) show({ selection: null });
       return;
     }
     const [startLine, endLine] = [doc.lineAt(from).number, doc.lineAt(to).number];

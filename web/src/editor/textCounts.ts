@@ -1,10 +1,10 @@
-/** Words and tokens of a document, counted a little at a time when nothing else is to be done. */
+/** Words and tokens of a document, counted in small steps while idle. */
 
 import type { Text } from "@codemirror/state";
 
 export interface Counts {
   words: number;
-  /** What a model would count, about: as the tools estimate it. */
+  /** A model's count, approximately: the same estimate as the tools'. */
   tokens: number;
 }
 
@@ -17,7 +17,7 @@ export function countWords(line: string): number {
   let inside = false;
   for (let at = 0; at < line.length; at += 1) {
     const code = line.charCodeAt(at);
-    // The blanks of Latin texts first: they are all but a handful of what is met.
+    // Test the spaces of Latin texts first: nearly all are one of these.
     const blank = code <= 32 || (code > 127 && /\s/.test(line.charAt(at)));
     if (!blank && !inside) words += 1;
     inside = !blank;
@@ -32,7 +32,7 @@ export function estimateTokens(text: Text): number {
   return Math.ceil((bytes * text.length) / (sample.length * BYTES_PER_TOKEN));
 }
 
-/** Count, and tell when it is done; the answer gives it up. */
+/** Count, and report when done; returns the function that cancels it. */
 export function countText(text: Text, done: (counts: Counts) => void): () => void {
   const lines = text.iterLines();
   let words = 0;

@@ -1,4 +1,4 @@
-/** How the editor looks: the tokens of `styles/tokens.css`, so that one theme is light and dark. */
+/** The editor's theme: uses the tokens of `styles/tokens.css`, so that one theme is light and dark. */
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";

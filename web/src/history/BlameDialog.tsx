@@ -10,7 +10,7 @@ import { type BlamedLines, blameQuery, groupBlame } from "./blame";
 import css from "./history.module.css";
 import { authorOf } from "./turns";
 
-/** Who wrote which line: the document as it is, and beside each passage the turn that it is from. */
+/** Who wrote which line: the document as it is, and beside each passage the turn that it comes from. */
 export function BlameDialog({ path, onClose }: { path: string; onClose: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(blameQuery(path));
   return (
@@ -52,7 +52,7 @@ function Passage({ passage: { turn, start, text } }: { passage: BlamedLines }): 
       )}
       <ol className={css.passageText} start={start}>
         {text.map((line, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines are told apart by their number
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by their number
           <li key={at} value={start + at}>
             {line || " "}
           </li>

@@ -10,7 +10,7 @@ import ui from "@/ui/ui.module.css";
 import css from "./history.module.css";
 import { compareQuery } from "./turns";
 
-/** A document three times: as it is now, as it was before the turn, and as the turn made it. */
+/** A document three times: as it is now, before the turn, and after the turn. */
 export function Compare({ turn, paths }: { turn: number; paths: readonly string[] }): ReactNode {
   const [path, setPath] = useState(paths[0] ?? "");
   const { data, error } = useQuery({ ...compareQuery(turn, path), enabled: path !== "" });
@@ -45,7 +45,7 @@ interface ThreePanesProps {
   turn: string;
 }
 
-/** Three texts side by side; what differs from the middle one, the state before, is marked in the others. */
+/** Three texts side by side; differences from the middle one, the state before, are marked in the others. */
 function ThreePanes({ now, before, turn }: ThreePanesProps): ReactNode {
   const places = useRef<(HTMLDivElement | null)[]>([]);
   useEffect(() => {
@@ -113,7 +113,7 @@ function createPane(
   return new EditorView({ parent, state: EditorState.create({ doc, extensions }) });
 }
 
-/** Who scrolls one, scrolls all: by the same share of their heights. */
+/** Scrolling one scrolls all, by the same share of their heights. */
 function scrollTogether(panes: readonly EditorView[]): () => void {
   let leading: HTMLElement | null = null;
   const follow = ({ currentTarget }: Event) => {

@@ -2,13 +2,13 @@ import { memo, type ReactNode } from "react";
 import css from "./history.module.css";
 import { type DiffLine, groupLines, markWords } from "./patch";
 
-/** Line by line, with the numbers before and after: removed red, added green, the changed words in them stronger. Lines
- * that changed together are a group of their own. */
+/** Line by line, with the numbers before and after: removed red, added green, changed words emphasised. Lines that
+ * changed together form a group. */
 export const HunkLines = memo(function HunkLines({ lines }: { lines: readonly DiffLine[] }): ReactNode {
   return (
     <span className={css.hunk}>
       {groupLines(markWords(lines)).map((group, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a change stay as they are
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a change do not move
         <span key={at} className={css.lines} data-changed={group.changed}>
           {group.lines.map((line) => (
             <span key={`${line.old} ${line.new}`} className={css.line} data-kind={line.kind}>

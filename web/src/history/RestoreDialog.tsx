@@ -9,7 +9,7 @@ interface RestoreDialogProps {
   onClose: () => void;
 }
 
-/** Another place for a document whose own is taken. */
+/** Asks for another path if a document's own is taken. */
 export function RestoreDialog({ path, onRestore, onClose }: RestoreDialogProps): ReactNode {
   const [to, setTo] = useState(proposeName(path));
   return (

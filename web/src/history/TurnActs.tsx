@@ -12,12 +12,12 @@ interface TurnActsProps {
   onClose: () => void;
 }
 
-/** Taking a turn back: all of it, some hunks, or everything since. The last asks first, for it passes over later work. */
+/** Undo a turn: all of it, some hunks, or everything since. The last asks first, since it discards later work. */
 export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps): ReactNode {
   const [asking, setAsking] = useState(false);
   const [acting, setActing] = useState(false);
   const { turn } = detail;
-  // What was proposed and accepted is taken back with all that was decided about it.
+  // An accepted proposal is undone together with the decisions about it.
   const undoable = canUndo(turn) || (turn.kind === "propose" && turn.state === "applied" && !turn.pruned);
   const act = async (what: () => Promise<readonly Clash[]>) => {
     setActing(true);

@@ -14,7 +14,7 @@ import { authorOf, type Clash, describeState, turnQuery } from "./turns";
 
 const Compare = lazy(() => import("./Compare").then((found) => ({ default: found.Compare })));
 
-/** One turn: what it did, how that compares with now, and every way to take it back. */
+/** One turn: what it did, how that compares with now, and every way to undo it. */
 export function TurnDialog({ turn: number, onClose }: { turn: number; onClose: () => void }): ReactNode {
   const { data: detail, error, refetch } = useQuery(turnQuery(number));
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());

@@ -15,10 +15,10 @@ interface TurnDiffProps {
   clashes: readonly Clash[];
 }
 
-/** More hunks than these are drawn only when asked for. */
+/** More hunks than these are drawn only on request. */
 const MANY = 100;
 
-/** What a turn did, document by document; each hunk can be ticked to be taken back. */
+/** What a turn did, document by document; hunks can be selected to be undone. */
 export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): ReactNode {
   if (detail.turn.pruned)
     return <Empty>This turn is older than the history keeps: its changes are no longer stored.</Empty>;
@@ -41,9 +41,9 @@ export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): Re
 
 interface DocumentDiffProps extends Omit<TurnDiffProps, "detail"> {
   document: Schemas["TurnPatchShape"];
-  /** The turn's, in whatever document. */
+  /** The turn's hunks, in any document. */
   all: readonly Hunk[];
-  /** What still waits is decided in the review instead. */
+  /** Pending ones are decided in the review instead. */
   tickable: boolean;
 }
 
@@ -98,7 +98,7 @@ function DocumentDiff({ document, all, ticked, onTick, clashes, tickable }: Docu
         const [only, ...others] = hunks.slice(first, first + count);
         if (!only) return null;
         if (others.length === 0) return tick(only, 0, <HunkLines lines={its} />);
-        // Their lines can only be read together; each is decided by itself.
+        // Their lines can only be read together; each is decided separately.
         return (
           <div key={only.hunk_id} className={css.several}>
             <HunkLines lines={its} />
@@ -121,7 +121,7 @@ interface HunkTickProps extends Omit<DocumentDiffProps, "document" | "all"> {
   children: ReactNode;
 }
 
-/** One hunk to be taken back, and why it stays where it could not be. */
+/** One hunk to undo, and why it could not be. */
 function HunkTick({ hunk, name, tickable, ticked, onTick, clashes, children }: HunkTickProps): ReactNode {
   const { hunk_id: id } = hunk;
   const reasons = new Set(clashes.filter((clash) => clash.hunk_id === id).map(({ reason }) => reason));

@@ -1,4 +1,4 @@
-/** Who wrote which line, as the server tells it, in passages for reading. */
+/** Who wrote which line, from the server, grouped into passages for reading. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { type Schemas, server, unwrap } from "@/api/client";
@@ -17,7 +17,7 @@ export const blameQuery = (path: string) =>
     queryFn: () => unwrap(server.GET("/api/blame", { params: { query: { path } } })),
   });
 
-/** Lines end as the server ends them: at "\r\n", "\n" or a lone "\r". */
+/** Lines end as on the server: at "\r\n", "\n" or a lone "\r". */
 const BREAK = /\r\n|\n|\r/;
 
 export function groupBlame({ text, blame, turns }: Schemas["BlameResponse"]): BlamedLines[] {

@@ -1,4 +1,4 @@
-/** A unified diff for reading: lines with their numbers, and inside a changed line the words that changed. */
+/** A unified diff for reading: lines with their numbers, and the changed words in a changed line. */
 
 import { presentableDiff } from "@codemirror/merge";
 import { describeChange, findChangedWords } from "@/review/changeText";
@@ -6,16 +6,16 @@ import { describeChange, findChangedWords } from "@/review/changeText";
 export interface DiffLine {
   kind: "same" | "added" | "removed";
   text: string;
-  /** Counted from 1; where the line is on that side. */
+  /** Counted from 1; undefined if the line is not on that side. */
   old?: number;
   new?: number;
-  /** What of the line changed, as [from, to); empty where all of it did. */
+  /** The changed part of the line, as [from, to); empty if all of it changed. */
   marks: [number, number][];
 }
 
 const SECTION = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** The lines of a patch's sections; headers and remarks are left out. */
+/** The lines of a patch's sections, without headers and remarks. */
 export function linesOf(patch: string): DiffLine[] {
   const lines: DiffLine[] = [];
   let [old, fresh, inside] = [0, 0, false];
@@ -34,8 +34,8 @@ export function linesOf(patch: string): DiffLine[] {
   return lines;
 }
 
-/** The lines of a document's hunks, which come in its order and are each told as if there were no others: behind the
- * first, lines are counted on as all of them together have it. */
+/** The lines of a document's hunks. The hunks are in order, each numbered as if there were no others: after the first,
+ * line numbers are adjusted to all of them together. */
 export function linesOfHunks(patches: readonly string[]): DiffLine[][] {
   let by = 0;
   return patches.map((patch) => {
@@ -53,7 +53,7 @@ export function wordsOf(patch: string): string {
   return describeChange(before, after);
 }
 
-/** The words that a hunk took out, and those that it put in. */
+/** The words that a hunk removed, and those that it inserted. */
 export function changedIn(patch: string): { before: string; after: string } {
   const lines = linesOf(patch);
   const [before, after] = (["removed", "added"] as const).map((wanted) =>
@@ -62,14 +62,14 @@ export function changedIn(patch: string): { before: string; after: string } {
   return findChangedWords(before, after);
 }
 
-/** Hunks that changed the same or neighbouring lines, which only together can be read: those from `first` on. */
+/** Hunks from `first` on that changed the same or neighbouring lines, and can only be read together. */
 export interface Unit {
   first: number;
   count: number;
   lines: DiffLine[];
 }
 
-/** A document's hunks as they are read. Alone, a hunk is shown by itself; several as the whole change has their lines. */
+/** A document's hunks for reading. A lone hunk is shown separately; several with the lines of the whole change. */
 export function unitsOf(patches: readonly string[], whole: string): Unit[] {
   const units: (Unit & { reach: Reach })[] = [];
   for (const [at, lines] of linesOfHunks(patches).entries()) {
@@ -93,7 +93,7 @@ interface Reach {
   to: number;
 }
 
-/** What the changed ones among the lines from `start` up to `end` replace. */
+/** What the changed lines from `start` up to `end` replace. */
 function reachOf(lines: readonly DiffLine[], start: number, end: number): Reach {
   const first = lines.findIndex((line, at) => at >= start && line.kind !== "same");
   const olds = lines.slice(start, end).flatMap((line) => (line.kind === "removed" && line.old ? [line.old] : []));
@@ -104,7 +104,7 @@ function reachOf(lines: readonly DiffLine[], start: number, end: number): Reach 
 
 const AROUND = 3;
 
-/** The runs of changed lines that touch a reach, with a few lines around them; null where there are none. */
+/** The runs of changed lines that touch a range, with a few lines around them; null if there are none. */
 function part(lines: readonly DiffLine[], reach: Reach): DiffLine[] | null {
   let [start, end] = [-1, -1];
   for (let at = 0; at < lines.length; at += 1) {
@@ -124,7 +124,7 @@ function part(lines: readonly DiffLine[], reach: Reach): DiffLine[] | null {
   return lines.slice(first, last);
 }
 
-/** The same lines with their changed words marked, run by run of what was removed and then added. */
+/** The same lines with changed words marked, for each run of removed and then added lines. */
 export function markWords(lines: readonly DiffLine[]): DiffLine[] {
   const done: DiffLine[] = [];
   let at = 0;
@@ -149,7 +149,7 @@ function run(lines: readonly DiffLine[], from: number, kind: DiffLine["kind"]): 
   return lines.slice(from, to);
 }
 
-/** Beyond this share of changed characters, marks say less than the whole line does. */
+/** Beyond this share of changed characters, marking words says less than marking the whole line. */
 const MOSTLY = 0.7;
 
 function pair(removed: readonly DiffLine[], added: readonly DiffLine[]): DiffLine[] {
@@ -174,7 +174,7 @@ function spread(lines: readonly DiffLine[], ranges: readonly [number, number][],
   });
 }
 
-/** What became of a text, line by line, as far as a change tells: its own lines, with no others around them. */
+/** What happened to a text, line by line, according to a change: only its own lines, without context. */
 export function linesBetween(before: string, after: string, old: number, fresh: number): DiffLine[] {
   const [removed, added] = [before, after].map((text) => text.replace(/\n$/, "").split("\n")) as [string[], string[]];
   return [
@@ -197,12 +197,12 @@ function counts(lines: readonly DiffLine[]): Size {
   return { added: count("added"), removed: count("removed") };
 }
 
-/** How many lines stayed the same in a document of so many. A patch that is cut short does not tell: null. */
+/** How many lines of a document of this length stayed the same; null for a truncated patch. */
 export function unchangedIn({ patch, lines, truncated }: { patch: string; lines: number; truncated: boolean }) {
   return truncated ? null : lines - sizeOf([patch]).added;
 }
 
-/** Neighbouring lines that stayed, or that changed, together. */
+/** Neighbouring unchanged, or changed, lines grouped. */
 export interface Group {
   changed: boolean;
   lines: DiffLine[];

@@ -1,4 +1,4 @@
-/** The history as the server tells it, and what can be done with a turn. */
+/** The history from the server, and what can be done with a turn. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { reportClashes } from "@/agent/actions";
@@ -18,7 +18,7 @@ export function authorOf({ author }: Turn): string {
   return author.kind === "outside" ? "another program" : author.name;
 }
 
-/** The turns page by page, the newest first; of one document where it is named. */
+/** The turns page by page, newest first; of one document if it is given. */
 export const pagesQuery = (path: string | null) =>
   infiniteQueryOptions({
     queryKey: ["turns", "pages", path],
@@ -58,7 +58,7 @@ export const compareQuery = (turn: number, path: string) =>
 
 const refreshHistory = () => refresh("turn", "review", "document", "tree");
 
-/** Take a turn back, and keep all that came after; what stands in the way is named. */
+/** Undo a turn and keep everything after it; reports conflicts. */
 export async function undo(turn: number): Promise<Clash[]> {
   let clashes: Clash[] = [];
   dismissToastsOf(turn);
@@ -76,7 +76,7 @@ export async function redo(): Promise<void> {
   refreshHistory();
 }
 
-/** Take back the ticked hunks alone, or, with none, set the turn's documents to what they were before it. */
+/** Undo the selected hunks only, or, without any, reset the turn's documents to their state before it. */
 export async function rollback(turn: number, hunks: readonly string[] | "all"): Promise<Clash[]> {
   let clashes: Clash[] = [];
   const body =
@@ -96,7 +96,7 @@ export async function rollback(turn: number, hunks: readonly string[] | "all"): 
   return clashes;
 }
 
-/** What became of a turn, where there is more to say than its title does. */
+/** What happened to a turn, if there is more to say than its title. */
 export function describeState(turn: Turn): string {
   if (turn.state === "undone") return "undone";
   if (turn.state === "discarded") return "rejected";
@@ -104,7 +104,7 @@ export function describeState(turn: Turn): string {
   return turn.kind === "propose" ? "accepted" : "";
 }
 
-/** Whether a turn can still be taken back as a whole. */
+/** Whether a turn can still be undone as a whole. */
 export function canUndo(turn: Turn): boolean {
   return !turn.pruned && (turn.state === "proposed" || (turn.state === "applied" && turn.kind !== "propose"));
 }

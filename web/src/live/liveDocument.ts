@@ -1,9 +1,9 @@
 /**
- * One open document, as this window has it: the session it is in, what is known of it, and what is not sent yet.
+ * One open document in this window: its session, what is known about it, and what is not sent yet.
  *
- * A document may begin a new epoch, which no older replica can join. Then a new session is begun, what was typed and
- * not sent is put into its text, and only then it takes the place of the old one: `generation` counts. A document that
- * was moved goes on in the session that it had: it is the same replica in another room.
+ * A document may start a new epoch, which no older replica can join. Then a new session is started, unsent typing is
+ * put into its text, and only then does it replace the old one: `generation` counts that. A moved document keeps its
+ * session: it is the same replica in another room.
  */
 
 import { Failure, server, UNREACHABLE, unwrap } from "@/api/client";
@@ -16,19 +16,19 @@ export type LiveStatus = "connecting" | "live" | "offline" | "gone";
 
 export interface LiveView {
   status: LiveStatus;
-  /** Whether something typed here is not at the server yet. */
+  /** Whether something typed here has not reached the server yet. */
   unsynced: boolean;
   about: About;
   generation: number;
   /** Why there is nothing to show, or nothing new. */
   problem: string;
-  /** Whether that is because it may hold a secret, which its owner can open. */
+  /** Whether that is because it may contain a secret, which its owner can open. */
   secret: boolean;
 }
 
 const PAUSE_MS = 1000;
 const TELL_AFTER_MS = 100;
-// A document that is not there any more was perhaps moved, which is told by other ways, and asked for after a while.
+// A missing document may have been moved, which is reported elsewhere; ask again after a while.
 const MOVED_MS = 1000;
 const [READ_ONLY, NOT_THERE, SECRET] = [4403, 4404, 4451];
 const NOTHING: About = { version: "", saved: true, pending: 0 };
@@ -36,7 +36,7 @@ const NOTHING: About = { version: "", saved: true, pending: 0 };
 export class LiveDocument {
   #session: Session | null = null;
   #coming: Session | null = null;
-  /** Typing of earlier pages, made in an epoch that is over. */
+  /** Typing of earlier pages, from an epoch that has ended. */
   #carried: { base: string; mine: string }[] = [];
   #keeping: UnsentKeeper;
   #listeners = new Set<() => void>();
@@ -55,16 +55,16 @@ export class LiveDocument {
   #ended = false;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #leaving: ReturnType<typeof setTimeout> | undefined;
-  /** What is kept under the names that the document had before, until it is where it belongs. */
+  /** What is stored under the document's earlier names, until it is where it belongs. */
   #keptBefore: UnsentKeeper[] = [];
   #path: string;
-  /** Whether what earlier pages left was looked for. */
+  /** Whether typing left by earlier pages was looked up. */
   #read = false;
-  /** How often a room was looked for, and whether that goes on. */
+  /** How often a room was requested, and whether that continues. */
   #joins = 0;
   #joining = false;
 
-  /** `left` is called whenever nobody is told of it any more. */
+  /** `left` is called whenever the last subscriber is gone. */
   constructor(
     path: string,
     readonly left: (document: LiveDocument) => void = () => undefined,
@@ -103,7 +103,7 @@ export class LiveDocument {
     };
   };
 
-  /** The document is called so from now on: the same replica goes on, in the room of that name. */
+  /** The document's new name: the same replica continues in the room of that name. */
   moveTo(to: string): void {
     this.#path = to;
     this.#keptBefore.push(this.#keeping);
@@ -117,7 +117,7 @@ export class LiveDocument {
     this.#tell();
   }
 
-  /** Ask once more for a document that was withheld. */
+  /** Request a withheld document again. */
   retry(): void {
     if (!this.#gone) return;
     this.#gone = this.#secret = false;
@@ -128,7 +128,7 @@ export class LiveDocument {
     this.#tell();
   }
 
-  /** Wait until the server has all that was typed so far, though not for ever; whether it has. */
+  /** Wait until the server has everything typed so far, with a timeout; returns whether it has. */
   async waitForDelivery(patience = 3000): Promise<boolean> {
     const until = performance.now() + patience;
     while (this.#session?.unsynced && performance.now() < until) await pause(15);
@@ -149,13 +149,13 @@ export class LiveDocument {
     this.#joins += 1;
     const join = this.#joins;
     this.#joining = true;
-    const kept = this.#read ? [] : await Promise.all([this.#keeping, ...this.#keptBefore].map((each) => each.read()));
+    const stored = this.#read ? [] : await Promise.all([this.#keeping, ...this.#keptBefore].map((each) => each.read()));
     const epoch = await this.#ask(join);
-    if (join !== this.#joins) return; // another has begun since
+    if (join !== this.#joins) return; // another one has started since
     this.#joining = false;
     if (epoch === null || this.#ended) return;
     this.#read = true;
-    const unsent = kept.flat();
+    const unsent = stored.flat();
     if (moved && unsent.length === 0 && this.#session?.epoch === epoch) {
       this.#session.moveTo(this.#path);
       return;
@@ -168,7 +168,7 @@ export class LiveDocument {
     });
   }
 
-  /** The epoch to join, asked for until there is an answer; null where the answer is that there is none. */
+  /** The epoch to join, requested until there is an answer; null if the answer is that there is none. */
   async #ask(join: number): Promise<string | null> {
     while (!this.#ended && join === this.#joins) {
       try {
@@ -197,14 +197,14 @@ export class LiveDocument {
       this.#leave("This file may contain a secret, so its content is hidden.");
     } else if (code === READ_ONLY) this.#leave("You can read this document, but not edit it.");
     else {
-      // Another epoch, or something that this replica holds is not taken: a new one begins from the server's text.
+      // Another epoch, or the server refused something in this replica: start a new one from the server's text.
       if (session === this.#coming) session.destroy();
       this.#coming = null;
       setTimeout(() => void this.#join(), session === this.#session ? 0 : PAUSE_MS);
     }
   }
 
-  /** Another room is perhaps looked for already, or will be in a moment. */
+  /** Another room may already be requested, or will be in a moment. */
   #leaveSoon(session: Session): void {
     clearTimeout(this.#leaving);
     this.#leaving = setTimeout(async () => {
@@ -232,7 +232,7 @@ export class LiveDocument {
     this.#tell();
   }
 
-  /** A session has the text of its epoch: bring in what is not in it yet, and show it from now on. */
+  /** A session has the text of its epoch: add what is not in it yet, and show it from now on. */
   #takeOver(next: Session): void {
     const before = this.#session;
     const typed = before?.unsynced ? [...this.#carried, before.readTyped()] : this.#carried;
@@ -242,11 +242,11 @@ export class LiveDocument {
     this.#generation += 1;
     this.#problem = "";
     for (const { base, mine } of typed) next.type(mergeInto(base, mine, next.text.toString()));
-    // Later, since the editor still shows the old text until it is told of the new one.
+    // Deferred, since the editor still shows the old text until it is told about the new one.
     if (before) setTimeout(() => before.destroy());
   }
 
-  /** Tell at once of what matters at once; of the rest in a moment, so that no key waits for it. */
+  /** Notify at once about what is urgent; about the rest in a moment, so that no key waits for it. */
   #tell(): void {
     const { status, generation, problem } = this.#now();
     const old = this.#view;

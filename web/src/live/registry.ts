@@ -1,4 +1,4 @@
-/** The live documents of this window: one for each document that is open in it, in front or not. */
+/** The live documents of this window: one for each open document, in front or not. */
 
 import { onMoved } from "@/state/documentMoves";
 import { useStore } from "@/state/store";
@@ -7,7 +7,7 @@ import { LiveDocument } from "./liveDocument";
 import type { Session } from "./session";
 
 const documents = new Map<string, LiveDocument>();
-/** The names that open documents had before: whoever has not heard yet finds them under these, too. */
+/** Earlier names of open documents: callers that do not know the new name yet find them under these, too. */
 const movedTo = new Map<string, string>();
 
 export function liveDocument(path: string): LiveDocument {
@@ -37,14 +37,14 @@ onMoved((moves, open) => {
   });
   for (const { document, from, to } of moving) {
     const there = documents.get(to);
-    if (there) end(there); // which has gone, or another would not be here
+    if (there) end(there); // it is gone, or there would not be another one
     documents.set(to, document);
     for (const [before, after] of movedTo) if (after === from) movedTo.set(before, to);
     movedTo.set(from, to);
     movedTo.delete(to);
     document.moveTo(to);
   }
-  for (const path of open) movedTo.delete(path); // whatever is called so now is what is meant
+  for (const path of open) movedTo.delete(path); // the current document of that name takes precedence
 });
 
 setDeliveryWait(async (paths) => {
@@ -52,7 +52,7 @@ setDeliveryWait(async (paths) => {
   return (await Promise.all(wanted.map((document) => document.waitForDelivery()))).every(Boolean);
 });
 
-/** Let go of a document that is not open any more, once what was typed into it has arrived. */
+/** Release a document that is no longer open, once what was typed into it has arrived. */
 async function release(document: LiveDocument): Promise<void> {
   await document.waitForDelivery();
   const { order, active, tabs } = useStore.getState();

@@ -1,8 +1,8 @@
 /**
  * A replica of one epoch of a document, and its connection.
  *
- * It knows what the server has taken in: after some typing it sends its state as a question, and since a connection
- * keeps its order, the answer says that all that was sent before has arrived.
+ * It knows what the server has received: after some typing it sends its state as a query, and since a connection keeps
+ * its order, the answer means that everything sent before has arrived.
  */
 
 import * as decoding from "lib0/decoding";
@@ -22,7 +22,7 @@ const BUSY = 4429;
 const EDITOR = 100;
 const TEXT = "text";
 
-/** What the server tells of a document. */
+/** What the server reports about a document. */
 export interface About {
   version: string;
   saved: boolean;
@@ -35,20 +35,20 @@ interface SessionEvents {
   ended: (session: Session, code: number) => void;
 }
 
-/** Who hears what the server says of a kind of its own, and each time that it can be spoken to. */
+/** A subscriber to one kind of server message; it is also notified whenever the connection is back. */
 export interface MessageListener {
   heard: (message: string) => void;
   joined: () => void;
 }
 
-/** A text that the server has, and what became of it here. */
+/** A text that the server has, and what it became here. */
 export interface TypedText {
   base: string;
   mine: string;
 }
 
 interface Question {
-  /** The state when it was asked; null for the question that opens a connection, which says nothing of typing. */
+  /** The state when it was asked; null for the query that opens a connection, which says nothing about typing. */
   state: Y.Snapshot | null;
   typed: number;
 }
@@ -57,7 +57,7 @@ export class Session {
   readonly doc = createReplica();
   readonly text = this.doc.getText(TEXT);
   readonly awareness = new Awareness(this.doc);
-  /** Who makes a change through this object is the person in front; undo takes back nobody else's. */
+  /** Changes made with this origin are the person's own; undo reverts nobody else's. */
   readonly own = {};
   readonly undo = new Y.UndoManager(this.text, { trackedOrigins: new Set([this.own]) });
   hearer: MessageListener | null = null;
@@ -83,7 +83,7 @@ export class Session {
     this.#provider = this.#connected(path);
   }
 
-  /** Go on where the document is now. */
+  /** Continue where the document is now. */
   moveTo(path: string): void {
     this.#provider.destroy();
     this.#lost();
@@ -97,7 +97,7 @@ export class Session {
     const provider = new WebsocketProvider(address, room, this.doc, {
       awareness: this.awareness,
       params: { epoch: this.epoch },
-      disableBc: true, // two windows meet at the server, which keeps what they say
+      disableBc: true, // two windows meet at the server, which stores what they send
       connect: false,
       shouldReconnect: ({ code }) => code === BUSY || code < 4400 || code >= 4500,
     });
@@ -108,7 +108,7 @@ export class Session {
       if (step === messageYjsSyncStep2) this.#answered();
     };
     provider.messageHandlers[EDITOR] = (_encoder, decoder) => this.hearer?.heard(decoding.readVarString(decoder));
-    // What an earlier connection still tells is of no use any more.
+    // Messages of an earlier connection are obsolete.
     const now = (act: () => void) => {
       if (provider === this.#provider) act();
     };
@@ -144,7 +144,7 @@ export class Session {
     return diffTyped(this.doc, this.#kept);
   }
 
-  /** What has to be kept here for as long as the server does not have it: all, or what came after a state. */
+  /** What has to be stored here as long as the server does not have it: everything, or what came after a state. */
   unsent(since?: Uint8Array): { piece: Piece; state: Uint8Array } {
     const update = Y.encodeStateAsUpdate(this.doc, since);
     const piece = { epoch: this.epoch, kept: Y.encodeSnapshot(this.#kept), update };
@@ -152,8 +152,8 @@ export class Session {
   }
 
   /**
-   * Carry out edits of the text, given in its order, as the person's own. Who shows the text besides the source editor
-   * has an origin of its own, so that each tells the other's changes from those that it made itself.
+   * Apply edits of the text, given in order, as the person's own. Each view besides the source editor has an origin of
+   * its own, so that each can tell the other's changes from its own.
    */
   type(edits: readonly Edit[], origin: object = this.own): void {
     this.undo.addTrackedOrigin(origin);
@@ -165,17 +165,17 @@ export class Session {
     }, origin);
   }
 
-  /** A stretch of the text, which stays the same one however its words change. */
+  /** A range of the text, which stays the same range however its words change. */
   stretch(from: number, to: number): Stretch {
     return createStretch(this.text, from, to);
   }
 
-  /** A decision changes the words of a stretch: what was typed over there before cannot be taken back any more. */
+  /** A decision changes the words of a range: what was typed over there before can no longer be undone. */
   forgetTypedOver(stretch: Stretch): void {
     forgetTypedOver(this.undo, this.text, stretch);
   }
 
-  /** Say something to the server besides; where it is away, whoever wants to say it again is told when it is back. */
+  /** Send the server another message; if it is unreachable, subscribers can resend it when it is back. */
   say(message: string): void {
     const encoder = encoding.createEncoder();
     encoding.writeVarUint(encoder, EDITOR);
@@ -191,8 +191,8 @@ export class Session {
   }
 
   #listen(): void {
-    // Before the first key the server has all that is here. Once a connection is lost it is too late to ask: keys may
-    // have been typed before anybody noticed.
+    // Before the first key the server has everything. Once a connection is lost it is too late to ask: keys may have
+    // been typed before anybody noticed.
     this.doc.on("beforeTransaction", ({ origin }: Y.Transaction) => {
       if (origin !== this.#provider && !this.unsynced) this.#kept = Y.snapshot(this.doc);
     });
@@ -226,7 +226,7 @@ export class Session {
     }, ASK_AFTER_MS);
   }
 
-  /** Send it, where there is somebody to send it to; whether there is. */
+  /** Send it, if there is a connection; returns whether there is. */
   #send(encoder: encoding.Encoder): boolean {
     const { ws, synced } = this.#provider;
     if (!synced || ws?.readyState !== WebSocket.OPEN) return false;
@@ -252,7 +252,7 @@ export function readUnsentTyped(unsent: Unsent): TypedText {
   return diffTyped(doc, Y.decodeSnapshot(unsent.kept));
 }
 
-// What was deleted is held, so that a text can be told as it was.
+// Deleted content is retained, so that earlier texts can be restored.
 function createReplica(): Y.Doc {
   return new Y.Doc({ gc: false });
 }

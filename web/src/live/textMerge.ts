@@ -1,8 +1,8 @@
-/** Puts what was typed into one text into another that came from the same base. Nothing that was typed is left out. */
+/** Merges what was typed into one text into another with the same base. Nothing that was typed is dropped. */
 
 import { type Change, presentableDiff } from "@codemirror/merge";
 
-/** In place of the text from `from` to `to` comes `insert`. */
+/** Replaces the text from `from` to `to` with `insert`. */
 export interface Edit {
   from: number;
   to: number;
@@ -16,7 +16,7 @@ interface Piece {
   theirs: Change[];
 }
 
-/** The edits, in order, that bring into `theirs` what `mine` made of `base`. Where both changed one place, both stay. */
+/** The edits, in order, that bring `mine`'s changes of `base` into `theirs`. If both changed one place, both stay. */
 export function mergeInto(base: string, mine: string, theirs: string): Edit[] {
   const edits: Edit[] = [];
   let mineShift = 0;
@@ -50,7 +50,7 @@ function lengthChange(some: Change[]): number {
   return some.reduce((sum, { fromA, toA, fromB, toB }) => sum + (toB - fromB) - (toA - fromA), 0);
 }
 
-/** The changes of both sides, those that overlap or touch together. */
+/** The changes of both sides, grouped if they overlap or touch. */
 function groupChanges(mine: readonly Change[], theirs: readonly Change[]): Piece[] {
   const found: Piece[] = [];
   const all = [...mine.map((change) => ({ change, own: true })), ...theirs.map((change) => ({ change, own: false }))];
@@ -67,10 +67,10 @@ function groupChanges(mine: readonly Change[], theirs: readonly Change[]): Piece
   return found;
 }
 
-// Two texts that have little in common are not worth seconds of looking for it.
+// Two texts with little in common are not worth seconds of comparing.
 const PATIENCE = { scanLimit: 1000, timeout: 500 };
 
-/** The changes by whole words: those of two sides must not be woven into each other letter by letter. */
+/** The changes by whole words: those of two sides must not be interleaved letter by letter. */
 function diffByWords(from: string, to: string): Change[] {
   const found = presentableDiff(from, to, PATIENCE);
   const wide: Change[] = [];

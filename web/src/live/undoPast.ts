@@ -1,14 +1,14 @@
 /**
- * Takes out of an undo manager what it knows of a stretch of the text that somebody else has decided about.
+ * Removes from an undo manager what it knows about a range of the text that somebody else has decided about.
  *
- * To undo that words were typed over brings those words back. Where they were an agent's and are refused by now, nobody
- * wrote the text that would come of it, nor that which half of the step leaves. So such a step is forgotten. Where the
- * person only put words in, those can still be taken out again.
+ * Undoing that words were typed over restores those words. If they were an agent's and are rejected by now, nobody
+ * wrote the text that would result, nor what half of the step would leave. So such a step is dropped. If the person
+ * only inserted words, those can still be removed again.
  */
 
 import * as Y from "yjs";
 
-/** The characters on both sides of a stretch; null at the beginning and the end of the text. */
+/** The characters on both sides of a range; null at the beginning and the end of the text. */
 export interface Stretch {
   before: Y.ID | null;
   after: Y.ID | null;
@@ -22,12 +22,12 @@ function idAt(text: Y.Text, index: number): Y.ID | null {
   return Y.createRelativePositionFromTypeIndex(text, index).item;
 }
 
-/** What was typed over in a stretch so far cannot be taken back, nor brought back, any more. */
+/** What was typed over in a range so far can no longer be undone or redone. */
 export function forgetTypedOver(manager: Y.UndoManager, text: Y.Text, stretch: Stretch): void {
-  const gone = listGone(text, stretch);
+  const removed = listGone(text, stretch);
   for (const { deletions, insertions } of [...manager.undoStack, ...manager.redoStack]) {
-    if (!gone.some((range) => overlaps(deletions, range))) continue;
-    // Emptied and not taken off: others know how many steps lie below theirs.
+    if (!removed.some((range) => overlaps(deletions, range))) continue;
+    // Emptied and not removed: others know how many steps are below theirs.
     deletions.clients.clear();
     insertions.clients.clear();
   }
@@ -46,17 +46,17 @@ function overlaps(
   return (clients.get(client) ?? []).some((each) => each.clock < clock + len && clock < each.clock + each.len);
 }
 
-/** The characters that were in a stretch and are not there any more. */
+/** The characters that were in a range and no longer are. */
 function listGone(text: Y.Text, { before, after }: Stretch): Range[] {
-  const gone: Range[] = [];
+  const removed: Range[] = [];
   let inside = before === null;
   for (let item = text._start; item !== null; item = item.right) {
-    if (inside && item.deleted) gone.push({ ...item.id, len: item.length });
-    // Both may be characters of one item, between which nothing is gone.
+    if (inside && item.deleted) removed.push({ ...item.id, len: item.length });
+    // Both may be characters of one item, between which nothing was deleted.
     if (holds(item, before)) inside = true;
     if (holds(item, after)) break;
   }
-  return gone;
+  return removed;
 }
 
 function holds({ id, length }: Y.Item, wanted: Y.ID | null): boolean {

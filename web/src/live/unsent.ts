@@ -1,21 +1,22 @@
 /**
- * What was typed while the server was away, kept in this browser, so that closing or reloading the page loses none of it.
+ * What was typed while the server was unreachable, stored in this browser, so that closing or reloading the page loses
+ * none of it.
  *
- * Kept are the replica's own updates, not the text: whoever reads them twice, or in two windows, still has every
+ * The replica's own updates are stored, not the text: reading them twice, or in two windows, still gives every
  * character once.
  */
 
 const DATABASE = "redraft";
 const STORE = "unsent";
 
-/** What one page could not send: its replica's updates, and as much of them as the server is known to have. */
+/** What one page could not send: its replica's updates, and how much of them the server is known to have. */
 export interface Unsent {
   epoch: string;
   kept: Uint8Array;
   updates: Uint8Array[];
 }
 
-/** A piece of it. The first has all there was, and each of the others what came since. */
+/** A piece of it. The first has everything so far, and each of the others what came since. */
 export interface Piece {
   epoch: string;
   kept: Uint8Array;
@@ -32,7 +33,7 @@ export async function deleteUnsent(path: string, client: number): Promise<void> 
   await inTransaction("readwrite", (store) => store.delete(IDBKeyRange.bound([path, client], [path, client, []])));
 }
 
-/** What is kept of a document, by the pages that could not send it. */
+/** What is stored for a document, by the pages that could not send it. */
 export async function readUnsent(path: string): Promise<Map<number, Unsent>> {
   const range = IDBKeyRange.bound([path], [path, []]);
   const keys = (await inTransaction("readonly", (store) => store.getAllKeys(range))) as Key[];

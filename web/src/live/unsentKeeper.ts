@@ -1,12 +1,12 @@
-/** Keeps in this browser what one document's session could not send yet, and lets go of it once it has arrived. */
+/** Stores in this browser what one document's session could not send yet, and deletes it once it has arrived. */
 
 import type { Session } from "./session";
 import { deleteUnsent, readUnsent, storePiece, type Unsent } from "./unsent";
 
-// A server that is there has answered by then, so that most typing is never written down here.
+// A reachable server has answered by then, so that most typing is never stored here.
 const AFTER_MS = { there: 3000, away: 300 };
 
-/** What of a session is written down: how much was typed by then, in how many pieces, up to which state. */
+/** What of a session is stored: how much was typed by then, in how many pieces, up to which state. */
 interface Kept {
   session: Session;
   typed: number;
@@ -30,11 +30,11 @@ export class UnsentKeeper {
       this.#clients = new Set(found.keys());
       return [...found.values()];
     } catch {
-      return []; // a browser that keeps nothing for us
+      return []; // a browser without storage for us
     }
   }
 
-  /** Whether all that was typed in a session would be found again after a reload. */
+  /** Whether everything typed in a session would survive a reload. */
   has(session: Session): boolean {
     return !session.unsynced || (this.#kept?.session === session && this.#kept.typed === session.typed);
   }
@@ -50,7 +50,7 @@ export class UnsentKeeper {
     clearTimeout(this.#waiting);
     this.#waiting = undefined;
     this.#forgetting = this.#writing;
-    if (this.#writing) return; // once that is there
+    if (this.#writing) return; // continue once that is done
     const clients = [...this.#clients];
     this.#clients.clear();
     this.#kept = null;
@@ -79,7 +79,7 @@ export class UnsentKeeper {
       await storePiece(this.path, session.doc.clientID, before?.pieces ?? 0, piece);
       this.#kept = { session, typed, pieces: (before?.pieces ?? 0) + 1, state };
     } catch {
-      return; // no room, or none allowed: the page warns before it is closed
+      return; // no space, or not allowed: the page warns before it is closed
     } finally {
       this.#writing = false;
       if (this.#forgetting) this.forget();

@@ -14,7 +14,7 @@ import { useTreeKeys } from "./useTreeKeys";
 
 const ROW_HEIGHT = 28;
 
-/** The folder's documents, to open, create, rename, move by drag, and put into the trash. */
+/** The folder's documents, to open, create, rename, move by drag and drop, and move to trash. */
 export function FilesPanel(): ReactNode {
   const { data: entries } = useQuery(treeQuery);
   const { data: drafts } = useQuery(reviewQuery);
@@ -24,11 +24,11 @@ export function FilesPanel(): ReactNode {
   const [over, setOver] = useState<string | null>(null);
   const filter = useDeferredValue(typed);
   const list = useRef<HTMLDivElement>(null);
-  const seen = useMemo(() => listRows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
+  const rows = useMemo(() => listRows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
   const pending = useMemo(() => new Set(drafts?.filter((draft) => draft.pending).map(({ path }) => path)), [drafts]);
-  const keys = useTreeKeys(seen);
+  const keys = useTreeKeys(rows);
   const virtual = useVirtualizer({
-    count: seen.length,
+    count: rows.length,
     getScrollElement: () => list.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
@@ -67,7 +67,7 @@ export function FilesPanel(): ReactNode {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => drop(event, null)}
       >
-        {entries && seen.length === 0 ? <Empty>{filter ? "No matches." : "No documents yet."}</Empty> : null}
+        {entries && rows.length === 0 ? <Empty>{filter ? "No matches." : "No documents yet."}</Empty> : null}
         <div
           role="tree"
           aria-label="Documents"
@@ -75,14 +75,14 @@ export function FilesPanel(): ReactNode {
           onKeyDown={keys.pressed}
         >
           {virtual.getVirtualItems().map((item) => {
-            const row = seen[item.index];
+            const row = rows[item.index];
             return row ? (
               <FileRow
                 key={row.path}
                 row={row}
                 top={item.start}
                 selected={row.path === active}
-                focusable={row.path === (keys.focused ?? seen[0]?.path)}
+                focusable={row.path === (keys.focused ?? rows[0]?.path)}
                 pending={pending.has(row.path)}
                 over={over === row.path}
                 onOver={() => setOver(row.path)}

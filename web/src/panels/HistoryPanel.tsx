@@ -11,7 +11,7 @@ import { Button, IconButton } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import css from "./panels.module.css";
 
-/** Everything that was done here, the newest first, from the state of now downwards. */
+/** Everything that was done here, newest first, starting from the current state. */
 export function HistoryPanel(): ReactNode {
   const active = useStore((store) => store.active);
   const [onlyThis, setOnlyThis] = useState(false);

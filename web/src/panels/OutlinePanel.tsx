@@ -17,7 +17,7 @@ function flatten(sections: readonly Section[], depth = 0): { section: Section; d
   return sections.flatMap((section) => [{ section, depth }, ...flatten(section.children ?? [], depth + 1)]);
 }
 
-/** The sections of the document in front; one click goes there. */
+/** The sections of the document in front; a click goes there. */
 export function OutlinePanel(): ReactNode {
   const active = useStore((store) => store.active);
   return (

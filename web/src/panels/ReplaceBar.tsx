@@ -32,7 +32,7 @@ function replaceArguments(
   return { path, find: asked.query, replace, version, ...how };
 }
 
-/** Replace what was found: first shown as it would be, then done as one turn. */
+/** Replace what was found: first as a preview, then as one turn. */
 export function ReplaceBar({ asked, found }: { asked: SearchRequest; found: SearchAnswer | undefined }): ReactNode {
   const [replace, setReplace] = useState("");
   const [previews, setPreviews] = useState<Preview[] | null>(null);
@@ -42,11 +42,11 @@ export function ReplaceBar({ asked, found }: { asked: SearchRequest; found: Sear
       const shown: Preview[] = [];
       for (const { path } of found?.documents ?? []) {
         const { version } = await callTool<{ version: string }>("read_document", { path, max_tokens: 1 });
-        const told = await callTool<Replaced>("find_and_replace", {
+        const result = await callTool<Replaced>("find_and_replace", {
           ...replaceArguments(asked, path, replace, version),
           preview: true,
         });
-        shown.push({ path, version: told.version, matches: told.matches_found, lines: told.preview });
+        shown.push({ path, version: result.version, matches: result.matches_found, lines: result.preview });
       }
       setPreviews(shown);
     });

@@ -23,10 +23,10 @@ const ABOUT = {
     "Describe a passage in your own words, such as “they meet in the rain”. You see the best matches of all documents.",
 };
 const AFTER_MS = 80;
-// A search by meaning is work: it waits until the words stand.
+// A search by meaning is expensive: it waits until typing pauses.
 const MEANING_AFTER_MS = 350;
 
-/** Search in every document, by words, pattern or meaning; what words or a pattern find can be replaced. */
+/** Search all documents by words, pattern or meaning; matches of words or a pattern can be replaced. */
 export function SearchPanel(): ReactNode {
   const [asked, setAsked] = useState<SearchRequest>(NOTHING);
   const settled = useDebounced(asked, asked.kind === "semantic" ? MEANING_AFTER_MS : AFTER_MS);

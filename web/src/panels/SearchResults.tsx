@@ -7,7 +7,7 @@ import type { SearchAnswer, SearchRequest } from "./search";
 
 const BEFORE = 12;
 
-/** What was found, by document; a click goes to the line. */
+/** The results by document; a click goes to the line. */
 export function SearchResults({ found, asked }: { found: SearchAnswer; asked: SearchRequest }): ReactNode {
   if (found.count === 0) return <Empty>No results for “{asked.query}”.</Empty>;
   return (
@@ -45,7 +45,7 @@ export function SearchResults({ found, asked }: { found: SearchAnswer; asked: Se
 }
 
 function Marked({ text, column, length }: { text: string; column: number; length: number }): ReactNode {
-  // Columns are in code points, as everywhere at the server.
+  // Columns are in code points, as everywhere on the server.
   const points = [...text];
   const from = Math.max(0, column - BEFORE);
   return (

@@ -16,7 +16,7 @@ const PANELS: Record<SidePanel, { title: string; body: () => ReactNode }> = {
   trash: { title: "Trash", body: () => <TrashPanel /> },
 };
 
-/** The panel at the side that is open. */
+/** The open side panel. */
 export function SidePanelView({ panel }: { panel: SidePanel }): ReactNode {
   const { title, body: Body } = PANELS[panel];
   return (

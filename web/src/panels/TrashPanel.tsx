@@ -14,7 +14,7 @@ import css from "./panels.module.css";
 
 type Trashed = Schemas["TrashedShape"];
 
-/** Deleted documents, the latest first. Where one's place is taken by now, it can be brought back under another name. */
+/** Deleted documents, latest first. If one's path is taken, it can be restored under another name. */
 export function TrashPanel(): ReactNode {
   const { data, error, refetch } = useQuery(trashQuery);
   const [taken, setTaken] = useState<Trashed | null>(null);

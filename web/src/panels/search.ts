@@ -1,4 +1,4 @@
-/** The folder's search as the panel asks it. */
+/** The folder search, as the panel uses it. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
@@ -20,7 +20,7 @@ export interface SearchAnswer {
   documents: DocumentHits[];
   count: number;
   truncated: boolean;
-  /** By meaning: what there is to know of the answer. */
+  /** By meaning: notes about the answer. */
   note?: string;
 }
 
@@ -36,7 +36,7 @@ export const searchQuery = (asked: SearchRequest) =>
     enabled: asked.query.trim() !== "",
     placeholderData: (before: SearchAnswer | undefined) => before,
     staleTime: 0,
-    // The server goes on where it was.
+    // The server continues where it was.
     refetchInterval: ({ state }) => (state.data?.note === INDEXING ? AGAIN_MS : false),
     retry: (failures, error) => failures < 1 && !isOff(error),
     queryFn: () => search(asked),
@@ -46,7 +46,7 @@ function isOff(error: unknown): boolean {
   return error instanceof Failure && error.code === "embeddings_unavailable";
 }
 
-/** Why nothing could be searched, for the panel: the server's own words speak of tools. */
+/** Why the search failed, for the panel: the server's own message mentions tools. */
 export function describeProblem(error: unknown): string {
   return isOff(error) ? OFF : errorMessage(error);
 }

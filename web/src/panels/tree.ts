@@ -9,7 +9,7 @@ export interface Row {
   name: string;
   depth: number;
   folder: boolean;
-  /** Whether a folder shows what is in it. */
+  /** Whether a folder is expanded. */
   open: boolean;
   /** Whether it is a document that can be opened. */
   readable: boolean;
@@ -45,7 +45,7 @@ function isFolder(node: Node): boolean {
   return node.children.size > 0 || node.entry?.kind === "folder";
 }
 
-/** The rows that are seen: folders first, then by name as people count, and with a filter whatever fits it. */
+/** The visible rows: folders first, then in natural order, and with a filter only what matches. */
 export function listRows(entries: readonly Entry[], opened: ReadonlySet<string>, filter = ""): Row[] {
   const wanted = filter.trim().toLowerCase();
   const fitting = wanted ? entries.filter(({ path }) => path.toLowerCase().includes(wanted)) : entries;
@@ -71,7 +71,7 @@ export function folderOf(path: string): string {
   return at < 0 ? "" : path.slice(0, at);
 }
 
-/** Where a document is after it was dropped on a row: in that folder, or beside that document. */
+/** A document's path after it was dropped on a row: in that folder, or beside that document. */
 export function dropTarget(path: string, on: Row | null): string {
   const folder = on === null ? "" : on.folder ? on.path : folderOf(on.path);
   const name = path.slice(path.lastIndexOf("/") + 1);

@@ -3,7 +3,7 @@ import { openDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { folderOf, type Row } from "./tree";
 
-/** Open a folder, or close it. */
+/** Expand or collapse a folder. */
 export function toggleFolder(path: string): void {
   const { unfolded } = useStore.getState();
   show({ unfolded: unfolded.includes(path) ? unfolded.filter((one) => one !== path) : [...unfolded, path] });
@@ -15,7 +15,7 @@ interface TreeKeys {
   pressed: (event: KeyboardEvent<HTMLElement>) => void;
 }
 
-/** The keys of a tree, as the ARIA patterns have them. */
+/** The keys of a tree, as in the ARIA patterns. */
 export function useTreeKeys(rows: readonly Row[]): TreeKeys {
   const [focused, focus] = useState<string | null>(null);
 

@@ -17,7 +17,7 @@ interface ChangeBannerProps {
   onView: (wanted?: (hunk: Hunk) => boolean) => void;
 }
 
-/** What agents did to the document in front, and what to do with all of it; whether it shall go is asked by itself. */
+/** What agents did to the document in front, and buttons for all of it; a proposed deletion is asked separately. */
 export function ChangeBanner({ draft, byTurn, onView }: ChangeBannerProps): ReactNode {
   const deletion = draft.hunks.find(({ kind }) => kind === "deleted");
   if (!deletion) return <ChangesBar draft={draft} byTurn={byTurn} onView={onView} />;

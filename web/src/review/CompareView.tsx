@@ -18,7 +18,7 @@ interface CompareViewProps {
   onSave: () => void;
 }
 
-/** Side by side: what was accepted, to read, and the text as it is, to type into. */
+/** Side by side: the accepted text, read-only, and the current text, editable. */
 export function CompareView({ path, session, facts, readOnly, draft, onSave }: CompareViewProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const [merge, setMerge] = useState<MergeView | null>(null);
@@ -58,7 +58,7 @@ export function CompareView({ path, session, facts, readOnly, draft, onSave }: C
       draft.hunks.filter(({ kind }) => kind !== "moved"),
       text,
     );
-    if (!whole) return; // it was told for a text that has gone on; it is told again
+    if (!whole) return; // it was made for an older text; a new one will follow
     const old = merge.a.state.doc.toString();
     const base = baseOf(text, placed);
     if (old !== base) merge.a.dispatch({ changes: replaceDifference(old, base) });

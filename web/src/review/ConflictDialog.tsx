@@ -18,7 +18,7 @@ interface ConflictDialogProps {
   onSettled: () => void;
 }
 
-/** A pane for each side, named by whose it is. Choose one, or write what it shall be. */
+/** A pane for each side, named after its author. Choose one, or write the result. */
 export function ConflictDialog({ path, hunk, onClose, onSettled }: ConflictDialogProps): ReactNode {
   const [text, setText] = useState(normalizeNewlines(hunk.working));
   const [sending, setSending] = useState(false);
@@ -71,7 +71,7 @@ export function ConflictDialog({ path, hunk, onClose, onSettled }: ConflictDialo
   );
 }
 
-/** Who proposes, in place of what, and who wrote what stands there now. */
+/** Who proposes, what it would replace, and who wrote the current text. */
 function useAbout(path: string, hunk: Hunk): ConflictAbout {
   const { turn, hunk_id, proposed } = hunk;
   const { data: detail } = useQuery({ ...turnQuery(turn ?? 0), enabled: turn !== null });

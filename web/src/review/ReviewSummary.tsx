@@ -18,7 +18,7 @@ import { formatSummary, kindName, listOpenHunks } from "./reviewText";
 const TONES: Record<Draft["kind"], Tone> = { created: "added", modified: "agent", moved: "plain", deleted: "removed" };
 const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
 
-/** What waits for a decision in the whole folder, by kind of change; unless it is all in front, with its own banner. */
+/** What is pending in the whole folder, by kind of change; unless all of it is in front, with its own banner. */
 export function ReviewSummary({ front }: { front: string | undefined }): ReactNode {
   const { data } = useQuery(reviewQuery);
   const byTurn = useQuery(workspaceQuery).data?.review === "turn";
@@ -114,10 +114,10 @@ function SummaryActs({ draft }: { draft: Draft }): ReactNode {
   });
 }
 
-/** Beyond these a look at the document itself tells more. */
+/** Beyond these, opening the document says more. */
 const MANY = 200;
 
-/** What would change in a document, hunk by hunk, to be read without opening it. */
+/** What would change in a document, hunk by hunk, readable without opening it. */
 function DraftDiff({ draft }: { draft: Draft }): ReactNode {
   const { shown, left } = useMemo(() => firstLines(draft), [draft]);
   return (

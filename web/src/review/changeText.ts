@@ -1,10 +1,10 @@
-/** A change in a few words, for the names that a screen reader says. Pure. */
+/** A change in a few words, for accessible names. Pure. */
 
 const MOST = 40;
-/** What nobody sees, but what turns or hides the words around it; joiners make Persian words and family emoji. */
+/** Invisible characters that reorder or hide the words around them; joiners are needed for Persian and emoji. */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
 
-/** `"six" → "seven"`, `add "seven"`, `delete "six"`: what a change takes out and puts in. */
+/** `"six" → "seven"`, `add "seven"`, `delete "six"`: what a change removes and inserts. */
 export function describeChange(before: string, after: string): string {
   const [old, fresh] = [quote(before), quote(after)];
   if (old && fresh) return `${old} → ${fresh}`;
@@ -18,14 +18,14 @@ export function describeChoice(one: string, other: string): string {
 }
 
 function quote(text: string): string {
-  const said = Array.from(text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim());
-  if (said.length === 0) return "";
-  return `"${said.length > MOST ? `${said.slice(0, MOST - 1).join("")}…` : said.join("")}"`;
+  const characters = Array.from(text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim());
+  if (characters.length === 0) return "";
+  return `"${characters.length > MOST ? `${characters.slice(0, MOST - 1).join("")}…` : characters.join("")}"`;
 }
 
 const WORD = /[\p{L}\p{M}\p{N}_'’]/u;
 
-/** What differs between two texts, without what they begin and end with alike; words stay whole. */
+/** The difference of two texts, without their common beginning and end, in whole words. */
 export function findChangedWords(before: string, after: string): { before: string; after: string } {
   const [old, fresh] = [Array.from(before), Array.from(after)];
   const least = Math.min(old.length, fresh.length);

@@ -1,9 +1,9 @@
 /**
- * What Ctrl+Z takes back and Ctrl+Y brings back, in the order in which it was done: decisions, and what was typed before,
+ * What Ctrl+Z undoes and Ctrl+Y redoes, in the order in which it was done: decisions, and what was typed before,
  * between and after them.
  *
- * Typing lies in the undo manager of its document. A decision knows how much of it lies below, in each document that it
- * is about. It is known from the moment in which it is made, though the server has still to say which turn it became.
+ * Typing is in the undo manager of its document. A decision knows how many of its steps are below it, in each document
+ * that it is about. It counts from the moment it is made, although the server has yet to say which turn it became.
  */
 
 import type { Session, Stretch } from "@/live/session";
@@ -11,34 +11,34 @@ import type { Session, Stretch } from "@/live/session";
 export type Direction = "undo" | "redo";
 
 export interface Decision {
-  /** The turn to take back; null where nothing came of it. */
+  /** The turn to undo; null if there is none. */
   turn: Promise<number | null>;
   /** That turn, once it is known. */
   number: number | null;
   paths: readonly string[];
-  /** How many steps of typing lie below it. */
+  /** How many steps of typing are below it. */
   depths: Map<Session, number>;
-  /** The documents of which typing from before it may still come into the text, as that of a rich view does. */
+  /** The documents into which earlier typing may still arrive, such as that of a rich view. */
   awaited: Set<Session>;
-  /** Where it changed the text, itself: what was typed over there before cannot be taken back any more. */
+  /** Where it changed the text itself: what was typed over there before can no longer be undone. */
   stretches: { session: Session; stretch: Stretch }[];
 }
 
 const stacks: Record<Direction, Decision[]> = { undo: [], redo: [] };
 const sessions = new Map<string, Session>();
-/** Whether typing has still to come into the text of a session. */
+/** Whether typing has yet to arrive in the text of a session. */
 const waits = new WeakMap<Session, () => boolean>();
 
 /**
- * An editor shows this session: what is typed there comes in between the decisions about its document. `isPending` says
- * whether something typed is not in the text yet.
+ * An editor shows this session: its typing goes between the decisions about its document. `isPending` says whether
+ * something typed is not in the text yet.
  */
 export function trackTyping(session: Session, path: string, isPending: () => boolean = () => false): void {
   const known = waits.has(session);
   sessions.set(path, session);
   waits.set(session, isPending);
   if (known) return;
-  // What is typed into the rich view comes here late: that view tells at the key itself.
+  // Typing in the rich view arrives here late: that view reports it at the key itself.
   session.undo.on("stack-item-added", ({ type, origin }) => {
     if (type === "undo" && origin === session.own) noteTyping(session);
   });
@@ -49,7 +49,7 @@ export function findSession(path: string): Session | undefined {
   return sessions.get(path);
 }
 
-/** The person types: that comes after all decisions so far, and ends what could be brought back. */
+/** The person types: that comes after all decisions so far, and clears the redo stack. */
 export function noteTyping(session: Session): void {
   for (const { awaited } of stacks.undo) if (awaited.delete(session)) session.undo.stopCapturing();
   stacks.redo = stacks.redo.filter(({ depths }) => !depths.has(session));
@@ -60,7 +60,7 @@ export function noteDecision(turn: Promise<number | null>, paths: readonly strin
   const decision = push("undo", { turn, paths, stretches: [] });
   for (const session of decision.depths.keys()) {
     session.undo.clear(false, true);
-    // What is typed next is a step of its own; what has still to come in goes with the step before.
+    // What is typed next is a separate step; what has yet to arrive joins the step before.
     if (waits.get(session)?.()) decision.awaited.add(session);
     else session.undo.stopCapturing();
   }
@@ -68,7 +68,7 @@ export function noteDecision(turn: Promise<number | null>, paths: readonly strin
   return decision;
 }
 
-/** All that was typed before a decision is in the text by now. */
+/** Everything typed before a decision is in the text by now. */
 export function settleDepths({ depths, awaited }: Decision): void {
   for (const session of awaited) {
     session.undo.stopCapturing();
@@ -93,20 +93,20 @@ function remove(direction: Direction, decision: Decision): void {
   stacks[direction] = stacks[direction].filter((other) => other !== decision);
 }
 
-/** Take back, or bring back, what was typed last, unless a decision came after it: that is handed out, once. */
+/** Undo or redo the last typing, unless a decision came after it: that is returned instead, once. */
 export function takeStep(direction: Direction, path: string): Decision | null {
   const session = sessions.get(path);
   const decision = stacks[direction].findLast(
     ({ paths, depths }) => paths.includes(path) || (session !== undefined && depths.has(session)),
   );
-  // While typing from before it still comes in, all that there is came before.
+  // While earlier typing still arrives, everything there came before.
   const isLast = session !== undefined && decision?.awaited.has(session);
   if (session && !isLast && stepTyping(session, direction, decision?.depths.get(session) ?? 0)) return null;
   if (decision) remove(direction, decision);
   return decision ?? null;
 }
 
-/** One step of the typing above a depth; whether there was one that changed anything. */
+/** One step of the typing above a depth; returns whether there was one that changed anything. */
 function stepTyping({ undo }: Session, direction: Direction, depth: number): boolean {
   const stack = undo[`${direction}Stack`];
   const below = stack.splice(0, depth);
@@ -117,14 +117,14 @@ function stepTyping({ undo }: Session, direction: Direction, depth: number): boo
   }
 }
 
-/** The last decision of all, handed out once; or that which became this turn. */
+/** The last decision of all, returned once; or the one that became this turn. */
 export function takeDecision(turn?: number): Decision | null {
   const decision = turn === undefined ? stacks.undo.at(-1) : stacks.undo.find(({ number }) => number === turn);
   if (decision) remove("undo", decision);
   return decision ?? null;
 }
 
-/** A decision was taken back, or brought back, by the turn that this becomes: the other way it goes from here. */
+/** A decision was undone or redone by the turn that this becomes: from here it goes the other way. */
 export function noteReversed(direction: Direction, decision: Decision, turn: Promise<number | null>): void {
   const { depths } = push(direction === "undo" ? "redo" : "undo", { ...decision, turn });
   for (const session of depths.keys()) session.undo.stopCapturing();

@@ -1,4 +1,4 @@
-/** Accepting and rejecting. Each decision is a turn, which can be taken back; all of that is sent one after the other. */
+/** Accept and reject. Each decision is a turn, which can be undone; requests are sent one after the other. */
 
 import { errorMessage, Failure, type Schemas, server, unwrap } from "@/api/client";
 import { client, refetch, refresh, reviewQuery } from "@/api/queries";
@@ -27,7 +27,7 @@ type Choice = { hunks: Record<string, string[]> } | { turn: number };
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Do what must know how everything before it went; it says itself what went wrong. */
+/** Run something that depends on the outcome of everything before it; it reports its own errors. */
 function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
   const next = last.then(act);
   last = next;
@@ -35,8 +35,8 @@ function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Ask when it is its turn, and when what was typed has arrived; whether it went well. What went wrong is said. `rewords`
- * tells the hunks whose words it changes.
+ * Send a request when it is its turn, and what was typed has arrived; returns whether it succeeded. Errors are shown.
+ * `rewords` returns the hunks whose words it changes.
  */
 function sendDecision(
   paths: readonly string[],
@@ -63,11 +63,11 @@ function sendDecision(
       if (decided) done(decided);
       return true;
     } catch (error) {
-      const gone = error instanceof Failure && error.code === "hunk_not_found";
-      showToast(gone ? "This change is no longer what you saw. Look again." : errorMessage(error), { tone: "bad" });
+      const isGone = error instanceof Failure && error.code === "hunk_not_found";
+      showToast(isGone ? "This change is no longer what you saw. Look again." : errorMessage(error), { tone: "bad" });
       return false;
     } finally {
-      tell(null); // unless it went well
+      tell(null); // unless it succeeded
       answered();
       await Promise.all(paths.map((path) => refetchDraft(path, left[path])));
       refresh("review", "turn", "document");
@@ -75,18 +75,18 @@ function sendDecision(
   });
 }
 
-/** What was typed over in hunks whose words are about to change cannot be taken back any more. */
+/** What was typed over in hunks whose words are about to change can no longer be undone. */
 async function closePast(decision: Decision, rewords: (hunk: Hunk) => boolean): Promise<void> {
   for (const path of decision.paths) {
     const session = findSession(path);
     if (!session) continue;
-    // Not as it is shown, which is without the hunk that is being decided.
+    // Not as displayed, which is without the hunk that is being decided.
     const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
     const text = session.text.toString();
     for (const { working, working_at } of documents.flatMap(({ hunks }) => hunks.filter(rewords))) {
       const from = toUnits(text, working_at);
       const found = text.startsWith(working, from);
-      // Where it is not found, it may be anywhere.
+      // If it is not found, it may be anywhere.
       const stretch = found ? session.stretch(from, from + working.length) : session.stretch(0, text.length);
       decision.stretches.push({ session, stretch });
     }
@@ -98,7 +98,7 @@ function forgetTypedOver({ stretches }: Decision): void {
   for (const { session, stretch } of stretches) session.forgetTypedOver(stretch);
 }
 
-/** A place that is told in code points, in the units that pages count in. */
+/** An offset in code points, converted to UTF-16 units. */
 function toUnits(text: string, codePoints: number): number {
   let at = 0;
   for (let left = codePoints; left > 0 && at < text.length; left -= 1)
@@ -112,7 +112,7 @@ function isToBeDeleted(path: string): boolean {
   return drafts.some((draft) => draft?.path === path && draft.kind === "deleted");
 }
 
-/** Decide about a document as it is by now: who decides the next change may stop it from being asked for anew. */
+/** Decide about a document in its current state: the next decision may cancel its refetch. */
 async function fetchDraft(draft: Draft): Promise<Draft> {
   return (await client.fetchQuery(draftQuery(draft.path))) ?? draft;
 }
@@ -121,14 +121,14 @@ async function fetchDraft(draft: Draft): Promise<Draft> {
 async function refetchDraft(path: string, left: number | undefined): Promise<void> {
   const { queryKey } = draftQuery(path);
   if (left !== 0) return refetch({ queryKey });
-  await client.cancelQueries({ queryKey }); // asked before the decision, and answered after it
+  await client.cancelQueries({ queryKey }); // requested before the decision, and answered after it
   client.setQueryData(queryKey, null);
 }
 
 function postDecision(act: Act, choice: Choice, drafts: readonly Draft[]): Promise<Decided> {
   const hashes = drafts.flatMap(({ path, base_file_hash: hash }) => (hash ? [[path, hash]] : []));
   const shown = Object.fromEntries(hashes) as Record<string, string>;
-  // Who looks at the review sees it merged with what the file says now, and decides again: nothing is run anew.
+  // Whoever looks at the review sees it merged with the file's current text, and decides again: nothing is retried.
   const body = { all: false, rerun: false, ...choice, base_file_hashes: shown };
   return unwrap(server.POST("/api/review/{act}", { params: { path: { act } }, body }));
 }
@@ -155,11 +155,11 @@ function announceTrashed(path: string): (decided: Decided) => void {
   return ({ turn }) => turn && offerUndo(`Moved ${path} to the trash.`, turn.turn, [path]);
 }
 
-/** Decide one hunk of a document, or with it all that is left of its turn. */
+/** Decide one hunk of a document, or all that is left of its turn. */
 export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean): Promise<boolean> {
   const { path } = draft;
   focusText([path]);
-  // There is nothing of an agent's to refuse: to refuse the hunk would take the person's own words out.
+  // There is nothing of an agent's to reject: rejecting the hunk would remove the person's own words.
   if (act === "reject" && hunk.conflict && !isWithAgent(hunk)) return resolveConflict(path, hunk.hunk_id, hunk.working);
   const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
   const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
@@ -174,8 +174,8 @@ export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean):
 }
 
 /**
- * Decide all that is shown of these documents; with their turns, wherever else those are, where turns are decided whole.
- * What was typed since may have cut it anew; turns that came since are left alone.
+ * Decide everything shown of these documents; including the rest of their turns, if turns are decided as a whole.
+ * Typing since then may have changed the hunks; newer turns are left alone.
  */
 export function decideAll(act: Act, shown: readonly Draft[], byTurn: boolean): Promise<boolean> {
   const paths = shown.map(({ path }) => path);
@@ -186,7 +186,7 @@ export function decideAll(act: Act, shown: readonly Draft[], byTurn: boolean): P
     const drafts = documents.filter(({ path, pending }) => pending && (byTurn || paths.includes(path)));
     const hunks = drafts.map((draft) => [
       draft.path,
-      // A conflict is settled by itself: nobody has chosen a side yet.
+      // A conflict is settled separately: nobody has chosen a side yet.
       listOpenHunks(draft).flatMap((hunk) =>
         turns.has(hunk.turn) && !(hunk.conflict && (act === "accept" || !isWithAgent(hunk))) ? [hunk.hunk_id] : [],
       ),
@@ -200,7 +200,7 @@ export function decideAll(act: Act, shown: readonly Draft[], byTurn: boolean): P
   return sendDecision(paths, ask, announce(act, paths), act === "reject" ? { rewords: isWithAgent } : {});
 }
 
-/** Decide all that is left of an agent's turn in these documents, as `ask` does it. */
+/** Decide all that is left of an agent's turn in these documents, with `ask`. */
 export function decideTurn(act: Act, paths: readonly string[], ask: () => Promise<Decided>): Promise<boolean> {
   focusText(paths);
   return sendDecision(paths, ask, () => {}, act === "reject" ? { rewords: isWithAgent } : {});
@@ -214,7 +214,7 @@ export function resolveConflict(path: string, hunkId: string, text: string): Pro
   return sendDecision([path], ask, done, { rewords: ({ hunk_id }) => hunk_id === hunkId });
 }
 
-/** Cut a hunk in two, each to be decided by itself; `at` is a place in what it puts in, in code points. */
+/** Split a hunk in two, to be decided separately; `at` is an offset in its new text, in code points. */
 export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<boolean> {
   const body = { path, hunk_id, at };
   const ask = () => unwrap(server.POST("/api/review/hunk/split", { body }));
@@ -223,26 +223,26 @@ export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<
   });
 }
 
-/** Take back what was done last about a document, by typing or by deciding. */
+/** Undo the last action in a document, typing or a decision. */
 export function stepBack(path: string): void {
   const decision = takeStep("undo", path);
   if (decision) reverse("undo", decision);
 }
 
-/** Bring back what was taken back last. */
+/** Redo what was undone last. */
 export function stepForward(path: string): void {
   const decision = takeStep("redo", path);
   if (decision) reverse("redo", decision);
 }
 
-/** Take back the last decision of all; whether there was one. */
+/** Undo the last decision of all; returns whether there was one. */
 export function undoLastDecision(): boolean {
   const decision = takeDecision();
   if (decision) reverse("undo", decision);
   return decision !== null;
 }
 
-/** A decision is taken back by a turn, and brought back by taking back that. */
+/** A decision is undone by a turn, and redone by undoing that turn. */
 function reverse(direction: Direction, decision: Decision): void {
   const reversed = enqueue(async () => {
     const turn = await decision.turn;
@@ -254,7 +254,7 @@ function reverse(direction: Direction, decision: Decision): void {
   noteReversed(direction, decision, reversed);
 }
 
-/** Take back a turn; gives the turn that did it, null where it could not be. */
+/** Undo a turn; returns the turn that did it, or null if that was impossible. */
 async function undoDecision(turn: number, paths: readonly string[]): Promise<number | null> {
   dismissToastsOf(turn);
   let undone: number | null = null;
@@ -267,7 +267,7 @@ async function undoDecision(turn: number, paths: readonly string[]): Promise<num
   } catch (error) {
     showToast(errorMessage(error), { tone: "bad" });
   }
-  // A document that is back where it was before the page heard of the decision does not tell of either.
+  // A document that is back before the page heard about the decision reports neither.
   await Promise.all(paths.map((path) => refetch({ queryKey: draftQuery(path).queryKey })));
   refresh("review", "turn", "document");
   return undone;

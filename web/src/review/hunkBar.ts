@@ -1,4 +1,4 @@
-/** The bar above a hunk: who made it, in which turn, and what to do with it. Plain elements, since it is part of a text. */
+/** The bar above a hunk: its author, its turn, and its buttons. Plain elements, since it is part of a text. */
 
 import { describeChange, describeChoice } from "./changeText";
 import type { Hunk } from "./hunkPlaces";
@@ -11,11 +11,11 @@ import { isTyped, isWithAgent } from "./sides";
 const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
 
 export interface BarActions extends ReviewActions {
-  /** Put the focus on the bar of the next hunk, or of the one before. */
+  /** Focus the bar of the next hunk, or of the previous one. */
   stepFrom: (id: string, step: number) => void;
 }
 
-/** The bar of the hunk with this number of so many; `crowded` says that others stand at the same place. */
+/** The bar of a hunk, with its number and the total; `crowded` means that others are in the same place. */
 export function createHunkBar(
   hunk: Hunk,
   number: number,
@@ -36,7 +36,7 @@ export function createHunkBar(
   const whole = actions.byTurn ? " turn" : "";
   const accept = () => (hunk.conflict ? actions.settle(hunk) : actions.decide("accept", hunk));
   const reject = () => actions.decide("reject", hunk);
-  // Of several bars above one line, only the words tell which decides what.
+  // If there are several bars above one line, only the words tell which decides what.
   const words = hunk.conflict ? describeChoice(hunk.working, hunk.proposed) : describeChange(hunk.base, hunk.working);
   const first = row.appendChild(createButton(hunk.conflict ? "Resolve…" : `Accept${whole}`, css.accept, accept, words));
   first.dataset.first = "";
@@ -45,20 +45,20 @@ export function createHunkBar(
   if (canBeSplit(hunk) && !actions.byTurn)
     row.append(createButton("Split", css.turn, () => actions.split(hunk), words));
   root.addEventListener("keydown", (event) => {
-    const held = event.ctrlKey || event.metaKey;
-    const step = held || event.altKey ? undefined : { j: 1, k: -1 }[event.key];
-    if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && held)) return;
+    const hasModifier = event.ctrlKey || event.metaKey;
+    const step = hasModifier || event.altKey ? undefined : { j: 1, k: -1 }[event.key];
+    if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && hasModifier)) return;
     event.preventDefault();
     event.stopPropagation();
     actions.stepFrom(hunk.hunk_id, step ?? 1);
-    // In a conflict with another program this would write over its words: not by a key that closes things.
+    // In a conflict with another program this would overwrite its words: not with a key that closes things.
     if (event.key === "Escape" && isWithAgent(hunk)) reject();
     if (event.key === "Enter") accept();
   });
   return root;
 }
 
-/** What stands there is the person's own, or what the file says. */
+/** The label for keeping the current text: the person's own, or what the file says. */
 function keepLabel(hunk: Hunk): string {
   return isTyped(hunk) ? "Keep mine" : "Keep current text";
 }
@@ -93,7 +93,7 @@ function createWarning(text: string): HTMLElement {
   return found;
 }
 
-/** `words` say in its name what it is about, for whom does not see where it stands. */
+/** `words` are added to its accessible name, for people who cannot see where it is. */
 function createButton(text: string, className: string | undefined, run: () => void, words = ""): HTMLElement {
   const found = createElement("button", className);
   found.setAttribute("type", "button");

@@ -1,4 +1,4 @@
-/** The bar above a hunk in the source view, with the text that it takes out where that is better read by itself. */
+/** The bar above a hunk in the source view, with the removed text if that is better read separately. */
 
 import { type EditorView, WidgetType } from "@codemirror/view";
 import { createElement, createHunkBar } from "./hunkBar";

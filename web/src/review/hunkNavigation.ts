@@ -1,4 +1,4 @@
-/** From hunk to hunk, by keys. */
+/** From hunk to hunk, with the keyboard. */
 
 import { searchPanelOpen } from "@codemirror/search";
 import { EditorView, type KeyBinding } from "@codemirror/view";
@@ -9,26 +9,26 @@ function openHunksIn(view: EditorView): PlacedHunk[] {
   return view.state.field(hunksField).filter(({ hunk }) => isOpen(hunk));
 }
 
-/** Go to a hunk; with the focus on its bar, where one key is enough to decide, or in the text. */
+/** Go to a hunk; with the focus on its bar, where one key decides, or in the text. */
 export function goToHunk(view: EditorView, { hunk, from }: PlacedHunk, toBar: boolean): void {
   view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
   if (!toBar) {
     view.focus();
     return;
   }
-  // After drawing: the bar of a hunk that was out of sight is there only then.
+  // After drawing: the bar of a hunk outside the view exists only then.
   view.requestMeasure({
     read: () => null,
     write: () => requestAnimationFrame(() => findBar(view, hunk.hunk_id)?.focus()),
   });
 }
 
-/** The button of a hunk that takes it. */
+/** The accept button of a hunk. */
 function findBar(view: EditorView, id: string): HTMLElement | null {
   return view.contentDOM.querySelector(`[data-hunk="${CSS.escape(id)}"] button[data-first]`);
 }
 
-/** From the bar of one hunk to that of the next or the one before, round and round. */
+/** From the bar of one hunk to the next or the previous one, cyclically. */
 export function stepFromBar(view: EditorView, id: string, step: number): void {
   const all = openHunksIn(view);
   const at = all.findIndex(({ hunk }) => hunk.hunk_id === id);
@@ -36,7 +36,7 @@ export function stepFromBar(view: EditorView, id: string, step: number): void {
   if (next && next.hunk.hunk_id !== id) goToHunk(view, next, true);
 }
 
-/** From wherever the cursor is to the nearest hunk in a direction; of those that are `wanted`. */
+/** From the cursor to the nearest hunk in a direction; of those that are `wanted`. */
 export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) => boolean = () => true): boolean {
   const all = openHunksIn(view).filter(({ hunk }) => wanted(hunk));
   const { head } = view.state.selection.main;

@@ -1,4 +1,4 @@
-/** Where hunks lie in the editor's text. Pure. */
+/** Where hunks are in the editor's text. Pure. */
 
 import type { ChangeDesc, Text } from "@codemirror/state";
 import type { Schemas } from "@/api/client";
@@ -12,44 +12,44 @@ interface Stretch {
   to: number;
 }
 
-/** A hunk and its stretch of the text; empty where something was taken out. */
+/** A hunk and its range of the text; empty if something was removed. */
 export interface PlacedHunk extends Stretch {
   hunk: Hunk;
 }
 
 export interface HunkPlaces {
   placed: PlacedHunk[];
-  /** Whether all were found: the text may have gone on since the review was told. */
+  /** Whether all were found: the text may have changed since the review was fetched. */
   whole: boolean;
 }
 
-/** A text with every line break one unit long, as the editor has it. */
+/** A text with every line break one unit long, as in the editor. */
 export function normalizeNewlines(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
-/** Whether there is anything of an agent's to decide in a hunk. A person's own typing stands as it is. */
+/** Whether a hunk has anything of an agent's to decide. A person's own typing stays as it is. */
 export function isOpen({ author, conflict }: Hunk): boolean {
   return conflict || author === "agent" || author === "mixed";
 }
 
-/** Where hunks, which are in the text's order, lie. One that is not where it is told stays where it was seen `before`. */
+/** Where hunks, given in text order, are. One that is not at its reported place stays where it was seen `before`. */
 export function placeHunks(hunks: readonly Hunk[], text: Text, before: readonly PlacedHunk[] = []): HunkPlaces {
   const known = new Map(before.map((each) => [each.hunk.hunk_id, each]));
-  const told = hunks.map((hunk) => findPlace(hunk, text));
-  const whole = told.every((found) => found !== null);
+  const reported = hunks.map((hunk) => findPlace(hunk, text));
+  const whole = reported.every((found) => found !== null);
   const placed: PlacedHunk[] = [];
   hunks.forEach((hunk, at) => {
     const seen = known.get(hunk.hunk_id);
-    const found = told[at] ?? seen;
-    // Nothing there shows whether an empty one is right: in a text that has gone on, it is where it was seen.
+    const found = reported[at] ?? seen;
+    // Nothing there shows whether an empty one is right: in a changed text, use where it was seen.
     const best = !whole && hunk.working === "" ? (seen ?? found) : found;
     if (best && best.from >= (placed.at(-1)?.to ?? 0)) placed.push({ hunk, from: best.from, to: best.to });
   });
   return { placed, whole };
 }
 
-/** The place that the server tells, by line and column; null where something else stands there. */
+/** The place that the server reports, by line and column; null if something else is there. */
 function findPlace({ working_start_line: line, working_column: column, working }: Hunk, text: Text): Stretch | null {
   if (line > text.lines) return null;
   const { from } = toRange(text, { line, column });
@@ -65,12 +65,12 @@ export function mapHunks(placed: readonly PlacedHunk[], changes: ChangeDesc): Pl
   });
 }
 
-/** The hunk at a place: one that holds it, or ends or begins there. */
+/** The hunk at a position: one that contains it, or ends or begins there. */
 export function findHunkAt(placed: readonly PlacedHunk[], place: number): PlacedHunk | undefined {
   return placed.find(({ from, to }) => from <= place && place < Math.max(to, from + 1));
 }
 
-/** The text that was there before the hunks. */
+/** The text before the hunks. */
 export function baseOf(text: Text, placed: readonly PlacedHunk[]): string {
   let base = "";
   let at = 0;

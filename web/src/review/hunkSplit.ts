@@ -1,18 +1,18 @@
-/** Where a hunk that is too large to be judged at once is cut in two. */
+/** Where a hunk that is too large to be judged at once is split in two. */
 
 import type { Hunk } from "./hunkPlaces";
 
 const LINE = /\r\n?|\n/g;
 
-/** Whether it makes sense to offer it: what an agent wrote into a document, too much at once, on more than one line. */
+/** Whether to offer it: for an agent's text, if it is too much at once, on more than one line. */
 export function canBeSplit(hunk: Hunk): boolean {
   const { kind, oversized_hunk, author, conflict, working } = hunk;
   return kind === "modified" && oversized_hunk && author === "agent" && !conflict && lineStarts(working).length > 0;
 }
 
 /**
- * The place in what the hunk puts in, in code points: where the line begins that lies so many below its first, or, where
- * none is named or there is no such line, the paragraph nearest to the middle, else the line.
+ * The offset in the hunk's new text, in code points: where the given line below its first begins, or, if none is given
+ * or there is no such line, the paragraph nearest to the middle, else the line.
  */
 export function findSplit(working: string, line?: number): number {
   const found = lineStarts(working);
@@ -26,7 +26,7 @@ export function findSplit(working: string, line?: number): number {
   return countCodePoints(working, nearest);
 }
 
-/** Where its lines begin, but for the first. */
+/** Where its lines begin, except for the first. */
 function lineStarts(working: string): number[] {
   return [...working.matchAll(LINE)].map((match) => match.index + match[0].length).filter((at) => at < working.length);
 }

@@ -1,8 +1,8 @@
 /**
- * The review in the text: what was added is marked, what was taken out is shown, and each hunk has a bar above it.
+ * The review in the text: insertions are marked, deletions are shown, and each hunk has a bar above it.
  *
- * The bars are one set, made once for each answer of the server and moved along with every change; the words are looked
- * at only where the text is in sight, so that thousands of hunks cost no more than those on the screen.
+ * The bars are one set, built once for each answer of the server and mapped through every change; words are compared
+ * only in the visible text, so that thousands of hunks cost no more than those on the screen.
  */
 
 import { type Range, StateField } from "@codemirror/state";

@@ -1,4 +1,4 @@
-/** What an editor knows of a review: its hunks, each where it lies by now, and what can be done with one. */
+/** What an editor knows about a review: its hunks, each with its current place, and the actions on one. */
 
 import { Facet, StateEffect, StateField } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
@@ -10,7 +10,7 @@ export interface ReviewActions {
   /** Open the three panes of a conflict. */
   settle: (hunk: Hunk) => void;
   showTurn: (turn: number) => void;
-  /** Cut a hunk in two. */
+  /** Split a hunk in two. */
   split: (hunk: Hunk) => void;
   /** Whether only whole turns are decided. */
   byTurn: boolean;
@@ -20,7 +20,7 @@ const IDLE: ReviewActions = { decide: () => {}, settle: () => {}, showTurn: () =
 
 export const reviewActions = Facet.define<ReviewActions, ReviewActions>({ combine: ([first]) => first ?? IDLE });
 
-/** The hunks that a review has, as they are told; those that cannot be found are left out until it is told again. */
+/** The hunks of a review, as fetched; those that cannot be found are left out until the next fetch. */
 export const setHunks = StateEffect.define<readonly Hunk[]>();
 /** A hunk was decided just now. */
 export const dropHunk = StateEffect.define<string>();
@@ -43,7 +43,7 @@ export function currentHunk(view: EditorView): Hunk | undefined {
   return hunk && isOpen(hunk) ? hunk : undefined;
 }
 
-/** How many lines below the first of this hunk the cursor is; undefined where it is elsewhere. */
+/** How many lines below the first of this hunk the cursor is; undefined if it is elsewhere. */
 export function cursorLineIn({ state }: EditorView, { hunk_id }: Hunk): number | undefined {
   const { head } = state.selection.main;
   const placed = state.field(hunksField).find(({ hunk }) => hunk.hunk_id === hunk_id);

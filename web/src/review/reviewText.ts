@@ -4,14 +4,14 @@ import { pluralize } from "@/ui/format";
 import { type Draft, type Hunk, isOpen, normalizeNewlines } from "./hunkPlaces";
 import { isWithAgent } from "./sides";
 
-/** What is to be decided about a document: the document itself, where it is one decision, or its hunks. */
+/** What is to be decided about a document: the document itself, if it is one decision, or its hunks. */
 export function listOpenHunks({ hunks }: Draft): Hunk[] {
   const open = hunks.filter(isOpen);
   const whole = open.filter(({ kind }) => kind === "created");
   return whole.length > 0 ? whole : open;
 }
 
-/** " (+8 lines)", " (+3 −1 lines)": how many lines the agent added and took out; nothing where it changed words alone. */
+/** " (+8 lines)", " (+3 −1 lines)": how many lines the agent added and removed; empty if it only changed words. */
 function formatLineCounts(hunks: readonly Hunk[]): string {
   const count = (side: "base" | "working") =>
     hunks.filter(isWithAgent).reduce((sum, hunk) => sum + normalizeNewlines(hunk[side]).split("\n").length - 1, 0);
@@ -42,7 +42,7 @@ export function kindName(kind: Draft["kind"]): string {
   return KINDS[kind];
 }
 
-/** What waits in the whole folder. */
+/** What is pending in the whole folder. */
 export function formatSummary(drafts: readonly Draft[]): string {
   const hunks = drafts.flatMap(listOpenHunks);
   const by = hunks.every(isWithAgent) ? " by AI" : "";

@@ -1,4 +1,4 @@
-/** The sides of a conflict: whose each text is, and what a button that chooses it says. Pure. */
+/** The sides of a conflict: the author of each text, and the label of the button that chooses it. Pure. */
 
 import type { BlamedLines } from "@/history/blame";
 import type { Hunk } from "./hunkPlaces";
@@ -6,39 +6,39 @@ import type { Hunk } from "./hunkPlaces";
 export interface Side {
   title: string;
   text: string;
-  /** What its button says; a side without one is only shown. */
+  /** The label of its button; a side without one is only shown. */
   use?: string;
 }
 
-/** Whether an agent is one of the two. Else another program wrote over words that the person has typed. */
+/** Whether an agent is one of the two. If not, another program overwrote words that the person has typed. */
 export function isWithAgent({ author }: Hunk): boolean {
   return author === "agent" || author === "mixed";
 }
 
-/** Whether the text that stands there is the person's own typing; if not, it is what the file says. */
+/** Whether the current text is the person's own typing; if not, it is what the file says. */
 export function isTyped({ base, working }: Hunk): boolean {
   return base !== working;
 }
 
-/** Whether a text is another with something put in, and nothing taken out. */
+/** Whether a text is another with something inserted, and nothing removed. */
 function isInsertionInto(base: string, text: string): boolean {
   let start = 0;
   while (start < base.length && base[start] === text[start]) start += 1;
   return text.length >= base.length && text.endsWith(base.slice(start));
 }
 
-/** What else is known of a conflict, as far as it is. */
+/** What else is known about a conflict. */
 export interface ConflictAbout {
   /** The name of the agent that proposes. */
   agent?: string | undefined;
-  /** What stood there before the agent's change. */
+  /** The text before the agent's change. */
   before?: string | undefined;
-  /** Whose the words are that stand there now. */
+  /** Who wrote the current words. */
   writer?: "you" | "outside" | undefined;
 }
 
-/** Whose the words of a hunk are: any of its lines may be the one that was changed. A line of no turn is older than the
- * history, or typed and not saved: where no turn wrote any of them, somebody has typed there. */
+/** Who wrote the words of a hunk: any of its lines may be the changed one. A line of no turn is older than the history,
+ * or typed and not saved: if no turn wrote any of them, somebody has typed there. */
 export function findWriter(
   lines: BlamedLines[],
   { working, working_start_line: first }: Hunk,
@@ -82,7 +82,7 @@ export function listSides(hunk: Hunk, { agent, before, writer }: ConflictAbout):
   ];
 }
 
-/** A text for a hunk, as the document writes its lines: a field in a page knows only one kind of line break. */
+/** A text for a hunk, with the document's line endings: a text field knows only one kind of line break. */
 export function toDocumentText(chosen: string, { base, proposed, working }: Hunk): string {
   const [newline = "\n"] = /\r\n?|\n/.exec(working || base || proposed) ?? [];
   const ends = [working, base, proposed].some((text) => /[\r\n]$/.test(text));

@@ -8,24 +8,24 @@ import type { Draft } from "./hunkPlaces";
 const AFTER_MS = 200;
 
 /**
- * What waits for a decision in one document; null where nothing does.
+ * What is pending in one document; null if nothing is.
  *
- * Not among what the server's changes make us ask anew: the document itself tells of them, with the text they are about.
+ * Server change events do not refetch it: the document itself reports them, with the text that they are about.
  */
 export const draftQuery = (path: string) =>
   queryOptions({
     queryKey: ["draft", path],
     queryFn: async (): Promise<Draft | null> => {
-      // As a list, which may be empty: a browser complains aloud of an answer that there is nothing.
+      // As a list, which may be empty: a browser logs an error for a 404.
       const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
       return documents[0] ? withoutDecided(documents[0]) : null;
     },
     refetchOnWindowFocus: false,
-    // An answer like the last one is news as well: the page may have dropped a hunk since, or not had its text then.
+    // An answer equal to the last one is news as well: the page may have dropped a hunk since, or lacked its text then.
     structuralSharing: false,
   });
 
-/** The hunks whose decisions the server has still to answer, by document: no answer of before shows them again. */
+/** The hunks whose decisions the server has yet to answer, by document: older answers must not show them again. */
 const decidedHunks = new Map<string, Set<string>>();
 
 function withoutDecided(draft: Draft): Draft {
@@ -33,7 +33,7 @@ function withoutDecided(draft: Draft): Draft {
   return hidden?.size ? { ...draft, hunks: draft.hunks.filter(({ hunk_id }) => !hidden.has(hunk_id)) } : draft;
 }
 
-/** Show a hunk no more from the moment in which it is decided. Once that is answered, call the answer of this. */
+/** Hide a hunk from the moment it is decided. Call the returned function once that is answered. */
 export function hideHunk(path: string, hunkId: string): () => void {
   const hidden = decidedHunks.get(path) ?? new Set();
   decidedHunks.set(path, hidden.add(hunkId));
@@ -43,7 +43,7 @@ export function hideHunk(path: string, hunkId: string): () => void {
   return () => hidden.delete(hunkId);
 }
 
-/** The review of a document, asked for again whenever its text or what is pending is another. */
+/** The review of a document, refetched whenever its text or what is pending changes. */
 export function useReview(path: string, { version, pending, saved }: About, wanted: boolean): Draft | null {
   const enabled = pending > 0 || (wanted && !saved);
   const { data } = useQuery({ ...draftQuery(path), enabled });

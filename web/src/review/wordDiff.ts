@@ -1,8 +1,8 @@
-/** How a hunk is shown: word by word, or, where little is left of whole lines, the old text above the new one. */
+/** How a hunk is shown: word by word, or, if little is left of whole lines, the old text above the new one. */
 
 import { presentableDiff } from "@codemirror/merge";
 
-/** Text that was taken out just before the place `at`. */
+/** Text that was removed just before the position `at`. */
 export interface RemovedText {
   at: number;
   text: string;
@@ -11,7 +11,7 @@ export interface RemovedText {
 export interface WordDiff {
   added: { from: number; to: number }[];
   removed: RemovedText[];
-  /** The old text, where it is better read by itself. */
+  /** The old text, if it is better read separately. */
   block: string;
 }
 
@@ -22,8 +22,9 @@ const CACHE = 500;
 const cache = new Map<string, WordDiff>();
 
 /**
- * What became of `base` in `working`, with places in `working`. Remembered, since it is asked for at every scroll. Words
- * within a line are never shown apart; `whole` says that the texts are lines of their own, though none ends in them.
+ * The difference from `base` to `working`, with positions in `working`. Cached, since it is needed at every scroll.
+ * Words within a line are never shown separately; `whole` means that the texts are whole lines, although without line
+ * ends.
  */
 export function diffWords(
   base: string,
@@ -45,8 +46,8 @@ function computeDiff(base: string, working: string, whole: boolean): WordDiff {
   if (base === "") return { added: all(working), removed: [], block: "" };
   const changes = presentableDiff(base, working, DIFF);
   const added = changes.filter(({ fromB, toB }) => toB > fromB).map(({ fromB, toB }) => ({ from: fromB, to: toB }));
-  const gone = changes.reduce((sum, { fromA, toA }) => sum + toA - fromA, 0);
-  if (base.length - gone < KEPT_AT_LEAST * base.length) {
+  const removedLength = changes.reduce((sum, { fromA, toA }) => sum + toA - fromA, 0);
+  if (base.length - removedLength < KEPT_AT_LEAST * base.length) {
     return whole ? { added: all(working), removed: [], block: base } : inlineDiff(base, working);
   }
   const removed = changes
@@ -55,7 +56,7 @@ function computeDiff(base: string, working: string, whole: boolean): WordDiff {
   return { added, removed, block: "" };
 }
 
-/** Words within a line: what they were, right in front of what they are. */
+/** Words within a line: the old ones right before the new ones. */
 function inlineDiff(base: string, working: string): WordDiff {
   return { added: all(working), removed: [{ at: 0, text: base }], block: "" };
 }

@@ -21,7 +21,7 @@ import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
 
-// Reading and writing a text this long takes the server more than half a second.
+// Parsing and writing a longer text takes the server more than half a second.
 const LONGEST = 300_000;
 
 export interface RichViewProps {
@@ -37,13 +37,13 @@ export interface RichViewProps {
   onPending: (pending: boolean) => void;
 }
 
-/** Going from hunk to hunk. */
+/** Go from hunk to hunk. */
 export interface RichViewHandle {
   step(direction: number, wanted?: (hunk: Hunk) => boolean): void;
   focus(): void;
 }
 
-/** A markdown document as a person sees it, to type into. */
+/** A markdown document in the rich view, editable. */
 export default function RichView(props: RichViewProps): ReactNode {
   const { path, session } = props;
   const [opening, setOpening] = useState<{ text: string; reading: ParsedMarkdown } | null>(null);
@@ -120,16 +120,16 @@ interface EditorState {
   settled: string | null;
 }
 
-/** A rich editor in an element, for as long as it is there. */
+/** A rich editor in an element, while that exists. */
 function useRichEditor(host: { current: HTMLDivElement | null }, props: RichPageProps): EditorState {
   const { path, session, facts, text, reading, onPending } = props;
   const [editing, setEditing] = useState<RichEditor | null>(null);
   const [problem, setProblem] = useState("");
   const [settled, setSettled] = useState<string | null>(text);
-  // What the editor calls is what was given last, without making the editor anew.
+  // The editor always calls the latest callbacks, without being created again.
   const given = useRef(props);
   given.current = props;
-  // Before the page is changed: what is taken off it has no focus any more.
+  // Before the page changes: a removed element no longer has the focus.
   useLayoutEffect(() => {
     if (!host.current) return;
     const extensions = [...reviewExtensions(reviewActions(given, () => made)), cursors];

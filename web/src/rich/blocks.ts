@@ -1,16 +1,16 @@
 /**
- * The blocks of a rich document, and bringing into it what became of a text elsewhere. Pure.
+ * The blocks of a rich document, and applying changes of the text to it. Pure.
  *
- * What the person has in front of them may hold more than its markdown says (an empty paragraph, a blank at the end of
- * one) and more than was written yet. So a new reading of the text never replaces the document: what changed from the
- * old reading to the new one is carried out in it, step by step.
+ * The document in front of the person may contain more than its markdown can express (an empty paragraph, a space at
+ * the end of one) and more than was written yet. So a newly parsed text never replaces the document: the changes from
+ * the old to the new parsed text are applied to it, step by step.
  */
 
 import { diff } from "@codemirror/merge";
 import { Fragment, type Node, Slice } from "@tiptap/pm/model";
 import { Transform } from "@tiptap/pm/transform";
 
-/** A stretch of numbered things in one list, and what takes its place in another. */
+/** A range of numbered items in one list, and what replaces it in another. */
 export interface Stretch {
   fromA: number;
   toA: number;
@@ -18,19 +18,19 @@ export interface Stretch {
   toB: number;
 }
 
-/** The stretches in which two lists of blocks differ. */
+/** The ranges in which two lists of blocks differ. */
 export function diffBlocks(old: readonly Node[], fresh: readonly Node[]): Stretch[] {
   const shorter = Math.min(old.length, fresh.length);
   let start = 0;
   while (start < shorter && isSame(old[start], fresh[start])) start += 1;
   let end = 0;
   while (end < shorter - start && isSame(old.at(-1 - end), fresh.at(-1 - end))) end += 1;
-  // Each block that says something else becomes a letter, so that blocks are compared as texts are.
+  // Each distinct block becomes a character, so that blocks can be compared like texts.
   const letters = new Map<string, string>();
   const letter = (node: Node) => {
-    const said = JSON.stringify(node);
-    const known = letters.get(said) ?? String.fromCharCode(letters.size + 1);
-    letters.set(said, known);
+    const json = JSON.stringify(node);
+    const known = letters.get(json) ?? String.fromCharCode(letters.size + 1);
+    letters.set(json, known);
     return known;
   };
   const text = (nodes: readonly Node[]) =>
@@ -61,7 +61,7 @@ export function startOf(doc: Node, number: number): number {
   return at;
 }
 
-/** Which number a block that nobody touched has in the other list; null for one that is not in it. */
+/** The number that an untouched block has in the other list; null if it is not in it. */
 export function numberIn(stretches: readonly Stretch[], number: number): number | null {
   let shift = 0;
   for (const { fromA, toA, fromB, toB } of stretches) {
@@ -72,21 +72,21 @@ export function numberIn(stretches: readonly Stretch[], number: number): number 
   return number + shift;
 }
 
-/** What a bringing did: where it ended in the document, or that it has to wait. */
+/** The outcome: where it ended in the document, or that it has to wait. */
 export interface BringResult {
-  /** Whether everything was brought; nothing was where not. */
+  /** Whether everything was applied; if not, nothing was. */
   whole: boolean;
-  /** The end of what was brought in last; null where nothing was. */
+  /** The end of what was applied last; null if nothing was. */
   end: number | null;
 }
 
 const WAIT: BringResult = { whole: false, end: null };
 
 /**
- * Carry out in `doc`, a transform of what the person has in front of them, what became of `old` in `fresh`.
+ * Apply to `doc`, a transform of the document in front of the person, the changes from `old` to `fresh`.
  *
- * Where both changed one place, the person's has to be written first if `typed` says that it is not yet; else what they
- * have there can be told from the text only by what no markdown says, and gives way.
+ * If both changed one place, the person's has to be written first if `typed` says that it is not yet; otherwise their
+ * version differs from the text only by what markdown cannot express, and yields.
  */
 export function bringChanges(doc: Transform, old: Node, fresh: Node, typed: boolean): BringResult {
   const [olds, news, mine] = [blocksOf(old), blocksOf(fresh), blocksOf(doc.doc)];
@@ -127,7 +127,7 @@ function overlaps(one: Stretch, other: Stretch): boolean {
   return one.fromA < other.toA && one.toA > other.fromA;
 }
 
-/** The stretches of others; those that meet the same one of the person's together, where that one gives way. */
+/** The others' ranges; those that meet the same range of the person's are joined, if that one yields. */
 function mergeStretches(theirs: Stretch[], own: readonly Stretch[], typed: boolean): Stretch[] {
   if (typed) return theirs;
   const found: Stretch[] = [];
@@ -154,14 +154,14 @@ function endIn(own: readonly Stretch[], number: number): number {
   return number + (before ? before.toB - before.toA : 0);
 }
 
-/** A step inside of one block, counted from where the block begins. */
+/** A step inside one block, counted from where the block begins. */
 interface Inner {
   from: number;
   to: number;
   slice: Slice;
 }
 
-/** Where both changed one block, but not the same place in it: the step that others made, beside the person's. */
+/** If both changed one block, but not the same place in it: the others' step, beside the person's. */
 function changeWithin(
   olds: readonly Node[],
   news: readonly Node[],
@@ -191,12 +191,12 @@ interface Difference {
   endB: number;
 }
 
-/** The one stretch in which two fragments differ. */
+/** The one range in which two fragments differ. */
 function difference(one: Fragment, other: Fragment): Difference | null {
   const from = one.findDiffStart(other);
   const end = one.findDiffEnd(other);
   if (from === null || end === null) return null;
-  // What stands twice is found from both ends.
+  // Repeated content is found from both ends.
   const over = Math.max(0, from - Math.min(end.a, end.b));
   return { from, endA: end.a + over, endB: end.b + over };
 }
@@ -208,7 +208,7 @@ function sliceOf(fragment: Fragment, from: number, to: number): Slice {
   return doc.slice(from, to);
 }
 
-/** Put blocks in the place of others by the smallest step, so that a cursor near by stays where it is. */
+/** Replace blocks with the smallest step, so that a cursor nearby stays where it is. */
 function replaceBlocks(doc: Transform, from: number, to: number, blocks: readonly Node[]): void {
   const [start, end] = [startOf(doc.doc, from), startOf(doc.doc, to)];
   const wanted = Fragment.from(blocks);
@@ -219,7 +219,7 @@ function replaceBlocks(doc: Transform, from: number, to: number, blocks: readonl
   try {
     trial.replace(start + found.from, start + found.endA, sliceOf(wanted, found.from, found.endB));
   } catch {
-    // Its ends lie at depths that do not fit each other.
+    // Its ends are at incompatible depths.
   }
   const now = Fragment.from(blocksOf(trial.doc).slice(from, from + blocks.length));
   const right =

@@ -1,4 +1,4 @@
-/** Where the cursor goes after an agent's replacement; the rest of the bridge is tried in a real browser. */
+/** Where the cursor goes after an agent's replacement; the rest of the bridge is tested in a real browser. */
 
 import { getSchema } from "@tiptap/core";
 import { EditorState, TextSelection } from "@tiptap/pm/state";
@@ -29,7 +29,7 @@ describe("the cursor", () => {
         hasText ||= node.inlineContent;
       });
       for (const [offset, position] of positions.entries()) {
-        if (offset % 7 > 0 && offset < text.length) continue; // each takes the whole document to look at
+        if (offset % 7 > 0 && offset < text.length) continue; // each takes a pass over the whole document
         const placed = placeCursor(state, done(offset, text.length));
         expect(placed !== null).toBe(hasText);
         if (placed === null) continue;

@@ -1,10 +1,10 @@
 /**
- * Between agents' calls of `replaceText` and the rich editors of this window.
+ * Connects agents' calls of `replaceText` with the rich editors of this window.
  *
- * The server is told which documents are shown here and when the person was last in one. It asks one editor in one
- * window, which hands in what was typed, and later tells it what was done: by then the text is here, as one change that
- * is the agent's and not the person's. Here the cursor goes to its end, and undo learns of it. Nothing is ever changed
- * here on the server's word.
+ * The server knows which documents are shown here and when the person last used one. It asks one editor in one window
+ * to hand in what was typed, and later tells it what was done: by then the text has arrived, as one change by the agent
+ * and not by the person. Here the cursor moves to its end, and undo learns about it. Nothing is ever changed here on
+ * the server's word.
  */
 
 import { keydownHandler } from "@tiptap/pm/keymap";
@@ -14,9 +14,9 @@ import { type OpenEditor, onEditorsChanged, openEditors } from "./openEditors";
 import { Positions } from "./positions";
 import { type Direction, UndoWithTurns } from "./undoWithTurns";
 
-/** Who typed within this time is left where they are. */
+/** The cursor is not moved for somebody who typed within this time. */
 const TYPING_MS = 1000;
-/** The server hears of use not more often than this. */
+/** The server is told about use no more often than this. */
 const USE_MS = 300;
 
 interface BridgeAsk {
@@ -24,7 +24,7 @@ interface BridgeAsk {
   id: string;
 }
 
-/** The text is so long now, and the cursor goes there, both in UTF-16 units; the turn is null where nothing changed. */
+/** The new length of the text, and the cursor, both in UTF-16 units; the turn is null if nothing changed. */
 export interface Done {
   type: "done";
   id: string;
@@ -41,11 +41,11 @@ type BridgeAnswer =
 
 /** One rich editor, as the server knows it. */
 class Bridge {
-  readonly #hearer = { heard: (said: string) => void this.#answer(JSON.parse(said)), joined: () => this.#show() };
+  readonly #hearer = { heard: (message: string) => void this.#answer(JSON.parse(message)), joined: () => this.#show() };
   readonly #undoing: UndoWithTurns;
   #focused = -1;
   #used = 0;
-  #told = 0;
+  #reportedAt = 0;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #typed = Number.NEGATIVE_INFINITY;
 
@@ -59,7 +59,7 @@ class Bridge {
     this.tell();
   }
 
-  /** Say that it is shown, where the person came to it since. */
+  /** Report that it is shown, if the person has used it since. */
   tell(): void {
     if (this.rich.focusedAt === this.#focused) return;
     this.#focused = this.rich.focusedAt;
@@ -80,8 +80,8 @@ class Bridge {
   #show(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
-    this.#told = Date.now();
-    this.#say({ type: "shows", ago: Math.max(0, this.#told - Math.max(this.#focused, this.#used)) });
+    this.#reportedAt = Date.now();
+    this.#say({ type: "shows", ago: Math.max(0, this.#reportedAt - Math.max(this.#focused, this.#used)) });
   }
 
   async #answer(message: BridgeRequest): Promise<void> {
@@ -123,7 +123,7 @@ class Bridge {
   // Two windows may both have the focus, each on a machine of its own.
   #use = (): void => {
     this.#used = Date.now();
-    const late = this.#told + USE_MS - this.#used;
+    const late = this.#reportedAt + USE_MS - this.#used;
     if (late <= 0) this.#show();
     else this.#telling ??= setTimeout(() => this.#show(), late);
   };
@@ -134,8 +134,8 @@ class Bridge {
 }
 
 /**
- * The cursor put at the end of what was inserted, or into the nearest text: a block that is chosen as a whole would be
- * gone with the next key. Null where there is none, or the editor shows something else than was told.
+ * The cursor at the end of what was inserted, or in the nearest text: a block selected as a whole would be deleted by
+ * the next key. Null if there is none, or the editor shows something else than was reported.
  */
 export function placeCursor(state: EditorState, { cursor, length }: Done): Transaction | null {
   const positions = new Positions(state.doc);
@@ -145,7 +145,7 @@ export function placeCursor(state: EditorState, { cursor, length }: Done): Trans
   return found && state.tr.setSelection(found).setMeta("addToHistory", false).scrollIntoView();
 }
 
-/** Whether nothing else has the keyboard: who writes elsewhere, or goes through buttons, is not interrupted. */
+/** Whether nothing else has the focus: somebody who types elsewhere, or uses buttons, is not interrupted. */
 function isFree(editor: Element): boolean {
   const { activeElement, body } = editor.ownerDocument;
   return !activeElement || activeElement === body || editor.contains(activeElement);

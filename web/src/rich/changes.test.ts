@@ -8,7 +8,7 @@ import { richExtensions } from "./schema";
 
 const schema = getSchema(richExtensions());
 
-/** Paragraphs and lists, read as the server would: a list is as long as its lines are together. */
+/** Paragraphs and lists, parsed like the server does: a list is as long as its lines together. */
 function read(text: string): Read {
   const content: JSONContent[] = [];
   const blocks: { start: number; end: number }[] = [];

@@ -1,8 +1,8 @@
 /**
  * What a review changed, in the rich document. Pure.
  *
- * Hunks are about lines. The blocks that came from those lines, in the text as it is and as it was, are compared block by
- * block and then word by word; blocks that two hunks share are compared once.
+ * Hunks are about lines. The blocks of those lines, in the current and in the earlier text, are compared block by block
+ * and then word by word; blocks that two hunks share are compared once.
  */
 
 import type { Text } from "@codemirror/state";
@@ -13,13 +13,13 @@ import { blocksOf, diffBlocks, numberIn, startOf } from "./blocks";
 import type { BlockLines } from "./markdownApi";
 import { type Plain, toPlain } from "./places";
 
-/** A document as it was read, with the lines of its blocks. */
+/** A parsed document, with the lines of its blocks. */
 export interface Read {
   doc: Node;
   blocks: readonly BlockLines[];
 }
 
-/** A hunk and its lines, in the text as it is and as it was. */
+/** A hunk and its lines, in the current and in the earlier text. */
 export interface LinedHunk {
   hunk: Hunk;
   working: BlockLines;
@@ -34,9 +34,9 @@ export interface Change {
   /** The blocks that they are about. */
   blocks: { from: number; to: number }[];
   added: { from: number; to: number }[];
-  /** Words that were taken out. */
+  /** Words that were removed. */
   removed: { at: number; text: string }[];
-  /** Blocks that were taken out. */
+  /** Blocks that were removed. */
   gone: { at: number; nodes: Node[] }[];
 }
 
@@ -54,11 +54,11 @@ function between(text: Text, from: number, to: number): BlockLines {
   const line = text.lineAt(from);
   const start = line.number - 1;
   if (to > from) return { start, end: text.lineAt(to - 1).number };
-  // Nothing there: between two lines, or inside of one.
+  // Nothing there: between two lines, or inside one.
   return { start, end: from > line.from ? start + 1 : start };
 }
 
-/** The numbers of the blocks that lines are of. */
+/** The numbers of the blocks of some lines. */
 function touchedBlocks(blocks: readonly BlockLines[], { start, end }: BlockLines): Numbers {
   const from = count(blocks, (each) => each.end <= start);
   const inside = blocks[from];
@@ -82,7 +82,7 @@ interface Numbers {
   to: number;
 }
 
-/** Take in the blocks to which those lines belong that, on the other side, are of the same block as the hunk's. */
+/** Add the blocks whose lines, on the other side, are in the same block as the hunk's. */
 function widen(
   numbers: Numbers,
   blocks: readonly BlockLines[],
@@ -126,7 +126,7 @@ function groupHunks(working: Read, base: Read, hunks: readonly LinedHunk[]): Gro
   return groups;
 }
 
-/** The changes as they are shown in `doc`, which stands for `working` and may have gone on a little. */
+/** The changes as shown in `doc`, which represents `working` and may be slightly newer. */
 export function findChanges(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[]): Change[] {
   const here = diffBlocks(blocksOf(working.doc), blocksOf(doc));
   return groupHunks(working, base, hunks).map((group) => {
@@ -144,7 +144,7 @@ function toChange(doc: Node, group: Group, here: Numbers, olds: readonly Node[])
   const news = blocksOf(doc).slice(from, to);
   const before = olds.slice(group.base.from, group.base.to);
   if (group.hunks.some(({ conflict }) => conflict)) {
-    // What stands here is the person's own, and may be what it was.
+    // What is here is the person's own, and may be unchanged.
     if (news.length > 0) change.blocks.push({ from: at, to: startOf(doc, to) });
     return change;
   }
@@ -166,27 +166,27 @@ function toChange(doc: Node, group: Group, here: Numbers, olds: readonly Node[])
   return change;
 }
 
-/** Mark the whole of a block as added. */
+/** Mark a whole block as added. */
 function mark(change: Change, node: Node, start: number): void {
-  const said = toPlain(node, start);
-  addRange(change, said, 0, said.text.length);
+  const plain = toPlain(node, start);
+  addRange(change, plain, 0, plain.text.length);
 }
 
-/** Compare an old block with the new one, word by word, where that is how they are best read. */
+/** Compare an old block with the new one, word by word, if that reads best. */
 function compare(change: Change, old: Node, fresh: Node, start: number): boolean {
   if (old.type !== fresh.type || fresh.isAtom) return false;
   const before = toPlain(old, 0).text;
-  const said = toPlain(fresh, start);
-  const { text, positions } = said;
+  const plain = toPlain(fresh, start);
+  const { text, positions } = plain;
   if (before === text) return false; // the same words in another shape: both are shown whole
   const { added, removed, block } = diffWords(before, text, true);
   if (block !== "") return false;
-  for (const range of added) addRange(change, said, range.from, range.to);
+  for (const range of added) addRange(change, plain, range.from, range.to);
   for (const each of removed) change.removed.push({ at: positions[each.at] ?? start + 1, text: each.text });
   return true;
 }
 
-/** A range of a block's text, in pieces that lie in one line of one paragraph each. */
+/** A range of a block's text, in pieces that are each in one line of one paragraph. */
 function addRange(change: Change, { text, positions }: Plain, from: number, to: number): void {
   let start = from;
   for (const line of text.slice(from, to).split("\n")) {

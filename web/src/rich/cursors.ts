@@ -1,4 +1,4 @@
-/** The cursors of others in the rich view, the agent's among them. */
+/** Others' cursors in the rich view, including the agent's. */
 
 import { Extension } from "@tiptap/core";
 import { Plugin, PluginKey } from "@tiptap/pm/state";
@@ -31,14 +31,14 @@ export const cursors = Extension.create({
   ],
 });
 
-/** Show the cursors of others where they are; the answer ends it. */
+/** Show others' cursors; returns the function that ends it. */
 export function showCursors(editing: RichEditor): () => void {
   const { awareness } = editing.session;
   let showing: ReturnType<typeof setTimeout> | undefined;
   const show = () => {
     showing = undefined;
     flushSelection(editing.editor.view);
-    // Until the text is shown that they are in, they stay where they were.
+    // Until the editor shows the text that they are in, they stay where they were.
     if (!editing.sync.settled) return;
     const { view, state } = editing.editor;
     const found = [...awareness.getStates()].flatMap(([client, presence]) => mark(editing, client, presence));
@@ -75,7 +75,7 @@ function mark(editing: RichEditor, client: number, presence: Presence): Decorati
 function caret(name: string, colour: string): HTMLElement {
   const found = document.createElement("span");
   found.className = "rich-caret";
-  // Through the object model: the page's content policy allows no style attributes.
+  // Through the DOM: the page's content security policy allows no style attributes.
   found.style.setProperty("--colour", colour);
   const label = found.appendChild(document.createElement("span"));
   label.textContent = name;

@@ -1,13 +1,13 @@
-/** The edits that make one text into another, and those of two sides brought together. Pure. */
+/** The edits that turn one text into another, and merging those of two sides. Pure. */
 
 import { diff } from "@codemirror/merge";
 import { ChangeSet, Text } from "@codemirror/state";
 import type { Edit } from "@/live/textMerge";
 
-// Two texts that have little in common are not worth seconds of looking for it.
+// Two texts with little in common are not worth seconds of comparing.
 const PATIENCE = { scanLimit: 1000, timeout: 200 };
 
-/** The smallest edits, in order, that make `old` into `fresh`; no character is cut in two. */
+/** The smallest edits, in order, that turn `old` into `fresh`; no character is split. */
 export function editsBetween(old: string, fresh: string): Edit[] {
   const edits: Edit[] = [];
   for (const change of diff(old, fresh, PATIENCE)) {
@@ -15,7 +15,7 @@ export function editsBetween(old: string, fresh: string): Edit[] {
     if (isInside(old, fromA) || isInside(fresh, fromB)) [fromA, fromB] = [fromA - 1, fromB - 1];
     if (isInside(old, toA) || isInside(fresh, toB)) [toA, toB] = [toA + 1, toB + 1];
     const last = edits.at(-1);
-    // The one before was widened up to here, or beyond: what both have in common is written once.
+    // The previous one was widened up to here, or beyond: what both have in common is written once.
     if (last && last.to >= fromA) {
       last.insert += fresh.slice(fromB + last.to - fromA, toB);
       last.to = toA;
@@ -27,8 +27,8 @@ export function editsBetween(old: string, fresh: string): Edit[] {
 const FARTHEST = 200;
 
 /**
- * The same insertion, begun where a word does: "one two" made of "two" by "one " rather than by "ne two" after an "o", so
- * that what others type at the same time does not come between.
+ * The same insertion, starting at a word: "one two" made from "two" by inserting "one " rather than "ne two" after an
+ * "o", so that what others type at the same time does not come between.
  */
 function diffByWords(text: string, edit: Edit, first: number): Edit {
   const { from, to, insert } = edit;
@@ -49,15 +49,15 @@ function isInWord(before: string | undefined, after: string | undefined): boolea
   return before !== undefined && after !== undefined && /\S/.test(before) && /\S/.test(after);
 }
 
-/** Whether a place lies between the two halves of a character. */
+/** Whether a position is inside a surrogate pair. */
 function isInside(text: string, at: number): boolean {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
 }
 
-/** Edits of a text so long, as something that can be moved over those of another side. */
+/** Edits of a text of this length, as a change set that can be moved over another side's. */
 export function changeSet(edits: readonly Edit[], length: number): ChangeSet {
-  // As one line each: what is counted here are the units of the text itself, whose newlines may be two units long.
+  // As one line each: positions here are units of the text itself, whose newlines may be two units long.
   return ChangeSet.of(
     edits.map(({ from, to, insert }) => ({ from, to, insert: Text.of([insert]) })),
     length,

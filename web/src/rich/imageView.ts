@@ -1,10 +1,10 @@
-/** How images are shown: those of the folder through the server, those from elsewhere by their words alone. */
+/** How images are shown: the folder's own through the server, external ones by their description only. */
 
 import type { NodeViewRenderer } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
 import { imageAddress } from "./tools";
 
-/** The images of the document at a path, which may become another. */
+/** The images of the document at a path, which may change. */
 export function imageView(path: () => string): NodeViewRenderer {
   return ({ node }) => ({ dom: renderImage(node, path()), ignoreMutation: () => true });
 }

@@ -1,4 +1,4 @@
-/** The server as the rich view needs it: it alone reads and writes markdown. */
+/** The server's API for the rich view: only the server parses and writes markdown. */
 
 import type { JSONContent } from "@tiptap/core";
 import createClient from "openapi-fetch";
@@ -23,10 +23,10 @@ export interface MarkdownApi {
   serialise(doc: JSONContent, before: string): Promise<SerialisedMarkdown>;
 }
 
-// A client of its own: these questions change nothing, and need not be remembered by the server as writes are.
+// A separate client: these requests change nothing, and the server need not store them like writes.
 const server = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "http://localhost" });
 
-// Longer than the longest document takes: a server that says nothing for this time is away.
+// Longer than the longest document takes: a server that is silent for this time is unreachable.
 const PATIENCE_MS = 30_000;
 
 export const markdownApi: MarkdownApi = {

@@ -1,4 +1,4 @@
-/** The rich editors that are open in this window, for those who act in them: the live bridge, the tools. */
+/** The rich editors that are open in this window, for the live bridge and the tools. */
 
 import type { Editor } from "@tiptap/core";
 import type { Session } from "@/live/session";
@@ -7,11 +7,11 @@ export interface OpenEditor {
   path: string;
   editor: Editor;
   session: Session;
-  /** Bring what was typed so far into the shared text; whether it is there. */
+  /** Bring what was typed so far into the shared text; returns whether it is there. */
   flush(): Promise<boolean>;
-  /** The same, and show what others did to it; whether both went well. */
+  /** The same, and show what others did to it; returns whether both succeeded. */
   settle(): Promise<boolean>;
-  /** When the person was last in it, by `Date.now()`; 0 where they were not yet. */
+  /** When the person last used it, by `Date.now()`; 0 if never. */
   focusedAt: number;
 }
 
@@ -21,7 +21,7 @@ export const openEditors: ReadonlyMap<string, OpenEditor> = new Map();
 const editors = openEditors as Map<string, OpenEditor>;
 const listeners = new Set<() => void>();
 
-/** Be told when an editor was opened, closed or focused; the answer ends it. */
+/** Be notified when an editor is opened, closed or focused; returns the function that unsubscribes. */
 export function onEditorsChanged(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -32,7 +32,7 @@ export function registerEditor(editor: OpenEditor): void {
   notifyListeners();
 }
 
-/** It shows its document under another name than before. */
+/** It shows its document under a new name. */
 export function renameEditor(editor: OpenEditor, from: string): void {
   if (editors.get(from) === editor) editors.delete(from);
   registerEditor(editor);

@@ -30,7 +30,7 @@ const STANDING: RichText = {
   }),
 };
 
-/** The words that follow a position, up to the end of their paragraph. */
+/** The words after a position, up to the end of their paragraph. */
 function after(position: number): string {
   const place = STANDING.doc.resolve(position);
   return STANDING.doc.textBetween(position, place.parent.isTextblock ? place.end() : position);

@@ -1,8 +1,8 @@
 /**
- * A place in the markdown and the one in the rich document that it is, and back. Pure.
+ * Maps places in the markdown to positions in the rich document, and back. Pure.
  *
- * By the block, whose lines are known, and by the text in it: exact where the block's text is its source, near by where
- * signs of markup lie between.
+ * By the block, whose lines are known, and by the text in it: exact if the block's text is its source, close if there
+ * is markup in between.
  */
 
 import { diff } from "@codemirror/merge";
@@ -15,7 +15,7 @@ export interface SourcePlace {
   column: number;
 }
 
-/** A document, and the markdown that it stands for. */
+/** A document, and the markdown that it represents. */
 export interface RichText {
   doc: Node;
   text: string;
@@ -41,14 +41,14 @@ function blocks({ doc, blocks: lines }: RichText): Block[] {
   doc.forEach((node, position) => {
     if (node.type.name !== "paragraph" || node.childCount > 0) found.push({ node, position });
   });
-  // While something is typed that is not written yet, there may be more on either side: the first are the same.
+  // While something typed is not written yet, either side may have more: the first ones are the same.
   return found.flatMap((each, at) => {
     const own = lines[at];
     return own ? [{ ...each, lines: own }] : [];
   });
 }
 
-/** Where a place of the markdown lies in the document. */
+/** Where a place of the markdown is in the document. */
 export function toPosition(standing: RichText, { line, column }: SourcePlace): number {
   const all = blocks(standing);
   const block = all.find(({ lines }) => line < lines.end) ?? all.at(-1);
@@ -62,7 +62,7 @@ export function toPosition(standing: RichText, { line, column }: SourcePlace): n
   return positions[mapOffset(source.join("\n"), text, offset)] ?? block.position;
 }
 
-/** Where a position of the document lies in the markdown. */
+/** Where a position of the document is in the markdown. */
 export function toPlace(standing: RichText, position: number): SourcePlace {
   const all = blocks(standing);
   const block = all.findLast((each) => each.position <= position) ?? all[0];
@@ -77,7 +77,7 @@ export function toPlace(standing: RichText, position: number): SourcePlace {
   return { line: block.lines.start + line, column: Math.min(column, source[line]?.length ?? 0) };
 }
 
-/** An offset of one text in the other that it became. */
+/** An offset of one text in the text that it became. */
 function mapOffset(from: string, to: string, offset: number): number {
   let shift = 0;
   for (const { fromA, toA, fromB, toB } of diff(from, to, PATIENCE)) {

@@ -1,4 +1,4 @@
-/** Offsets and positions against what TipTap itself says, in the vectors that the server's tests read too. */
+/** Offsets and positions compared with TipTap's own, in the vectors that the server's tests use too. */
 
 import { getSchema, getText, getTextSerializersFromSchema } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";

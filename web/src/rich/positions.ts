@@ -1,10 +1,10 @@
 /**
  * Offsets in the plain text of a rich document, and the positions that they mean.
  *
- * The text is TipTap's `getText({ blockSeparator: "\n\n" })`. Offsets here are UTF-16 units, as everywhere in a browser;
- * the server counts code points and converts at its edge. An offset means the place of the character that it stands
- * before; at the end of a block's text, the end of that block; between the two newlines of a separator, the place before
- * the block that they belong to. `src/redraft/formats/rich/positions.py` does the same, and both are held to the same
+ * The text is TipTap's `getText({ blockSeparator: "\n\n" })`. Offsets here are UTF-16 units, as everywhere in a
+ * browser; the server counts code points and converts at its edge. An offset means the place of the character after it;
+ * at the end of a block's text, the end of that block; between the two newlines of a separator, the place before the
+ * block that they belong to. `src/redraft/formats/rich/positions.py` does the same, and both are tested with the same
  * vectors, made by TipTap itself.
  */
 
@@ -13,7 +13,7 @@ import type { Node } from "@tiptap/pm/model";
 
 export const SEPARATOR = "\n\n";
 
-/** A stretch of the text: of a text node, of an atom that says something, or a separator. */
+/** A part of the text: of a text node, of an atom with text, or a separator. */
 interface Run {
   readonly offset: number;
   readonly length: number;
@@ -38,7 +38,7 @@ export class Positions {
     this.#last = walk.here;
   }
 
-  /** The position of an offset; a `RangeError` outside of the text. */
+  /** The position of an offset; throws a `RangeError` outside of the text. */
   position(offset: number): number {
     this.#check(offset);
     const run = this.#runs[before(this.#runs, (each) => each.offset <= offset)];
@@ -48,7 +48,7 @@ export class Positions {
     return run.atom ? run.position : run.position + inside;
   }
 
-  /** The positions of a passage: what stands beside it without having a text (an image) stays outside. */
+  /** The positions of a passage: neighbours without text (an image) stay outside. */
   range(start: number, end: number): { from: number; to: number } {
     const from = this.position(start);
     return { from, to: start === end ? from : Math.max(from, this.#after(end)) };
@@ -81,7 +81,7 @@ export class Positions {
   }
 }
 
-/** One pass over a document, in its order. `here` is where the text so far ends. */
+/** One pass over a document, in order. `here` is where the text so far ends. */
 class Walk {
   readonly runs: Run[] = [];
   readonly pieces: string[] = [];
@@ -89,11 +89,11 @@ class Walk {
   #length = 0;
 
   constructor(doc: Node) {
-    const said = getTextSerializersFromSchema(doc.type.schema);
+    const serializers = getTextSerializersFromSchema(doc.type.schema);
     const range = { from: 0, to: doc.content.size };
     doc.descendants((node, position, parent, index) => {
       if (node.isBlock) this.#block(node, position);
-      const serializer = said[node.type.name];
+      const serializer = serializers[node.type.name];
       if (serializer && parent) {
         this.#add(serializer({ node, pos: position, parent, index, range }), position, true, -1);
         if (!node.isBlock) this.here = position + node.nodeSize;
@@ -118,7 +118,7 @@ class Walk {
   }
 }
 
-/** The last number whose run still holds true, -1 where none does; the runs that do come first. */
+/** The last index for which the predicate holds, -1 if none; those for which it holds come first. */
 function before(runs: readonly Run[], holds: (run: Run) => boolean): number {
   let low = 0;
   let high = runs.length;

@@ -1,4 +1,5 @@
-/** A rich editor on a session: the two held together, what is typed kept, undo that is the person's own. */
+/** A rich editor on a session: keeps the two in sync, stores what is typed, and undoes only the person's own changes.
+ * */
 
 import { Editor, Extension, type Extensions, type JSONContent } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
@@ -23,7 +24,7 @@ import { SharedText } from "./sharedText";
 import { richTools } from "./tools";
 import { restoreUnwritten, UnwrittenStore } from "./unwritten";
 
-/** The mark of a change that came out of the shared text. */
+/** Marks a change that came from the shared text. */
 const ELSEWHERE = "elsewhere";
 
 /** Whether somebody else made this change. */
@@ -40,7 +41,7 @@ export interface RichEditorOptions {
   text: string;
   reading: ParsedMarkdown;
   extensions: Extensions;
-  /** The text, or what is pending, is another; or the server did not answer. */
+  /** The text, or what is pending, has changed; or the server did not answer. */
   onChange: (problem: unknown) => void;
 }
 
@@ -68,11 +69,11 @@ export class RichEditor implements OpenEditor, SyncedEditor {
       failed: (error: unknown) => this.#failed(error, onChange),
     };
     this.sync = new RichSync(this, this.#shared, markdownApi, listener, text, reading);
-    // While the text was read, it may have gone on.
+    // The text may have changed while it was parsed.
     const now = this.#shared.read();
     if (now !== text) this.sync.noteOthers(editsBetween(text, now));
     this.#stopWaiting = addDeliveryWait(async (paths) => (paths && !paths.includes(this.path)) || this.flush());
-    // Before whoever asks whether the page may go; and again, since it may go without being asked.
+    // Before anything asks whether the page may close; and again, since it may close without asking.
     addEventListener("beforeunload", this.#keep, { capture: true });
     addEventListener("pagehide", this.#keep);
     host.addEventListener("click", keepLinkInApp);
@@ -83,7 +84,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     return this.editor.state.doc;
   }
 
-  /** The document, and the markdown that it stands for. */
+  /** The document, and the markdown that it represents. */
   get content(): RichText {
     return { doc: this.doc, text: this.sync.text, blocks: this.sync.blocks };
   }
@@ -110,11 +111,11 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     return this.sync.settle();
   }
 
-  /** Let the person type into it, or only read. What was typed before is written all the same. */
+  /** Make it editable, or read-only. What was typed before is written all the same. */
   allow(typing: boolean): void {
     if (typing === this.editor.isEditable) return;
     this.editor.setEditable(typing, false);
-    registerEditor(this); // an editor that may be typed into is one that others can ask
+    registerEditor(this); // an editable editor can be asked by others
   }
 
   /** The document has another name now. */
@@ -130,9 +131,9 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     trackTyping(this.session, path, () => this.sync.pending);
   }
 
-  /** Take back, or bring back, what the person did last, here or in the source. */
+  /** Undo, or redo, the person's last change, here or in the source. */
   async step(direction: "undo" | "redo"): Promise<void> {
-    // An older step must not be taken back unseen, in place of what was typed last.
+    // An older step must not be undone unseen, instead of what was typed last.
     if (await this.flush()) (direction === "undo" ? stepBack : stepForward)(this.path);
     else
       showToast(
@@ -140,7 +141,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
       );
   }
 
-  /** Close it. What is not written yet is kept, for whoever takes it up. */
+  /** Close it. What is not written yet is stored, to be resumed later. */
   end(): void {
     removeEventListener("beforeunload", this.#keep, { capture: true });
     removeEventListener("pagehide", this.#keep);
@@ -197,7 +198,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
 
   #failed(error: unknown, onChange: RichEditorOptions["onChange"]): void {
     if (this.sync.pending) this.#keep();
-    else this.#unwritten.forget(); // what was typed is written: it was the reading that failed
+    else this.#unwritten.forget(); // what was typed is written: only the parsing failed
     onChange(error);
   }
 
@@ -210,7 +211,7 @@ function editorAttributes(path: string): Record<string, string> {
   return { role: "textbox", "aria-multiline": "true", "aria-label": `Text of ${path}`, spellcheck: "true" };
 }
 
-/** A link where nothing can be typed (in what was taken out, in a text to read) must not lead away from the app. */
+/** A link in read-only text (removed or not editable) must not lead away from the app. */
 function keepLinkInApp(event: MouseEvent): void {
   const link = (event.target as Element).closest("a");
   if (!link) return;
@@ -219,7 +220,7 @@ function keepLinkInApp(event: MouseEvent): void {
   if (!editable && /^https?:/.test(link.getAttribute("href") ?? "")) open(link.href, "_blank", "noopener,noreferrer");
 }
 
-/** The blank before a cursor at the end of a line is in no markdown, but the next word needs it. */
+/** Markdown has no space before a cursor at the end of a line, but the next word needs it. */
 function keepTrailingBlank(tr: Transaction, { $head, empty }: Selection): void {
   const [blank] = /[ \t]+$/.exec($head.parent.textContent) ?? [];
   if (!blank || !empty || $head.parentOffset < $head.parent.content.size) return;
@@ -228,13 +229,13 @@ function keepTrailingBlank(tr: Transaction, { $head, empty }: Selection): void {
   if (atEnd && /\S$/.test(parent.textContent)) tr.insertText(blank, pos);
 }
 
-/** Begin in the first words: a block that is selected as a whole would be gone with the first key. */
+/** Start in the first words: a block selected as a whole would be deleted by the first key. */
 function selectFirstText({ state, view }: Editor): void {
   const first = Selection.findFrom(state.doc.resolve(0), 1, true);
   if (first && !(state.selection instanceof TextSelection)) view.dispatch(state.tr.setSelection(first));
 }
 
-/** Source cannot be edited here: who types with a piece of it selected types behind it, and does not replace it. */
+/** Source cannot be edited here: typing with a piece of it selected inserts after it, and does not replace it. */
 const keepSource = Extension.create({
   name: "sourceKept",
   addProseMirrorPlugins: () => [

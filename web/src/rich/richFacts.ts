@@ -1,4 +1,4 @@
-/** What others are told of a rich editor, a moment later: the foot of the pane, the agent's context, other windows. */
+/** What others learn about a rich editor, with a delay: the status bar, the agent's context, other windows. */
 
 import { Text } from "@codemirror/state";
 import type { Editor } from "@tiptap/core";
@@ -12,7 +12,7 @@ import type { RichEditor } from "./richEditor";
 const PLACE_AFTER_MS = 150;
 const COUNT_AFTER_MS = 600;
 
-/** Follow an editor; the answer ends it. */
+/** Follow an editor; returns the function that ends it. */
 export function trackFacts(editing: RichEditor, facts: Facts): () => void {
   const { editor, session } = editing;
   let placing: ReturnType<typeof setTimeout> | undefined;
@@ -73,7 +73,7 @@ function textOf(editor: Editor, from: number, to: number): string {
   return editor.state.doc.textBetween(from, to, "\n", " ");
 }
 
-/** The cursor as others find it in the shared text; null while the editor shows another text. */
+/** The cursor as a position in the shared text; null while the editor shows another text. */
 function cursorOf({ editor, content, session, sync }: RichEditor) {
   if (!sync.settled) return null;
   const { anchor, head } = editor.state.selection;

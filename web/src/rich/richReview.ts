@@ -1,4 +1,4 @@
-/** The review in the rich view: what was added is marked, what was taken out is shown, and each hunk has a bar above it. */
+/** The review in the rich view: insertions are marked, deletions are shown, and each hunk has a bar above it. */
 
 import { Extension, type Extensions } from "@tiptap/core";
 import { DOMSerializer, Fragment, type Node, type Schema } from "@tiptap/pm/model";
@@ -9,7 +9,7 @@ import { type Hunk, isOpen } from "@/review/hunkPlaces";
 import css from "@/review/marks.module.css";
 import type { Change } from "./changes";
 
-/** An open hunk, and where its blocks lie by now. */
+/** An open hunk, and where its blocks are now. */
 interface Stop {
   hunk: Hunk;
   from: number;
@@ -37,7 +37,7 @@ export function dropHunk(view: EditorView, id: string): void {
   view.dispatch(view.state.tr.setMeta(key, { drop: id } satisfies ReviewMeta));
 }
 
-/** From wherever the cursor is to the nearest hunk in a direction; of those that are `wanted`. */
+/** From the cursor to the nearest hunk in a direction; of those that are `wanted`. */
 export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) => boolean = () => true): boolean {
   const stops = (key.getState(view.state)?.stops ?? []).filter(({ hunk }) => wanted(hunk));
   const { head } = view.state.selection;
@@ -57,7 +57,7 @@ function stepFromBar(view: EditorView, id: string, step: number): void {
   const next = stops[(at + step + stops.length) % stops.length];
   if (!next || next.hunk.hunk_id === id) return;
   const first = `[data-hunk="${CSS.escape(next.hunk.hunk_id)}"] button[data-first]`;
-  // After the decision that goes with the step, which puts the focus into the text.
+  // After the decision, which puts the focus into the text.
   requestAnimationFrame(() => {
     const bar = view.dom.querySelector<HTMLElement>(first);
     bar?.scrollIntoView({ block: "center" });
@@ -79,7 +79,7 @@ export function reviewExtensions(actions: Omit<BarActions, "stepFrom">): Extensi
     else actions.decide(act, hunk);
     return true;
   };
-  // Escape first closes whatever menu is open, as everywhere.
+  // Escape first closes an open menu, as everywhere.
   const last = Extension.create({
     name: "rejecting",
     priority: 1,
@@ -123,9 +123,9 @@ export function reviewExtensions(actions: Omit<BarActions, "stepFrom">): Extensi
 }
 
 function nextReview(tr: Transaction, value: Review, actions: BarActions): Review {
-  const told = tr.getMeta(key) as ReviewMeta | undefined;
-  if (told && "changes" in told) return told.changes.length > 0 ? buildReview(tr.doc, told.changes, actions) : NOTHING;
-  if (told) return withoutHunk(value, told.drop);
+  const meta = tr.getMeta(key) as ReviewMeta | undefined;
+  if (meta && "changes" in meta) return meta.changes.length > 0 ? buildReview(tr.doc, meta.changes, actions) : NOTHING;
+  if (meta) return withoutHunk(value, meta.drop);
   if (!tr.docChanged || value === NOTHING) return value;
   const stops = value.stops.map(({ hunk, from, to }) => ({
     hunk,
@@ -135,13 +135,13 @@ function nextReview(tr: Transaction, value: Review, actions: BarActions): Review
   return { marks: value.marks.map(tr.mapping, tr.doc), stops };
 }
 
-/** Without what shows one hunk; blocks that it shares with others stay marked until the review is told again. */
+/** Without the marks of one hunk; blocks that it shares with others stay marked until the next review arrives. */
 function withoutHunk({ marks, stops }: Review, id: string): Review {
-  const gone = marks.find(undefined, undefined, (spec) => {
+  const removed = marks.find(undefined, undefined, (spec) => {
     const { hunks } = spec as { hunks?: string[] };
     return hunks?.length === 1 && hunks[0] === id;
   });
-  return { marks: marks.remove(gone), stops: stops.filter(({ hunk }) => hunk.hunk_id !== id) };
+  return { marks: marks.remove(removed), stops: stops.filter(({ hunk }) => hunk.hunk_id !== id) };
 }
 
 function buildReview(doc: Node, changes: readonly Change[], actions: BarActions): Review {
@@ -158,8 +158,8 @@ function buildReview(doc: Node, changes: readonly Change[], actions: BarActions)
       const crowded = here.length > 1;
       const bar = () => createHunkBar(hunk, number, open.length, actions, crowded);
       const { hunk_id, author, conflict, labels, base, working, proposed } = hunk;
-      const told = [hunk_id, author, conflict, labels, base, working, proposed];
-      const shown = JSON.stringify([...told, number, open.length, crowded, actions.byTurn]);
+      const parts = [hunk_id, author, conflict, labels, base, working, proposed];
+      const shown = JSON.stringify([...parts, number, open.length, crowded, actions.byTurn]);
       all.push(
         Decoration.widget(change.at, bar, { side: -2, key: shown, hunks: [hunk.hunk_id], ...IGNORED_BY_EDITOR }),
       );
@@ -168,7 +168,7 @@ function buildReview(doc: Node, changes: readonly Change[], actions: BarActions)
   return { marks: DecorationSet.create(doc, all), stops };
 }
 
-// What is pressed or clicked in a bar is none of the editor's business.
+// The editor ignores keys and clicks in a bar.
 const IGNORED_BY_EDITOR = { stopEvent: () => true, ignoreSelection: true };
 
 function marksOf({ hunks, blocks, added, removed, gone }: Change): Decoration[] {
@@ -192,9 +192,9 @@ function marksOf({ hunks, blocks, added, removed, gone }: Change): Decoration[] 
     );
   }
   for (const { at, nodes } of gone) {
-    const said = JSON.stringify(nodes);
+    const json = JSON.stringify(nodes);
     marks.push(
-      Decoration.widget(at, () => renderRemovedBlocks(nodes), { side: -1, key: said, ...spec, ...IGNORED_BY_EDITOR }),
+      Decoration.widget(at, () => renderRemovedBlocks(nodes), { side: -1, key: json, ...spec, ...IGNORED_BY_EDITOR }),
     );
   }
   return marks;
@@ -207,7 +207,7 @@ function renderRemoved(text: string): HTMLElement {
   return removed;
 }
 
-/** Blocks that are not there any more, as they looked. */
+/** Removed blocks, as they looked. */
 function renderRemovedBlocks(nodes: readonly Node[]): HTMLElement {
   const removed = document.createElement("del");
   removed.className = `${css.removedBlock ?? ""} rich-gone`;
@@ -217,7 +217,7 @@ function renderRemovedBlocks(nodes: readonly Node[]): HTMLElement {
   return removed;
 }
 
-/** An image that was taken out is told by its words: an element of its own would be loaded from wherever it says. */
+/** A removed image is shown by its description: an image element would be loaded from wherever it says. */
 function serializer(schema: Schema): DOMSerializer {
   const image = (node: Node) => ["span", { class: "rich-image" }, String(node.attrs.alt || node.attrs.src)] as const;
   return new DOMSerializer({ ...DOMSerializer.nodesFromSchema(schema), image }, DOMSerializer.marksFromSchema(schema));

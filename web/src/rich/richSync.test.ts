@@ -12,7 +12,7 @@ import { richExtensions } from "./schema";
 
 const schema = getSchema(richExtensions());
 
-/** The markdown of people who write paragraphs alone: what the server does for all of it, in small. */
+/** Markdown of paragraphs only: a small version of what the server does for all of it. */
 function parse(markdown: string): { doc: JSONContent; blocks: { start: number; end: number }[] } {
   const lines = markdown.split("\n").map((text, line) => ({ text: text.trimEnd(), line }));
   const shown = lines.filter(({ text }) => text !== "");
@@ -85,7 +85,7 @@ interface Table {
   wrong: unknown[];
 }
 
-/** `wait` says how long the server takes for each answer, and may raise. */
+/** `wait` says how long the server takes for each answer, and may throw. */
 function begin(text: string, wait: () => number = () => 5): Table {
   const reading = parse(text);
   const later = <T>(made: () => T) =>
@@ -161,7 +161,7 @@ describe("a rich editor and its text", () => {
   it("keeps both where both type into one paragraph at once", async () => {
     const { editor, text, syncing } = begin(STORY, () => 40);
     editor.type((doc) => doc.insert(at(doc.doc, "dark"), schema.text("very ")));
-    await vi.advanceTimersByTimeAsync(110); // under way
+    await vi.advanceTimersByTimeAsync(110); // in progress
     text.elsewhere(instead(text.text, "The lamp", "The old lamp"));
     editor.type((doc) => doc.insert(at(doc.doc, "dark"), schema.text("very ")));
     await vi.advanceTimersByTimeAsync(1000);
@@ -228,7 +228,7 @@ describe("a rich editor and its text", () => {
   });
 });
 
-/** A row of numbers that look random, the same for the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -237,7 +237,7 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** Places between words of a text. */
+/** Positions between the words of a text. */
 function gaps(text: string): number[] {
   return [...text.matchAll(/\b|$/g)]
     .map(({ index }) => index)

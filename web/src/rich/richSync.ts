@@ -1,11 +1,11 @@
 /**
- * Holds a rich editor and the shared markdown together.
+ * Keeps a rich editor and the shared markdown in sync.
  *
- * `text` is the markdown that the editor's document stands for. What is typed into the editor is written into it by the
- * server after a short pause, and the difference goes into the shared text. What others do to the shared text is noted as
- * changes of `text` until it can be read and brought into the editor. Where both happen at once, the edits of each side
- * are moved over those of the other, so that no character of either is left out. One question is under way at a time;
- * whoever types on meanwhile is written with the next. Never touched here: pages, connections, clocks but for the pause.
+ * `text` is the markdown that the editor's document represents. After a short pause the server writes what was typed
+ * into it, and the difference goes into the shared text. What others do to the shared text is recorded as changes of
+ * `text` until it can be parsed and applied to the editor. If both happen at once, the edits of each side are moved
+ * over those of the other, so that no character of either is lost. One request runs at a time; what is typed meanwhile
+ * is written with the next. Not used here: the DOM, connections, and clocks except for the pause.
  */
 
 import type { ChangeSet } from "@codemirror/state";
@@ -21,26 +21,26 @@ export interface SyncedEditor {
   readonly doc: Node;
   /** Whether it must be left alone, since a character is being composed. */
   readonly busy: boolean;
-  /** Change the document by what `act` does; the cursor goes to the place that it gives, or stays. */
+  /** Change the document with `act`; the cursor goes to the position that it returns, or stays. */
   bring(act: (doc: Transform) => number | null): void;
 }
 
 /** The shared text. */
 export interface SyncedText {
   read(): string;
-  /** Carry out edits as the person's own. */
+  /** Apply edits as the person's own. */
   type(edits: readonly Edit[]): void;
 }
 
 export interface SyncListener {
-  /** Something is pending that was not, or the other way round; or the text is another. */
+  /** Something became pending, or no longer is; or the text has changed. */
   changed(): void;
-  /** The server did not answer, or refused: what is typed stays here, and is tried again. */
+  /** The server did not answer, or refused: what was typed stays here, and is retried. */
   failed(error: unknown): void;
 }
 
 export const PAUSES = { typing: 100, longest: 500, others: 30, failed: 1000 };
-// A long document takes the server long: it is asked a third of the time at most.
+// A long document takes the server long: requests take at most a third of the time.
 const SHARE = 2;
 
 export class RichSync {
@@ -51,7 +51,7 @@ export class RichSync {
   #elsewhere: ChangeSet;
   #typed = 0;
   #written = 0;
-  /** Whether what others did shall take the cursor along, since it was the person who took something back. */
+  /** Whether the cursor follows what others did, since the person themselves undid something. */
   #follow = false;
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -74,7 +74,7 @@ export class RichSync {
     this.#elsewhere = emptyChange(text.length);
   }
 
-  /** The markdown that the document stands for, but for what was typed since. */
+  /** The markdown that the document represents, except for what was typed since. */
   get text(): string {
     return this.#text;
   }
@@ -104,23 +104,23 @@ export class RichSync {
     if (first) this.listener.changed();
   }
 
-  /** The shared text was changed by somebody else; `follow` where the cursor shall go there. */
+  /** Somebody else changed the shared text; `follow` if the cursor should go there. */
   noteOthers(edits: readonly Edit[], follow = false): void {
     this.#elsewhere = this.#elsewhere.compose(changeSet(edits, this.#elsewhere.newLength));
     this.#follow ||= follow;
-    // What is being typed has its own pause, after which both are seen to.
+    // Typing has its own pause, after which both are handled.
     if (!this.pending) this.#runAfter(follow ? 0 : PAUSES.others);
   }
 
-  /** Write what was typed so far; whether it is in the shared text now. */
+  /** Write what was typed so far; returns whether it is in the shared text now. */
   async flush(): Promise<boolean> {
     const wanted = this.#typed;
-    await this.#running; // which may have begun before the last key
+    await this.#running; // which may have started before the last key
     if (this.#written < wanted && !this.#ended) await this.#run();
     return this.#written >= wanted;
   }
 
-  /** Write what was typed, and bring in what others did; whether both went well. */
+  /** Write what was typed, and apply what others did; returns whether both succeeded. */
   async settle(): Promise<boolean> {
     for (let tries = 0; tries < 3 && !this.settled && !this.#ended; tries += 1) await this.#run();
     return this.settled;
@@ -131,7 +131,7 @@ export class RichSync {
     clearTimeout(this.#timer);
   }
 
-  /** A reading of the text as it is now. */
+  /** The text as it is now, parsed. */
   async parseText(): Promise<Node> {
     const { text } = this;
     if (this.#read?.text === text) return this.#read.doc;
@@ -150,7 +150,7 @@ export class RichSync {
     if (!this.#ended) this.#timer = setTimeout(() => void this.#run(), time);
   }
 
-  /** One round after the one that is under way. */
+  /** One round after the running one. */
   #run(): Promise<void> {
     this.#running ??= this.#round().finally(() => {
       this.#running = null;
@@ -160,7 +160,7 @@ export class RichSync {
 
   async #round(): Promise<void> {
     clearTimeout(this.#timer);
-    const begun = Date.now();
+    const started = Date.now();
     try {
       if (this.pending) await this.#write();
       if (!this.#elsewhere.empty && !this.#ended) await this.#take();
@@ -169,7 +169,7 @@ export class RichSync {
       this.#runAfter(PAUSES.failed);
       return;
     }
-    this.#took = Date.now() - begun;
+    this.#took = Date.now() - started;
     if (this.pending || !this.#elsewhere.empty) this.#runAfter(this.#pause);
     this.#deadline = Date.now() + Math.max(PAUSES.longest, this.#took * SHARE);
     this.listener.changed();

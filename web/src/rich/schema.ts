@@ -1,8 +1,8 @@
 /**
- * The rich editor's schema: TipTap's StarterKit with tables, task lists and images in lines, and four differences, which
+ * The rich editor's schema: TipTap's StarterKit with tables, task lists and inline images, and four differences, which
  * `src/redraft/formats/rich/schema.py` has too: an item may begin with any block, code may be bold or a link, a code
- * block keeps the rest of its info line, and a link or image its reference's label. Markdown that no other node can show
- * is a `source` block or an `inlineSource`: visible, movable, not to be edited. How anything looks is said elsewhere.
+ * block keeps the rest of its info line, and a link or image its reference's label. Markdown that no other node can
+ * show is a `source` block or an `inlineSource`: visible, movable, not editable. Styling is elsewhere.
  */
 
 import { type Extensions, Node, type NodeViewRenderer } from "@tiptap/core";
@@ -15,7 +15,7 @@ import { TableKit } from "@tiptap/extension-table";
 import type { Schema } from "@tiptap/pm/model";
 import { StarterKit } from "@tiptap/starter-kit";
 
-/** Markdown that is shown as it is written: HTML, a directive, frontmatter, a footnote, definitions of links. */
+/** Markdown that is shown as source: HTML, a directive, frontmatter, a footnote, link definitions. */
 export const Source = Node.create({
   name: "source",
   group: "block",
@@ -36,7 +36,7 @@ export const Source = Node.create({
   },
 });
 
-/** The same within a line: an HTML tag, the mark of a footnote. */
+/** The same within a line: an HTML tag, a footnote reference. */
 export const InlineSource = Node.create({
   name: "inlineSource",
   group: "inline",
@@ -56,7 +56,7 @@ export const InlineSource = Node.create({
 
 const label = { default: null, rendered: false };
 
-/** What the schema is, in a form that the server's tests hold its own schema to. */
+/** A description of the schema, which the server's tests compare with their own. */
 export function describeSchema(schema: Schema): object {
   const attrs = (spec: { attrs?: { [name: string]: { default?: unknown } } | null }) =>
     Object.fromEntries(Object.entries(spec.attrs ?? {}).map(([name, attr]) => [name, attr.default]));
@@ -69,8 +69,8 @@ export function describeSchema(schema: Schema): object {
 }
 
 /**
- * The extensions that make the schema; what only concerns keys, menus or looks is added where the editor is made. How an
- * image is shown has to be known from the first drawing on, since an element for one is loaded as soon as there is one.
+ * The extensions that define the schema; keys, menus and styling are added where the editor is created. How an image is
+ * shown has to be known before the first drawing, since an image element is loaded as soon as it exists.
  */
 export function richExtensions(image: NodeViewRenderer | null = null): Extensions {
   return [

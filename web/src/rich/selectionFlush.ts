@@ -1,7 +1,7 @@
 /**
- * The browser tells the editor of a moved cursor with the next frame. On a busy machine the next key is faster, and would
- * be taken at the old place; and a change that arrives meanwhile would put the cursor back. So the editor hears of it
- * before either.
+ * The browser reports a moved cursor to the editor with the next frame. On a busy machine the next key is faster, and
+ * would be applied at the old position; and a change that arrives meanwhile would put the cursor back. So the editor is
+ * told before either.
  */
 
 import { Extension } from "@tiptap/core";
@@ -10,7 +10,7 @@ import type { EditorView } from "@tiptap/pm/view";
 
 const ACTS = ["keydown", "beforeinput", "pointerdown", "copy", "cut", "paste"] as const;
 
-/** Let the editor hear where the cursor is by now. */
+/** Tell the editor where the cursor is now. */
 export function flushSelection(view: EditorView): void {
   if (!view.isDestroyed && !view.composing) view.dom.ownerDocument.dispatchEvent(new Event("selectionchange"));
 }
@@ -24,7 +24,7 @@ export const flushSelectionOnInput = Extension.create({
           const composing = (event instanceof KeyboardEvent || event instanceof InputEvent) && event.isComposing;
           if (!composing && view.hasFocus()) flushSelection(view);
         };
-        // Everywhere in the window, since a button of the toolbar acts on the selection too.
+        // Everywhere in the window, since toolbar buttons act on the selection too.
         for (const act of ACTS) window.addEventListener(act, hear, { capture: true });
         return {
           destroy: () => {

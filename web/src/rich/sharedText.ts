@@ -8,7 +8,7 @@ import type { SyncedText } from "./richSync";
 export class SharedText implements SyncedText {
   constructor(
     readonly session: Session,
-    /** Somebody else changed the text; `back` where the person has taken something back. */
+    /** Somebody else changed the text; `back` if the person undid something. */
     readonly others: (edits: Edit[], back: boolean) => void,
   ) {
     session.text.observe(this.#observe);
@@ -35,16 +35,16 @@ export class SharedText implements SyncedText {
 function toEdits(delta: YTextEvent["delta"]): Edit[] {
   const found: Edit[] = [];
   let at = 0;
-  for (const { retain = 0, delete: gone = 0, insert } of delta) {
+  for (const { retain = 0, delete: deleted = 0, insert } of delta) {
     at += retain;
-    if (gone > 0 || typeof insert === "string") {
+    if (deleted > 0 || typeof insert === "string") {
       const last = found.at(-1);
       const text = typeof insert === "string" ? insert : "";
-      // A replacement is told as two steps, in either order.
-      if (last && last.to === at && retain === 0) Object.assign(last, { to: at + gone, insert: last.insert + text });
-      else found.push({ from: at, to: at + gone, insert: text });
+      // A replacement is reported as two steps, in either order.
+      if (last && last.to === at && retain === 0) Object.assign(last, { to: at + deleted, insert: last.insert + text });
+      else found.push({ from: at, to: at + deleted, insert: text });
     }
-    at += gone;
+    at += deleted;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-/** Undo among one's own typing and agents' turns. The text is real and so is the stack; the server takes turns back. */
+/** Undo among one's own typing and agents' turns. The text and the stack are real; the server undoes turns. */
 
 import { describe, expect, it } from "vitest";
 import * as Y from "yjs";

@@ -1,14 +1,14 @@
 /**
- * Undo and redo in a rich editor to which agents' replacements were brought.
+ * Undo and redo in a rich editor that received agents' replacements.
  *
- * A replacement is a turn of its author's and no typing of the person's, so the stack of what they typed does not hold
- * it. Where it was the last thing that happened here, undo takes back that turn, through the history, and redo brings it
- * back the same way; else they step through the person's own typing, as they always do.
+ * A replacement is a turn by its author and not the person's typing, so the stack of what they typed does not contain
+ * it. If it was the last thing that happened here, undo reverts that turn, through the history, and redo restores it
+ * the same way; otherwise they step through the person's own typing, as usual.
  */
 
 import type { UndoManager } from "yjs";
 
-/** A turn, and how much of the person's own typing lies below it. */
+/** A turn, and how much of the person's own typing is below it. */
 interface Mark {
   turn: number;
   depth: number;
@@ -23,9 +23,9 @@ export class UndoWithTurns {
 
   constructor(
     readonly own: UndoManager,
-    /** Bring what was typed into the shared text: until then it cannot be taken back. */
+    /** Bring what was typed into the shared text: until then it cannot be undone. */
     readonly flush: () => Promise<boolean>,
-    /** Take a turn back; gives the turn that did it, null where it could not be. */
+    /** Undo a turn; returns the turn that did it, or null if that was impossible. */
     readonly undo: (turn: number) => Promise<number | null>,
   ) {
     own.on("stack-item-added", this.#added);
@@ -67,7 +67,7 @@ export class UndoWithTurns {
     if (turn !== null) to.push({ turn, depth: there.length });
   }
 
-  // What is typed anew ends what could be brought back, as it does in every editor.
+  // New typing clears the redo stack, as in every editor.
   #added = ({ type, origin }: { type: Direction; origin: unknown }): void => {
     if (type === "undo" && origin !== this.own) this.#again = [];
   };

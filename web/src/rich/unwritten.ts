@@ -1,9 +1,9 @@
 /**
- * Keeps in this browser what was typed into a rich editor and is not in the shared text yet, and takes it up again.
+ * Stores in this browser what was typed into a rich editor and is not in the shared text yet, and resumes it.
  *
- * It is written down when the server does not answer, and when the page or the view is left. What is kept is the document
- * and the markdown that it was made from: the server tells what became of the one in the other, and that is put into the
- * text as it is by then. A page that is still there holds a lock on what it keeps, so that no other takes it up, too.
+ * It is stored when the server does not answer, and when the page or the view is left. What is stored is the document
+ * and the markdown that it was made from: the server computes the change from one to the other, and that is merged into
+ * the current text. An open page holds a lock on what it stores, so that no other resumes it, too.
  */
 
 import type { JSONContent } from "@tiptap/core";
@@ -19,48 +19,48 @@ interface Unwritten {
   doc: JSONContent;
 }
 
-/** What this browser had no room for, by name: it is lost with the page, which says so before it goes. */
+/** What this browser had no space for, by name: it is lost with the page, which warns before it closes. */
 const inMemory = new Map<string, string>();
 
 globalThis.addEventListener?.("beforeunload", (event) => {
   if (inMemory.size > 0) event.preventDefault();
 });
 
-/** What one rich editor keeps. */
+/** What one rich editor stores. */
 export class UnwrittenStore {
   readonly #key: string;
   #release: () => void = () => undefined;
-  #held: Promise<unknown> | undefined;
+  #lock: Promise<unknown> | undefined;
 
   constructor(path: string) {
     this.#key = keyPrefix(path) + crypto.randomUUID();
   }
 
-  /** Keep this, and nothing older; in this page alone where the browser has no room. */
+  /** Store this, and nothing older; only in this page if the browser has no space. */
   keep(before: string, doc: JSONContent): void {
-    const kept = JSON.stringify({ before, doc } satisfies Unwritten);
-    this.#held ??= this.#hold();
+    const stored = JSON.stringify({ before, doc } satisfies Unwritten);
+    this.#lock ??= this.#hold();
     try {
-      localStorage.setItem(this.#key, kept);
+      localStorage.setItem(this.#key, stored);
       inMemory.delete(this.#key);
     } catch {
-      inMemory.set(this.#key, kept);
+      inMemory.set(this.#key, stored);
     }
   }
 
   forget(): void {
     deleteKept(this.#key);
     this.#release();
-    this.#held = undefined;
+    this.#lock = undefined;
   }
 
-  /** Leave it to whoever takes it up. */
+  /** Leave it to whoever resumes it. */
   async leave(): Promise<void> {
     this.#release();
-    await this.#held;
+    await this.#lock;
   }
 
-  // The lock is granted later, and may have been let go of by then.
+  // The lock is granted later, and may have been released by then.
   #hold(): Promise<unknown> | undefined {
     const released = new Promise<void>((resolve) => {
       this.#release = resolve;
@@ -78,8 +78,8 @@ const AGAIN_MS = 1000;
 const restoring = new Map<string, Promise<boolean>>();
 
 /**
- * Put what is left of earlier editors of a document into its text, once `left` has come to pass; whether nothing is left
- * then. What the server did not take is tried again for as long as the document is open.
+ * Merge what is left of earlier editors of a document into its text, once `left` has resolved; returns whether nothing
+ * is left then. What the server did not accept is retried while the document is open.
  */
 export function restoreUnwritten(path: string, left?: Promise<void>): Promise<boolean> {
   const taking = Promise.all([restoring.get(path), left]).then(() => restoreAll(path));
@@ -94,7 +94,7 @@ export function restoreUnwritten(path: string, left?: Promise<void>): Promise<bo
 
 const waitingFor = new Set<string>();
 
-/** Another window keeps something. Once it is gone, this one takes that up, if it has the document open. */
+/** Another window stores something. Once it is gone, this one resumes it, if it has the document open. */
 globalThis.addEventListener?.("storage", ({ key, newValue }) => {
   const path = key === null || newValue === null ? null : pathOfKey(key);
   if (key === null || path === null || waitingFor.has(key)) return;
@@ -118,7 +118,7 @@ addDeliveryWait(async (paths) => {
   return (await Promise.all(wanted.map(([, taking]) => taking))).every(Boolean);
 });
 
-/** Tells a source or rich editor on the same text that it was not the one that typed this. */
+/** The origin of resumed typing, so that no editor on the same text takes it for its own. */
 const TAKEN_UP = {};
 
 async function withLock(key: string, act: () => Promise<boolean>): Promise<boolean> {
@@ -127,17 +127,17 @@ async function withLock(key: string, act: () => Promise<boolean>): Promise<boole
 }
 
 async function restoreOne(key: string, path: string): Promise<boolean> {
-  const kept = inMemory.get(key) ?? localStorage.getItem(key);
-  if (kept === null) return true;
+  const stored = inMemory.get(key) ?? localStorage.getItem(key);
+  if (stored === null) return true;
   try {
-    const { before, doc } = JSON.parse(kept) as Unwritten;
+    const { before, doc } = JSON.parse(stored) as Unwritten;
     const { markdown } = await markdownApi.serialise(doc, before);
-    // Only now: while the server wrote, another session may have taken the place of the one that there was.
+    // Only now: while the server was writing, another session may have replaced the earlier one.
     const session = sessionOf(path);
     if (!session) return false;
     const text = session.text.toString();
     const whole = applyEdits(text, mergeInto(before, markdown, text));
-    // By the smallest edits: the words of others, beside which these come, stay theirs to take back.
+    // With the smallest edits: the neighbouring words of others stay theirs to undo.
     session.type(editsBetween(text, whole), TAKEN_UP);
     deleteKept(key);
     return true;

@@ -1,4 +1,4 @@
-/** Where the person is in a rich editor, told to the other views and taken from them. */
+/** Exchanges the cursor position of a rich editor with the other views. */
 
 import { TextSelection } from "@tiptap/pm/state";
 import { useEffect } from "react";
@@ -7,7 +7,7 @@ import { type Place, show, useStore } from "@/state/store";
 import { linesOf, type SourcePlace, toPlace, toPosition } from "./places";
 import type { RichEditor } from "./richEditor";
 
-/** Go to where the person was in the view before; the keyboard, too, where it was another view. */
+/** Go to where the person was in the previous view; with the focus, if that view had it. */
 export function restorePlace(editing: RichEditor): void {
   const last = lastPlaces.get(editing.path);
   if (last)
@@ -24,7 +24,7 @@ export function rememberPlace(editing: RichEditor): void {
   show({ goingTo: { path, line: place.line + 1, column: [...line.slice(0, place.column)].length } });
 }
 
-/** Goes where the search, the outline or anybody else sends the person, once the editor shows the text. */
+/** Goes where the search, the outline or anything else sends the person, once the editor shows the text. */
 export function useGoToPlace(editing: RichEditor | null, path: string, text: string | null): void {
   const goingTo = useStore((store) => store.goingTo);
   useEffect(() => {
@@ -35,7 +35,7 @@ export function useGoToPlace(editing: RichEditor | null, path: string, text: str
   }, [editing, path, text, goingTo]);
 }
 
-/** A place as it is told: a line from 1, a column and a length in characters. */
+/** A place from the API: a line from 1, a column and a length in characters. */
 function toRange({ line, column = 0, length = 0 }: Place, text: string): { from: SourcePlace; to: SourcePlace } {
   const characters = [...(linesOf(text)[line - 1] ?? "")];
   const units = (count: number) => characters.slice(0, count).join("").length;

@@ -11,7 +11,7 @@ import { flushSelection } from "./selectionFlush";
 
 const NONE: Hunk[] = [];
 
-/** Shows a review in a rich editor; `text` is the shared text that the editor shows by now, null while it does not. */
+/** Shows a review in a rich editor; `text` is the shared text that the editor shows, null while it does not. */
 export function useRichReview(editing: RichEditor | null, draft: Draft | null, text: string | null): void {
   const whole = draft?.kind === "created";
   const hunks = draft && !whole ? draft.hunks : NONE;
@@ -25,14 +25,14 @@ export function useRichReview(editing: RichEditor | null, draft: Draft | null, t
       flushSelection(editor.view);
       if (sync.settled && sync.text === text) showChanges(editor.view, changes);
     };
-    show().catch(() => undefined); // the server is away, and tells again when it is back
+    show().catch(() => undefined); // the server is unreachable, and reports again when it is back
     return () => {
       ended = true;
     };
   }, [editing, hunks, text]);
 }
 
-/** What is shown; null where the review is about a text that has gone on, and comes again. */
+/** What is shown; null if the review is about an outdated text, and will be fetched again. */
 async function changesOf({ sync, editor }: RichEditor, all: readonly Hunk[]): Promise<Change[] | null> {
   const hunks = all.filter(({ kind }) => kind === "modified");
   if (hunks.length === 0) return [];

@@ -1,4 +1,4 @@
-/** Documents that were moved, by the person or by anybody else: this window goes along. */
+/** Moved documents, by the person or anybody else: this window follows them. */
 
 import { show, useStore } from "./store";
 
@@ -9,12 +9,12 @@ type Listener = (moves: DocumentMoves, open: readonly string[]) => void;
 
 const listeners = new Set<Listener>();
 
-/** Be told of documents that were moved, before anything is shown under its new name; and of all that are open. */
+/** Be notified of moved documents, before anything is shown under its new name; and of all that are open. */
 export function onMoved(listener: Listener): void {
   listeners.add(listener);
 }
 
-/** What this window shows of documents goes where they went, all at once: two may have traded their names. */
+/** Apply moves to what this window shows, all at once: two may have swapped their names. */
 export function followMoves(moves: DocumentMoves, open: readonly string[] = []): void {
   const { order, active, views, tabs } = useStore.getState();
   const now = (path: string) => moves.get(path) ?? path;
@@ -29,7 +29,7 @@ export function followMoves(moves: DocumentMoves, open: readonly string[] = []):
   });
 }
 
-/** What is known of the documents that went, by their new names. */
+/** What is known about moved documents, by their new names. */
 function renameKeys<Value>(by: Record<string, Value>, moves: DocumentMoves): Record<string, Value> {
   const known = [...moves].flatMap(([from, to]): [string, Value][] => {
     const value = by[from];
@@ -39,8 +39,8 @@ function renameKeys<Value>(by: Record<string, Value>, moves: DocumentMoves): Rec
 }
 
 /**
- * The server told which documents are open, each with the tab that it keeps when it is moved. This is done before anybody
- * is shown the news: whoever has the old ones still finds the document in front by its tab.
+ * The server reported which documents are open, each with its tab, which it keeps when it is moved. This runs before
+ * anybody sees the news: code with the old names still finds the document in front by its tab.
  */
 export function followTabs(open: readonly { tab_id: string; path: string }[]): void {
   const now = new Map(open.map(({ tab_id, path }) => [tab_id, path]));
@@ -51,7 +51,7 @@ export function followTabs(open: readonly { tab_id: string; path: string }[]): v
     if (to !== undefined && to !== path) moves.set(path, to);
   }
   followMoves(moves, [...now.values()]);
-  // This is asked for often, and mostly nothing is new.
+  // This is called often, and mostly nothing is new.
   const same = known.length === open.length && known.every(([path, tab]) => now.get(tab) === path);
   if (!same) show({ tabs: Object.fromEntries(open.map(({ path, tab_id }) => [path, tab_id])) });
 }

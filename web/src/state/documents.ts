@@ -1,5 +1,5 @@
 /**
- * Open, close, save, create, move and delete documents: what the tree, the tabs, the palette and the search all do.
+ * Open, close, save, create, move and delete documents: shared by the tree, the tabs, the palette and the search.
  * Each change is a turn of the person's, which a toast offers to undo.
  */
 
@@ -13,7 +13,7 @@ import { dismissToastsOf, type Place, show, showToast, useStore } from "./store"
 
 const SECRET = "secret";
 
-/** Do something and say what went wrong; true where it went well. */
+/** Run something and report errors; returns whether it succeeded. */
 export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
@@ -39,13 +39,13 @@ export function openDocument(path: string, place?: Omit<Place, "path">): Promise
       active: path,
       order: order.includes(path) ? order : [...order, path],
       goingTo: place ? { path, ...place } : null,
-      // What was asked for would lie under the panel that it was asked from.
+      // The document would be under the panel from which it was opened.
       ...(isNarrow() && { side: null, agentOpen: false }),
     });
   });
 }
 
-/** Whether the person is the folder's owner at their own machine, who can open what is shown to nobody else. */
+/** Whether the person is the folder's owner at their own machine, who can open what nobody else may see. */
 async function isAtHome(): Promise<boolean> {
   return (await unwrap(server.GET("/api/workspace"))).caller.at_home;
 }
@@ -53,7 +53,7 @@ async function isAtHome(): Promise<boolean> {
 /** Close a tab; one with unsaved typing asks first. */
 export async function closeDocument(tabId: string, path: string, discard = false): Promise<void> {
   try {
-    await waitForDelivery([path]); // what is not at the server is nothing that it could ask about
+    await waitForDelivery([path]); // the server cannot ask about what it does not have
     await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tabId }, query: { discard } } }));
     removeFromWindow(path);
     refresh("tabs");
@@ -63,7 +63,7 @@ export async function closeDocument(tabId: string, path: string, discard = false
   }
 }
 
-/** Take a document out of this window, and put its neighbour in front. */
+/** Remove a document from this window, and show its neighbour. */
 export function removeFromWindow(path: string): void {
   const { order, active, tabs } = useStore.getState();
   const { [path]: _, ...others } = tabs;
@@ -72,7 +72,7 @@ export function removeFromWindow(path: string): void {
   show({ order: left, tabs: others, active: active === path ? (left[Math.min(at, left.length - 1)] ?? null) : active });
 }
 
-/** Save a document: first what was typed has to be at the server. */
+/** Save a document: first wait until the server has what was typed. */
 export function saveDocument(tabId: string, path: string): Promise<boolean> {
   return attempt(async () => {
     if (!(await waitForDelivery([path]))) {
@@ -89,7 +89,7 @@ export function saveDocument(tabId: string, path: string): Promise<boolean> {
   });
 }
 
-/** Say that a conflict stands in the way, and lead there; whether there is one. */
+/** Report a conflict that prevents saving, with a link to it; returns whether there is one. */
 async function offerConflict(path: string, error: Failure): Promise<boolean> {
   const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
   const hunk = documents.flatMap(({ hunks }) => hunks).find(({ conflict }) => conflict);
@@ -100,7 +100,7 @@ async function offerConflict(path: string, error: Failure): Promise<boolean> {
   return true;
 }
 
-/** Take a turn back, and say how that went; gives the turn that did it, null where it could not be. */
+/** Undo a turn, and report the outcome; returns the turn that did it, or null if that was impossible. */
 export async function undoTurn(turn: number): Promise<number | null> {
   dismissToastsOf(turn);
   try {
@@ -125,7 +125,7 @@ function offerUndo(text: string, turn: number | null | undefined, after: () => v
 
 export function moveDocument(path: string, to: string): Promise<boolean> {
   return attempt(async () => {
-    await waitForDelivery([path]); // what was typed goes along
+    await waitForDelivery([path]); // unsent typing moves along
     const done = await unwrap(server.POST("/api/documents/move", { body: { path, to } }));
     followMoves(new Map([[path, done.path]]));
     refresh("turn", "tabs", "tree");
@@ -133,7 +133,7 @@ export function moveDocument(path: string, to: string): Promise<boolean> {
   });
 }
 
-/** A document is in the trash by now: its tab goes with it. */
+/** A document is in the trash: close its tab. */
 export async function closeTrashed(path: string): Promise<void> {
   const tab = client.getQueryData(tabsQuery.queryKey)?.find((one) => one.path === path);
   if (tab) await unwrap(server.DELETE("/api/tabs/{tab_id}", { params: { path: { tab_id: tab.tab_id } } }));
@@ -143,7 +143,7 @@ export async function closeTrashed(path: string): Promise<void> {
 
 export function trashDocument(path: string): Promise<boolean> {
   return attempt(async () => {
-    await waitForDelivery([path]); // what was typed is in the trash with it, and comes back with it
+    await waitForDelivery([path]); // what was typed goes to the trash with it, and is restored with it
     const done = await unwrap(server.DELETE("/api/documents", { params: { query: { path } } }));
     await closeTrashed(path);
     offerUndo(`Moved ${path} to the trash.`, done.turn?.turn);

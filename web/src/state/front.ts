@@ -1,6 +1,6 @@
 /**
- * Tells the server which document is in front of the person, and what they have selected in it: that is what "this
- * document" means to every agent. Of several windows the one that was used last tells it.
+ * Tells the server which document is in front of the person, and their selection in it: that is what "this document"
+ * means to every agent. Of several windows, the last one used reports it.
  */
 
 import { server } from "@/api/client";
@@ -18,7 +18,7 @@ let lastReport = "";
 let reporting: Promise<void> = Promise.resolve();
 let others: BroadcastChannel | null = null;
 
-/** Begin to notice when this window is used; the answer ends it. */
+/** Start to notice when this window is used; returns the function that stops it. */
 export function watchWindowUse(): () => void {
   const channel = new BroadcastChannel(NAME);
   others = channel;
@@ -40,13 +40,13 @@ export function watchWindowUse(): () => void {
   };
 }
 
-/** The document in front of this window is another one, or what is selected in it. */
+/** The document in front of this window, or its selection, has changed. */
 export function setFront(next: Front | null): void {
   front = next;
   if (lastUsed) void reportFront();
 }
 
-/** Make this window the one that counts; it has been told when this is done. */
+/** Make this window the one that counts; resolves once the server knows. */
 export async function bringToFront(): Promise<void> {
   if (!lastUsed) lastReport = "";
   lastUsed = true;
@@ -54,7 +54,7 @@ export async function bringToFront(): Promise<void> {
   await reportFront();
 }
 
-/** One request at a time, so that the last one holds. A server that is away is told when the window is used again. */
+/** One request at a time, so that the last one wins. An unreachable server is told when the window is used again. */
 function reportFront(): Promise<void> {
   reporting = reporting.then(async () => {
     const now = JSON.stringify(front);

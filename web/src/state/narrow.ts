@@ -1,4 +1,4 @@
-/** Whether there is room for one thing only: then a panel lies over the documents. */
+/** Whether there is space for only one column: then a panel covers the documents. */
 
 const QUERY = "(max-width: 760px)";
 
@@ -6,7 +6,7 @@ export function isNarrow(): boolean {
   return globalThis.matchMedia?.(QUERY).matches ?? false;
 }
 
-/** Call when it changes; the answer ends it. */
+/** Subscribe to changes; returns the function that unsubscribes. */
 export function onNarrow(changed: () => void): () => void {
   const query = matchMedia(QUERY);
   query.addEventListener("change", changed);

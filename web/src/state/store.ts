@@ -1,4 +1,4 @@
-/** What this window shows: panels, theme, which document is in front. Nothing here is a copy of what the server knows. */
+/** What this window shows: panels, theme, the document in front. Nothing here is a copy of the server's state. */
 
 import { create } from "zustand";
 import { persist } from "zustand/middleware";
@@ -18,7 +18,7 @@ export interface Place {
 
 export type AgentMode = "read" | "propose" | "apply" | "merge";
 
-/** A passage that goes to the agent with the next request alone. */
+/** A passage that goes to the agent with the next request only. */
 export interface LooseRow {
   id: string;
   file_path: string;
@@ -30,7 +30,7 @@ export interface LooseRow {
 export interface Composer {
   text: string;
   rows: LooseRow[];
-  /** It was sent while the agent was at work, and goes when that is done. */
+  /** It was sent while the agent was working, and goes when that is done. */
   waiting?: boolean;
 }
 
@@ -42,30 +42,30 @@ export interface Store {
   autosave: boolean;
   /** The document in front. */
   active: string | null;
-  /** The order of this window's tabs; which documents are open at all, the server says. */
+  /** The order of this window's tabs; the server says which documents are open. */
   order: string[];
-  /** Which tab each open document had when the server last told: one that was moved keeps its tab. */
+  /** The tab of each open document when the server last reported: a moved one keeps its tab. */
   tabs: Record<string, string>;
   views: Record<string, DocumentView>;
-  /** The folders that show what is in them. */
+  /** The expanded folders. */
   unfolded: string[];
-  /** The agent's session that is shown; null begins a new one. */
+  /** The agent's session that is shown; null starts a new one. */
   session: string | null;
-  /** What is being written to the agent, by session; "" is for one that has not begun. */
+  /** The text in the composer, by session; "" is for a new one. */
   composers: Record<string, Composer>;
-  /** When the agent's turns are written; null is as the folder says. */
+  /** When the agent's turns are written; null means the folder's setting. */
   agentMode: AgentMode | null;
   /** The model that answers; "" leaves it to the settings. */
   agentModel: string;
   welcomed: boolean;
 
   connected: boolean;
-  /** A place that an editor shall go to; the editor takes it away when it is there. */
+  /** A place that an editor should go to; the editor clears it when it is there. */
   goingTo: Place | null;
   palette: "closed" | "files" | "commands";
   dialog: Dialog | null;
   toasts: Toast[];
-  /** What was selected in the editor in front, for the agent's context. */
+  /** The selection in the editor in front, for the agent's context. */
   selection: { path: string; startLine: number; endLine: number; text: string } | null;
 }
 
@@ -85,7 +85,7 @@ export interface Toast {
   text: string;
   tone: "plain" | "bad";
   action?: { label: string; run: () => void };
-  /** The turn that it tells of: once that is undone, it is not so any more. */
+  /** The turn that it is about: once that is undone, it no longer applies. */
   turn?: number;
 }
 
@@ -116,7 +116,7 @@ export const useStore = create<Store>()(
     }),
     {
       name: "redraft",
-      // What is of this moment only is left out; everything else is there again after a reload.
+      // Transient state is left out; everything else survives a reload.
       partialize: ({ tabs, connected, goingTo, palette, dialog, toasts, selection, ...kept }) => kept,
     },
   ),
@@ -128,7 +128,7 @@ export function show(part: Partial<Store>): void {
 
 let toastCount = 0;
 
-/** Say something in a corner. */
+/** Show a message in a corner. */
 export function showToast(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
   toastCount += 1;
   const toast: Toast = { id: toastCount, text, tone: "plain", ...more };
@@ -139,7 +139,7 @@ export function dismissToast(id: number): void {
   useStore.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
 }
 
-/** A turn is being taken back: what was said of it goes. */
+/** A turn is being undone: remove the messages about it. */
 export function dismissToastsOf(turn: number): void {
   useStore.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.turn !== turn) }));
 }

@@ -1,4 +1,4 @@
-/** The text in front, for whoever hands the focus back to it: their button goes, and the next key is meant for the text. */
+/** The text in front, for controls that return the focus to it: the control goes, and the next key is for the text. */
 
 interface Shown {
   path: string;
@@ -7,7 +7,7 @@ interface Shown {
 
 let shown: Shown | null = null;
 
-/** This text is in front; the answer ends it. */
+/** This text is in front; returns the function that ends it. */
 export function registerFocus(path: string, focus: () => void): () => void {
   const own = { path, focus };
   shown = own;
@@ -16,7 +16,7 @@ export function registerFocus(path: string, focus: () => void): () => void {
   };
 }
 
-/** Put the focus into the text in front, where it is one of these. */
+/** Focus the text in front, if it is one of these. */
 export function focusText(paths: readonly string[]): void {
   if (shown && paths.includes(shown.path)) shown.focus();
 }

@@ -15,7 +15,7 @@ export function Button({ look = "plain", small = false, className = "", ...rest 
 }
 
 interface IconButtonProps extends Omit<ComponentProps<"button">, "children"> {
-  /** What it does, for the tooltip and for those who do not see it. */
+  /** What it does, for the tooltip and the accessible name. */
   label: string;
   keys?: string;
   on?: boolean;

@@ -2,7 +2,7 @@ import { ContextMenu, DropdownMenu } from "radix-ui";
 import { Fragment, type ReactNode, useRef } from "react";
 import css from "./ui.module.css";
 
-/** One thing that a menu offers; `null` draws a line. */
+/** One menu item; `null` draws a separator. */
 export type MenuEntry = { label: string; keys?: string; disabled?: boolean; run: () => void } | null;
 
 interface MenuProps {
@@ -11,11 +11,11 @@ interface MenuProps {
 }
 
 interface ButtonMenuProps extends MenuProps {
-  /** Where the focus goes when something was chosen; without it, back to the button. */
+  /** Where the focus goes after a choice; by default back to the button. */
   onChosen?: () => void;
 }
 
-/** A menu under a button, which is its child. */
+/** A menu below a button, which is its child. */
 export function Menu({ entries, children, onChosen }: ButtonMenuProps): ReactNode {
   const chosen = useRef(false);
   const closing = (event: Event) => {
@@ -31,7 +31,7 @@ export function Menu({ entries, children, onChosen }: ButtonMenuProps): ReactNod
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={css.menu} align="end" sideOffset={4} onCloseAutoFocus={closing}>
           {entries.map((entry, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move while it is open
+            // biome-ignore lint/suspicious/noArrayIndexKey: menu entries do not move while it is open
             <Fragment key={at}>
               {entry ? (
                 <DropdownMenu.Item
@@ -63,7 +63,7 @@ export function RightClick({ entries, children }: MenuProps): ReactNode {
       <ContextMenu.Portal>
         <ContextMenu.Content className={css.menu}>
           {entries.map((entry, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move while it is open
+            // biome-ignore lint/suspicious/noArrayIndexKey: menu entries do not move while it is open
             <Fragment key={at}>
               {entry ? (
                 <ContextMenu.Item className={css.menuItem} disabled={entry.disabled ?? false} onSelect={entry.run}>

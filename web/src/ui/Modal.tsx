@@ -7,14 +7,14 @@ interface ModalProps {
   text?: ReactNode;
   wide?: boolean;
   onClose: () => void;
-  /** Put the focus somewhere else than where it was, once the dialog is gone; false leaves it to go back. */
+  /** Move the focus elsewhere once the dialog is closed; false lets it return. */
   onClosed?: () => boolean;
   children?: ReactNode;
-  /** The buttons at the foot. */
+  /** The buttons at the bottom. */
   acts?: ReactNode;
 }
 
-/** A dialog: the focus stays in it, Escape closes it, and the focus goes back to where it was. */
+/** A dialog: the focus stays in it, Escape closes it, and the focus returns to where it was. */
 export function Modal({ title, text, wide = false, onClose, onClosed, children, acts }: ModalProps): ReactNode {
   const described = text ? {} : { "aria-describedby": undefined };
   return (

@@ -7,7 +7,7 @@ import css from "./ui.module.css";
 
 const SECONDS = { plain: 6, bad: 12 };
 
-/** What the app has to say, in a corner, for a while; read out to those who do not see it. */
+/** Messages in a corner, for a while; announced to screen readers. */
 export function Toasts(): ReactNode {
   const toasts = useStore((store) => store.toasts);
   return (

@@ -1,6 +1,6 @@
 /** Numbers and times as people write them. */
 
-/** "1 change", "1,200 changes", "2 matches"; `many` is for what has a plural of its own. */
+/** "1 change", "1,200 changes", "2 matches"; `many` is for irregular plurals. */
 export function pluralize(count: number, one: string, many = plural(one)): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -1,1 +1,1 @@
-"""What the person told the agent once, for every job: notes, permissions, macros."""
+"""What the person tells the agent once, for every job: notes, permissions, macros."""

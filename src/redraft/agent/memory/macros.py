@@ -1,7 +1,8 @@
-"""Saved sequences of calls that run again as one turn, and a few that are there from the start.
+"""Saved sequences of calls that run again as one turn, and a few built-in ones.
 
-A macro is a name and calls of tools whose texts may hold `{{date}}`, `{{time}}` and names of its own. It lies with the
-person's state, is run by the person and in the mode that holds, and can do nothing that an agent could not.
+A macro is a name and a list of tool calls, whose texts may contain `{{date}}`, `{{time}}` and placeholders of its own.
+Macros are stored with the person's state. The person runs them, in the current mode, and a macro can do nothing that
+an agent could not.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from redraft.workspace.turns.turn import Confirm
     from redraft.workspace.workspace import Workspace
 
-# What a job did, call by call, made from its recorded steps and events whenever it is asked for.
+# What a job did, call by call, computed on demand from its recorded steps and events.
 
 
 def actions_of(store: AgentStore, job_id: str) -> list[dict[str, Any]]:
-    """Each call of a job that was carried out or refused, in order, with when it was."""
+    """Every call of a job that ran or was refused, in order, with its time."""
     steps = store.steps.of(job_id)
     asked = [
         call for step in steps if step.kind == "model" for call in step.value.get("result", {}).get("tool_calls", [])
@@ -52,7 +53,7 @@ def actions_of(store: AgentStore, job_id: str) -> list[dict[str, Any]]:
             "error": None if result["ok"] else result["told"],
             "timestamp": None if (at := times.get(call["tool_call_id"])) is None else iso(at),
         }
-        for call, result in zip(asked, done, strict=False)  # a call beyond the budget was never made
+        for call, result in zip(asked, done, strict=False)  # calls beyond the budget were never made
     ]
 
 
@@ -61,9 +62,9 @@ FILE = "agent-macros.json"
 NAME = re.compile(r"[\w][\w .-]{0,60}\Z")
 MAX_MACROS = 200
 MARK = re.compile(r"\{\{(\w+)\}\}")
-# What is filled in by itself.
+# Filled in automatically.
 KNOWN = ("date", "time")
-# What is at hand without having been saved.
+# Built in.
 QUICK: dict[str, list[Call]] = {
     "daily-note": [
         {"tool": "create_document", "arguments": {"name": "{{date}}.md", "folder": "journal", "template": "journal"}}
@@ -85,7 +86,7 @@ class Macros:
         return {**QUICK, **self.load()}
 
     def load(self) -> dict[str, list[Call]]:
-        """Those that the person saved."""
+        """The macros that the person saved."""
         try:
             found = self._file.read()
         except (OSError, ValueError) as error:
@@ -94,7 +95,7 @@ class Macros:
         return cast("dict[str, list[Call]]", found) if isinstance(found, dict) else {}
 
     def shapes(self) -> list[dict[str, Any]]:
-        """All of them as surfaces tell them: whether each was saved, and which values a run may fill in."""
+        """All macros as surfaces show them: whether each is saved, and which values a run may fill in."""
         saved = self.load()
         return [
             {"name": name, "saved": name in saved, "values": values_of(calls), "calls": calls}
@@ -111,7 +112,7 @@ class Macros:
         return calls
 
     def save(self, name: str, calls: Sequence[Call], registry: Registry) -> None:
-        """Keep a sequence under a name, in the place of what had it before."""
+        """Save a sequence under a name, replacing any macro that has it."""
         if NAME.match(name) is None:
             raise Refused("A macro's name may have letters, digits, spaces, dots and dashes.", field="name")
         if not 1 <= len(calls) <= MAX_CALLS:
@@ -121,19 +122,19 @@ class Macros:
                 raise Refused(f"`{call['tool']}` takes effect immediately and cannot be in a macro.", field="calls")
         check_text(json.dumps(list(calls), ensure_ascii=False))
         with self._file.lock():
-            kept = {**self.load(), name: list(calls)}
-            if len(kept) > MAX_MACROS:
+            macros = {**self.load(), name: list(calls)}
+            if len(macros) > MAX_MACROS:
                 raise Refused(f"There are already {MAX_MACROS} macros.", code="limit_exceeded", field="name")
-            self._file.write(kept)
+            self._file.write(macros)
 
     def remove(self, name: str) -> None:
-        """Forget a macro that was saved; one of the same name that is there from the start comes back."""
+        """Remove a saved macro; a built-in one of the same name becomes visible again."""
         with self._file.lock():
-            kept = self.load()
-            if name not in kept:
+            macros = self.load()
+            if name not in macros:
                 raise Refused(f"No macro {name[:60]!a} was saved.", code="not_found", macro=name)
-            del kept[name]
-            self._file.write(kept)
+            del macros[name]
+            self._file.write(macros)
 
     def run(
         self,
@@ -145,7 +146,7 @@ class Macros:
         *,
         mode: Mode | None = None,
     ) -> dict[str, Any]:
-        """Run a macro as one turn: all of its calls, or nothing. Without a mode, in that of the settings."""
+        """Run a macro as one turn: all of its calls or none. The default mode is that of the settings."""
         calls = self.get(name)
         now = datetime.fromtimestamp(workspace.now(), UTC).astimezone()
         known = {"date": f"{now:%Y-%m-%d}", "time": f"{now:%H:%M}", "title": name, **values}
@@ -154,7 +155,7 @@ class Macros:
 
 
 def calls_of_job(store: AgentStore, job_id: str, registry: Registry) -> list[Call]:
-    """What a job did to the documents, as a sequence to save: its successful calls that write."""
+    """What a job did to the documents, as a sequence to save: its successful writes."""
     writing = {tool.name for tool in registry.tools if tool.risk != "read" and not tool.alone}
     return [
         {"tool": action["tool"], "arguments": action["arguments"]}
@@ -164,7 +165,7 @@ def calls_of_job(store: AgentStore, job_id: str, registry: Registry) -> list[Cal
 
 
 def values_of(calls: Sequence[Call]) -> list[str]:
-    """The names that a macro has to be given a value for, in their order."""
+    """The placeholders that need a value, in order."""
     found = MARK.findall(json.dumps(calls, ensure_ascii=False))
     return [name for name in dict.fromkeys(found) if name not in KNOWN]
 

@@ -1,11 +1,11 @@
-"""What the agent keeps in mind from one job to the next: plain files that the person can read and edit.
+"""What the agent remembers from one job to the next: plain files that the person can read and edit.
 
-`preferences.md` is the person's, in every folder; `corrections.md` and `workspace.md` belong to one folder. They lie
-with the state, outside every folder, so no document and no tool reaches them: preferences and notes about the folder
-are what the person said after `/remember`, a correction is written when they reject what an agent wrote. On a server
-every user has files of their own. What is said or quoted in a folder whose model has to be on this machine is never
-told to any other: corrections and notes stay with the folder, and a preference goes into `preferences-local.md`, which
-only such folders read. The newest notes are told to the model, the oldest drop out when a file is full.
+`preferences.md` is the person's, for every folder; `corrections.md` and `workspace.md` belong to one folder. They are
+stored with the state, outside every folder, so no document and no tool reaches them. Preferences and notes about the
+folder are what the person wrote after `/remember`; a correction is written when they reject an agent's text. On a
+server every user has their own files. Where a folder allows only a local model, nothing said or quoted there reaches
+another model: corrections and notes stay with the folder, and a preference goes into `preferences-local.md`, which
+only such folders read. The model gets the newest notes; the oldest are dropped when a file is full.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ REMEMBER, FORGET, HERE = "/remember", "/forget", "here:"
 
 
 def user_of(author: Author) -> str:
-    """By which name somebody's notes are kept: none for the person at their own machine."""
+    """The name under which somebody's notes are stored; empty for the person at their own machine."""
     return "" if author.name == PERSON.name else author.name
 
 
 class RejectedHunk(NamedTuple):
-    """A hunk of an agent's that the person refused."""
+    """An agent's hunk that the person rejected."""
 
     path: str
     proposed: str
@@ -61,65 +61,65 @@ class AgentMemory:
         }
 
     def notes(self, kind: Kind) -> list[str]:
-        """The notes of a kind, the oldest first."""
+        """The notes of a kind, oldest first."""
         own = _read_notes(self.paths[kind])
         if kind == "preferences" and self.paths[kind] != self._everywhere:
             return [*_read_notes(self._everywhere), *own]
         return own
 
     def note(self, kind: Kind, *texts: str) -> None:
-        """Keep notes, all by one write; one that is there already moves to the end."""
+        """Add notes in one write; a note that exists already moves to the end."""
         newest_first = dict.fromkeys(" ".join(text.split())[:MAX_NOTE] for text in reversed(texts))
-        said = [each for each in reversed(newest_first) if each]
-        if said:
-            kept = [each for each in _read_notes(self.paths[kind]) if each not in newest_first]
-            _write_notes(self.paths[kind], kind, [*kept, *said][-MAX_NOTES:])
+        added = [each for each in reversed(newest_first) if each]
+        if added:
+            existing = [each for each in _read_notes(self.paths[kind]) if each not in newest_first]
+            _write_notes(self.paths[kind], kind, [*existing, *added][-MAX_NOTES:])
 
     def forget(self, text: str) -> int:
-        """Let go of the notes that say just this, whatever their kind; returns how many there were."""
-        said = " ".join(text.split())
-        gone = 0
+        """Delete the notes with exactly this text, of any kind; returns how many there were."""
+        note = " ".join(text.split())
+        removed = 0
         for kind in KINDS:
             for path in {self.paths[kind], self._everywhere if kind == "preferences" else self.paths[kind]}:
-                kept = _read_notes(path)
-                left = [each for each in kept if each != said]
-                if len(left) < len(kept):
-                    _write_notes(path, kind, left)
-                    gone += len(kept) - len(left)
-        return gone
+                notes = _read_notes(path)
+                rest = [each for each in notes if each != note]
+                if len(rest) < len(notes):
+                    _write_notes(path, kind, rest)
+                    removed += len(notes) - len(rest)
+        return removed
 
     def note_rejected(self, rejected: Iterable[RejectedHunk]) -> None:
-        """Learn from a rejection: what was proposed, and what the person has instead."""
+        """Note a rejection: what was proposed, and what the person has instead."""
         self.note(
             "corrections",
             *(f"{path}: not {_quote(proposed)}, the person kept {_quote(kept)}" for path, proposed, kept in rejected),
         )
 
     def render(self, *kinds: Kind) -> str:
-        """The notes as the model reads them, the newest that fit. Corrections quote documents, so they are data and
-        must not be told in our own voice."""
+        """The newest notes that fit, as the model reads them. Corrections quote documents, so they are data and must
+        never be part of our own instructions."""
         parts: list[str] = []
-        room = TOLD_CHARACTERS
+        characters_left = TOLD_CHARACTERS
         for kind in kinds:
             lines: list[str] = []
             for note in self.notes(kind)[::-1]:
-                room -= len(note)
-                if room < 0:
+                characters_left -= len(note)
+                if characters_left < 0:
                     break
                 lines.append(f"- {note}")
             if lines:
                 parts.append("\n".join([f"{kind.capitalize()}:", *lines[::-1]]))
-        return "\n\n".join(parts)  # shown to a person as markdown, too, where a line under a list belongs to it
+        return "\n\n".join(parts)  # also rendered as markdown, where a line right below a list would belong to it
 
 
 class MemoryCommand(NamedTuple):
-    """What somebody says to the memory instead of asking the agent for something."""
+    """A command to the memory instead of a request to the agent."""
 
     word: str
     text: str
 
     def execute(self, memory: AgentMemory) -> str:
-        """Do it; returns the answer."""
+        """Execute it; returns the reply."""
         if self.word == FORGET:
             if not self.text:
                 raise Refused(f"Say what to forget: {FORGET} and the note as {REMEMBER} lists it.", field="instruction")
@@ -140,7 +140,7 @@ def parse_memory_command(instruction: str) -> MemoryCommand | None:
 
 
 def _read_notes(path: str) -> list[str]:
-    """Every line that says something is one, however it is marked."""
+    """Every line with text is a note, whatever its list marker."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
@@ -155,5 +155,5 @@ def _write_notes(path: str, kind: Kind, notes: list[str]) -> None:
 
 
 def _quote(text: str) -> str:
-    said = " ".join(text.split())
-    return f'"{said[:150]}…"' if len(said) > 150 else f'"{said}"'
+    line = " ".join(text.split())
+    return f'"{line[:150]}…"' if len(line) > 150 else f'"{line}"'

@@ -1,8 +1,8 @@
-"""What a person said once and for all: always allow, always ask, never, by tool and path.
+"""The person's standing rules: always allow, always ask, or never, by tool and path.
 
-The rules lie with the person's state, never in the folder, so a folder cannot bring its own and no agent can reach
-them. They cannot widen a mode: `deny` and `ask` narrow it, and `allow` only answers a question that the mode would have
-asked; what a mode forbids stays forbidden, and when the disk is written stays the mode's business.
+The rules are stored with the person's state, never in the folder, so a folder cannot bring its own and no agent can
+reach them. They cannot widen a mode: `deny` and `ask` narrow it, and `allow` only answers a question that the mode
+would have asked. What a mode forbids stays forbidden, and the mode alone says when the disk is written.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class PermissionRule:
 
 
 class PermissionRules:
-    """The rules of one folder, in a file of the state directory that the person may read and edit."""
+    """The rules of one folder, in a file of the state directory that the person can read and edit."""
 
     def __init__(self, state: str) -> None:
         self._file = StateFile(state, FILE)
         self.path = self._file.path
 
     def all(self) -> list[PermissionRule]:
-        """The newest first. A file that cannot be read counts as a rule that asks about everything."""
+        """The newest first. An unreadable file counts as one rule that asks about everything."""
         try:
             found = self._file.read()
             if not isinstance(found, list | None):
@@ -68,7 +68,7 @@ class PermissionRules:
             return [PermissionRule("*", "*", Verdict.ASK)]
 
     def remember(self, rule: PermissionRule) -> None:
-        """Put a rule before the others; one for the same tool and path gives way to it."""
+        """Add a rule before the others; it replaces a rule for the same tool and path."""
         with self._file.lock():
             self._write([rule, *self._without(rule.tool, rule.path)][:MAX_RULES])
 
@@ -88,8 +88,8 @@ class PermissionRules:
 
 
 def verdict_of(rules: Iterable[PermissionRule], tool: str, action: str, paths: Iterable[str]) -> Verdict | None:
-    """What the rules say about an act on these paths, the strictest of each path's first rule; None where a path has
-    none."""
+    """What the rules say about an action on these paths: the strictest of each path's first matching rule. None if some
+    path has no rule."""
     found = [next((rule.verdict for rule in rules if rule.fits(tool, action, path)), None) for path in paths]
     if not found:
         return None
@@ -100,17 +100,17 @@ def verdict_of(rules: Iterable[PermissionRule], tool: str, action: str, paths: I
 
 @dataclass(frozen=True, slots=True)
 class RuledMode(Mode):
-    """A mode under the person's rules. `tool` says which tool is at work just now."""
+    """A mode under the person's rules. `tool` returns the name of the tool that is running."""
 
     remembered: tuple[PermissionRule, ...] = ()
     tool: Callable[[], str] = field(default=lambda: "", compare=False)
 
     def verdict(self, action: Action, path: str) -> Verdict:
         own = Mode.verdict(self, action, path)
-        said = verdict_of(self.remembered, self.tool(), action, [path])
-        return own if said is None else max(own, said, key=lambda verdict: STRICTNESS[verdict])
+        ruling = verdict_of(self.remembered, self.tool(), action, [path])
+        return own if ruling is None else max(own, ruling, key=lambda verdict: STRICTNESS[verdict])
 
 
 def apply_rules(mode: Mode, rules: Sequence[PermissionRule], tool: Callable[[], str]) -> RuledMode:
-    """The mode, as the rules narrow it."""
+    """The mode, narrowed by the rules."""
     return RuledMode(mode.name, mode.writes, mode.rules, mode.also, tuple(rules), tool)

@@ -1,6 +1,6 @@
-"""A small JSON file of the person's in a folder's state: read as it is now, changed by one process at a time.
+"""A small JSON file in a folder's state: always read from disk, and changed by one process at a time.
 
-The person may read and edit it by hand. What it holds and what a broken one means is for its owner to say.
+The person may read and edit it by hand. Its owner defines its content and how to treat a broken file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StateFile:
         self._name = name
 
     def read(self) -> Any:
-        """What it holds; None where there is no file. `OSError` or `ValueError` where it cannot be read."""
+        """Its content; None if there is no file. Raises `OSError` or `ValueError` if it cannot be read."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 return json.load(file)
@@ -35,7 +35,7 @@ class StateFile:
 
     @contextlib.contextmanager
     def lock(self) -> Generator[None]:
-        """Keep others from changing it between a `read` and the `write` that follows."""
+        """Keep others from changing it between a `read` and the next `write`."""
         with folder_lock(self._state, f"{self._name}.lock"):
             yield
 

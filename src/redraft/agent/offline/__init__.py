@@ -1,4 +1,4 @@
-"""The assistant that works by rules, without a key, a model or a network."""
+"""The rule-based assistant: no key, no model, no network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which document is meant: the step that most scripts begin with.
+"""Which document is meant: the first step of most scripts.
 
-A name is looked for among the documents that `list_documents` tells, by path, by name, by the words in it. Where two
-fit, the person is asked, once.
+A phrase is matched against the documents of `list_documents`: by path, by name, by the words in it. If two match, the
+person is asked, once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ORDINALS = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The documents and folders there are; `whole` is False where there are more than could be told."""
+    """The folder's documents and folders; `whole` is False if the list was too long to get all of it."""
 
     files: tuple[str, ...]
     folders: tuple[str, ...]
@@ -56,7 +56,7 @@ class Listing:
 
 
 def is_this(phrase: str) -> bool:
-    """Whether the words mean the document at hand, or none in particular."""
+    """Whether the phrase means the current document, or none in particular."""
     return not phrase or _THIS.fullmatch(phrase.strip()) is not None
 
 
@@ -65,7 +65,7 @@ def is_everything(phrase: str) -> bool:
 
 
 def list_files() -> Steps[Listing]:
-    """Everything that there is."""
+    """All documents and folders."""
     found = yield from perform(call("list_documents", recursive=True, limit=MAX_LISTED))
     if not found.ok:
         raise ScriptEnd(f"I could not list the documents: {found.message}")
@@ -76,7 +76,7 @@ def list_files() -> Steps[Listing]:
 
 
 def best_matches(phrase: str, paths: Sequence[str]) -> list[str]:
-    """The paths that a phrase may mean: those that fit best, all of them."""
+    """The paths that match a phrase best, all of them."""
     wanted = phrase.strip().strip("/").casefold()
     words = _words(wanted)
     ranked: dict[int, list[str]] = {}
@@ -109,54 +109,56 @@ def _rank(wanted: str, words: set[str], path: str) -> int:
 
 def _words(text: str) -> set[str]:
     found: list[str] = re.findall(r"[^\W\d_]+|\d+", text)
-    kept = [_ORDINALS.get(word, word) for word in found if word not in _NOISE]
-    return {word.lstrip("0") or "0" for word in kept}
+    words = [_ORDINALS.get(word, word) for word in found if word not in _NOISE]
+    return {word.lstrip("0") or "0" for word in words}
 
 
-def find_document(phrase: str, desk: ScriptContext, *, guess: bool = True, listed: Listing | None = None) -> Steps[str]:
-    """The path of the document that is meant. With `guess`, one is chosen where the person leaves it to us."""
+def find_document(
+    phrase: str, context: ScriptContext, *, guess: bool = True, listed: Listing | None = None
+) -> Steps[str]:
+    """The path of the document that is meant. With `guess`, choose one if the person leaves it to us."""
     if is_this(phrase):
-        return (yield from _current_document(desk, guess))
+        return (yield from _current_document(context, guess))
     listed = listed or (yield from list_files())
     found = best_matches(phrase, listed.files)
     if len(found) == 1:
         return found[0]
     if not found:
         raise ScriptEnd(_explain_unknown(phrase, listed))
-    return (yield from _ask_which(f"Which document do you mean by “{phrase}”", found, desk, guess))
+    return (yield from _ask_which(f"Which document do you mean by “{phrase}”", found, context, guess))
 
 
-def _current_document(desk: ScriptContext, guess: bool) -> Steps[str]:
+def _current_document(context: ScriptContext, guess: bool) -> Steps[str]:
     """The document that the person pinned or has in front of them."""
-    if len(desk.here) == 1:
-        return desk.here[0]
-    if not desk.here:
+    if len(context.here) == 1:
+        return context.here[0]
+    if not context.here:
         tabs = yield from perform(call("list_tabs"))
         entries = tabs.rows("tabs")
         active = [str(tab["path"]) for tab in entries if tab["is_active"] or len(entries) == 1]
         if len(active) == 1:
             return active[0]
-    choices = desk.here or (yield from list_files()).files
+    choices = context.here or (yield from list_files()).files
     if len(choices) == 1:
         return choices[0]
     if not choices:
         raise ScriptEnd("There is no document here yet.")
-    return (yield from _ask_which("Which document do you mean", choices, desk, guess and bool(desk.here)))
+    return (yield from _ask_which("Which document do you mean", choices, context, guess and bool(context.here)))
 
 
-def _ask_which(question: str, choices: Sequence[str], desk: ScriptContext, guess: bool) -> Steps[str]:
-    answer = yield from ask(f"{question}: {list_some(choices)}?", desk)
+def _ask_which(question: str, choices: Sequence[str], context: ScriptContext, guess: bool) -> Steps[str]:
+    answer = yield from ask(f"{question}: {list_some(choices)}?", context)
     found = match_choice(answer, choices)
     if found:
         return found
     if guess:
-        desk.notes.append(f"It could have been {list_some(choices)}; I used {choices[0]}.")
+        context.notes.append(f"It could have been {list_some(choices)}; I used {choices[0]}.")
         return choices[0]
     raise ScriptEnd(f"I changed nothing, because I do not know which document you mean: {list_some(choices)}.")
 
 
 def match_choice(answer: str, choices: Sequence[str]) -> str:
-    """The choice that an answer means: by name, by a word that only it has, or by its place; "" for none."""
+    """The choice that an answer means: by name, by a word that only it contains, or by its position; "" for none."""
     if answer == NO_ANSWER:
         return ""
     found = best_matches(answer, choices)
@@ -170,9 +172,9 @@ def match_choice(answer: str, choices: Sequence[str]) -> str:
     return choices[places[0] - 1] if len(places) == 1 else ""
 
 
-def ask(question: str, desk: ScriptContext) -> Steps[str]:
-    """The person's answer; `no_user_answer` where there is none to be had."""
-    if not desk.left:
+def ask(question: str, context: ScriptContext) -> Steps[str]:
+    """The person's answer, or `no_user_answer`."""
+    if not context.left:
         return NO_ANSWER
     outcome = yield from perform(call("clarify_user", question=question))
     return str(outcome.data.get("answer") or NO_ANSWER).strip() if outcome.ok else NO_ANSWER
@@ -190,11 +192,11 @@ def list_some(choices: Sequence[str]) -> str:
     return ", ".join(choices[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool = False) -> Steps[list[str]]:
+def resolve_paths(phrase: str, context: ScriptContext, *, default_everything: bool = False) -> Steps[list[str]]:
     """The documents of a phrase that may also mean all of them, or a folder."""
-    everything = is_everything(phrase) or (default_everything and not phrase and not desk.here)
+    everything = is_everything(phrase) or (default_everything and not phrase and not context.here)
     if not everything and is_this(phrase):
-        return [(yield from find_document(phrase, desk))]
+        return [(yield from find_document(phrase, context))]
     listed = yield from list_files()
     if everything:
         return list(listed.files)
@@ -203,11 +205,11 @@ def resolve_paths(phrase: str, desk: ScriptContext, *, default_everything: bool 
     folder = resolve_folder(phrase, listed)
     if folder:
         return [path for path in listed.files if path.startswith(f"{folder}/")]
-    return [(yield from find_document(phrase, desk, listed=listed))]
+    return [(yield from find_document(phrase, context, listed=listed))]
 
 
 def resolve_group(phrase: str, listed: Listing) -> list[str]:
-    """The documents that "all chapters" means: two or more that have the word in their names."""
+    """The documents that a phrase like "all chapters" means: two or more with that word in their names."""
     match = _GROUP.fullmatch(phrase.strip())
     if match is None or not (match[1] or match[2].casefold().endswith("s")):
         return []
@@ -218,7 +220,7 @@ def resolve_group(phrase: str, listed: Listing) -> list[str]:
 
 
 def resolve_folder(phrase: str, listed: Listing) -> str:
-    """The folder that a phrase means rather than a document: because it says so, because no text has that name, or
+    """The folder that a phrase means, if it means one: because it says so, because no document has that name, or
     because several have."""
     says_so = re.search(r"\b(?:folder|directory)\b", phrase, re.IGNORECASE) is not None
     found = best_matches(re.sub(r"\b(?:folder|directory)\b", "", phrase, flags=re.IGNORECASE), listed.folders)
@@ -231,16 +233,15 @@ def resolve_folder(phrase: str, listed: Listing) -> str:
     return found[0] if says_so or (len(texts) != 1 and not exact) else ""
 
 
-# Where in a document something goes: sections by their headings, the edges of the text, and how new lines are set
-# off.
+# Where in a document something goes: sections by heading, start and end of the text, and blank lines around new text.
 #
-# Works on the outline and on a few lines read around the place, so it costs the same in a note and in a novel.
+# Uses the outline and a few lines around the place, so it costs the same in a note and in a novel.
 
 
 @dataclass(frozen=True, slots=True)
 class HeadingRange:
-    """A heading: its title, level, its line from 0, the last line of all that is under it, and the last line before
-    the first heading under it."""
+    """A heading: its title, level, line from 0, the last line of its section, and the last line before the first
+    heading below it."""
 
     title: str
     level: int
@@ -261,7 +262,7 @@ class DocumentSections:
 
 
 def read_sections(path: str) -> Steps[DocumentSections]:
-    """The shape of a document, in one step of two calls."""
+    """The structure of a document, in one step of two calls."""
     outlined, read = yield (
         call("get_outline", path=path, max_depth=10),
         call("read_document", path=path, max_tokens=50),
@@ -296,7 +297,7 @@ def _flat(entries: Iterable[Any]) -> Iterable[dict[str, Any]]:
 
 
 def find_section(phrase: str, shape: DocumentSections) -> HeadingRange:
-    """The section with that heading; ends the script where there is none, or where two could be meant."""
+    """The section with that heading; ends the script if there is none, or if it is ambiguous."""
     found = headings_like(phrase, shape.sections)
     if len(found) == 1:
         return found[0]
@@ -308,7 +309,7 @@ def find_section(phrase: str, shape: DocumentSections) -> HeadingRange:
 
 
 def headings_like(phrase: str, sections: Sequence[HeadingRange]) -> list[HeadingRange]:
-    """The sections whose heading the phrase means: by the whole title, by its words, or nearly."""
+    """The sections whose heading the phrase means: by the whole title, by its words, or approximately."""
     wanted = phrase.strip().strip("#").strip().casefold()
     exact = [each for each in sections if each.title.casefold() == wanted]
     if exact:
@@ -323,7 +324,7 @@ def headings_like(phrase: str, sections: Sequence[HeadingRange]) -> list[Heading
 
 
 def lines_around(path: str, line: int) -> Steps[tuple[str, str]]:
-    """The line and the one after it, empty where there is none."""
+    """The line and the one after it; empty if there is none."""
     if line < 0:
         return "", ""
     outcome = yield from perform(call("read_document", path=path, start_line=line, max_tokens=2000))
@@ -334,22 +335,22 @@ def lines_around(path: str, line: int) -> Steps[tuple[str, str]]:
 
 
 def pad_with_blank_lines(text: str, before: str, after: str) -> str:
-    """New lines with a blank line on each side, where there is none yet."""
+    """New lines with a blank line on each side, unless there is one already."""
     lead = "\n" if before.strip() else ""
     trail = "\n" if after.strip() else ""
     return f"{lead}{text.strip(chr(10))}\n{trail}"
 
 
-# The text of documents, read window by window as far as the budget goes; what was not read is marked as such.
+# The text of documents, read in windows as far as the budget allows; unread parts are marked as such.
 
 
-# Below what the loop tells of one result, whatever has to be escaped in it.
+# Smaller than what the loop passes on of one result, even after JSON escaping.
 WINDOW_TOKENS = 5000
 
 
 @dataclass(slots=True)
 class ReadLines:
-    """What was read of a document. Lines are counted from 0; `whole` is False where some of it was not read."""
+    """What was read of a document. Lines count from 0; `whole` is False if part of it was not read."""
 
     path: str
     version: str = ""
@@ -364,7 +365,7 @@ class ReadLines:
 
     @property
     def windows(self) -> int:
-        """About how many more windows it takes to read the rest."""
+        """Roughly how many more windows the rest takes."""
         return 0 if not self.more else max(1, -(-self.unread_tokens // self.tokens))
 
     @property
@@ -376,7 +377,7 @@ class ReadLines:
         return not self.whole and not self.failed
 
     def take(self, outcome: ScriptOutcome) -> None:
-        """Add a window. One that the loop had to shorten is asked for again, half as large."""
+        """Add a window. If the loop had to truncate it, the next request asks for half as much."""
         if not outcome.ok:
             self.failed = outcome.message
             return
@@ -397,19 +398,19 @@ class ReadLines:
         self.whole = not data["has_more"] and not self.failed
 
 
-def read_all(paths: Sequence[str], desk: ScriptContext, *, keep: int = 0) -> Steps[list[ReadLines]]:
-    """Read documents, side by side, as far as the budget allows when `keep` calls are to be left. Those that come last
-    may not have been read at all; their `total` is 0 and `whole` is False."""
+def read_all(paths: Sequence[str], context: ScriptContext, *, keep: int = 0) -> Steps[list[ReadLines]]:
+    """Read documents in parallel as far as the budget allows, leaving `keep` calls. The last ones may not have been
+    read at all; their `total` is 0 and `whole` is False."""
     readings = [ReadLines(path) for path in paths]
-    while (yield from read_on(readings, desk, keep=keep)):
+    while (yield from read_on(readings, context, keep=keep)):
         pass
     return readings
 
 
-def read_on(readings: Sequence[ReadLines], desk: ScriptContext, *, keep: int = 0) -> Steps[bool]:
-    """Read the next window of each document that has more, in one step; whether there was anything to read."""
-    room = desk.left - keep if desk.steps > (2 if keep else 1) else 0
-    due = [reading for reading in readings if reading.more][: max(0, room)]
+def read_on(readings: Sequence[ReadLines], context: ScriptContext, *, keep: int = 0) -> Steps[bool]:
+    """Read the next window of each document that has more, in one step; returns whether there was anything to read."""
+    calls_left = context.left - keep if context.steps > (2 if keep else 1) else 0
+    due = [reading for reading in readings if reading.more][: max(0, calls_left)]
     if not due:
         return False
     wanted: list[ScriptCall] = [
@@ -420,21 +421,21 @@ def read_on(readings: Sequence[ReadLines], desk: ScriptContext, *, keep: int = 0
     return True
 
 
-def read_one(path: str, desk: ScriptContext, *, keep: int = 0) -> Steps[ReadLines]:
-    """One document; ends the script where nothing of it can be read."""
-    [reading] = yield from read_all([path], desk, keep=keep)
+def read_one(path: str, context: ScriptContext, *, keep: int = 0) -> Steps[ReadLines]:
+    """One document; ends the script if none of it can be read."""
+    [reading] = yield from read_all([path], context, keep=keep)
     if not reading.pieces:
         raise ScriptEnd(f"I cannot read {path}: {reading.failed or 'the budget of this job is used up.'}")
     return reading
 
 
 def describe_unread(readings: Sequence[ReadLines]) -> str:
-    """What was not read, to be said with every figure; empty where all was."""
+    """What was not read, to be stated beside every figure; empty if everything was."""
     parts = [reading for reading in readings if not reading.whole]
-    said: list[str] = []
+    unread: list[str] = []
     for reading in parts:
         if not reading.pieces:
-            said.append(f"{reading.path} ({reading.failed or 'not read'})")
+            unread.append(f"{reading.path} ({reading.failed or 'not read'})")
         else:
-            said.append(f"{reading.path} from line {reading.next_line + 1} on")
-    return f"\n\nNot counted: {list_some(said)}." if said else ""
+            unread.append(f"{reading.path} from line {reading.next_line + 1} on")
+    return f"\n\nNot counted: {list_some(unread)}." if unread else ""

@@ -1,11 +1,10 @@
-"""The grammar of requests: patterns a person can read, and the best way in which one fits what was written.
+"""The grammar of requests: readable patterns, and the best match of a pattern against a request.
 
     (rename|replace|change) <old> (to|with|by) <new> [(in|inside) <doc>]
 
-Words stand for themselves, for their inflected forms and for near misspellings; `(a|b)` is a choice, `[a]` may be
-missing, `<name>` is a slot that takes the person's own words. Articles and commas between words are passed over. A
-pattern fits the whole request or not at all, so nothing that was written is silently ignored. Among the fits the one
-that explains most of the words wins.
+A word matches itself, its inflected forms and near misspellings; `(a|b)` is a choice, `[a]` is optional, `<name>` is a
+slot that takes the person's own words. Articles and commas between words are skipped. A pattern matches the whole
+request or not at all, so no part of a request is silently ignored. The match that explains most of the words wins.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
     from redraft.agent.offline.tokens import Token
 
-# Passed over where the grammar expects another word.
+# Skipped where the grammar expects another word.
 FILLERS = frozenset(
     word_list(
         "the a an my our your all of any some please just also me us for , : ; ! ? ( ) - – — that those these this"
     )
 )
-# How many words a slot may take; a slot that is not named here takes any number.
+# How many words a slot may take; a slot that is not listed takes any number.
 SLOT_WORDS = {"n": 1, "file": 1, "doc": 8, "old": 8, "new": 8, "heading": 10, "title": 12, "folder": 6, "template": 5}
 _NUMBERS = word_list("one two three four five six seven eight nine ten twelve fifteen twenty")
 _COUNTS = dict(zip(_NUMBERS, [*range(1, 11), 12, 15, 20], strict=True)) | {"couple": 2, "few": 3, "dozen": 12}
@@ -40,14 +39,14 @@ _PIECE = re.compile(r"<(\w+)>|([()\[\]|])|([-=]>|[^\s()\[\]|<>]+)")
 
 @dataclass(frozen=True, slots=True)
 class WordNode:
-    """A word as the pattern has it."""
+    """A literal word of the pattern."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class SlotNode:
-    """A place for the person's own words."""
+    """A placeholder for the person's own words."""
 
     name: str
 
@@ -64,7 +63,7 @@ Node: TypeAlias = WordNode | SlotNode | ChoiceNode
 
 @dataclass(frozen=True, slots=True)
 class GrammarMatch:
-    """One way to read tokens: where it ends, what the slots took (first and last token), and how good it is."""
+    """One way to match tokens: where it ends, what the slots took (first and last token), and its score."""
 
     end: int
     slots: tuple[tuple[str, int, int], ...] = ()
@@ -73,7 +72,7 @@ class GrammarMatch:
 
 @cache
 def parse_pattern(pattern: str) -> tuple[Node, ...]:
-    """The pattern as nodes; `ValueError` where it is none."""
+    """The pattern as nodes; raises `ValueError` if it is malformed."""
     pieces = list(_PIECE.finditer(pattern))
     ways, at = _ways(pieces, 0)
     if at != len(pieces) or len(ways) != 1:
@@ -82,7 +81,7 @@ def parse_pattern(pattern: str) -> tuple[Node, ...]:
 
 
 def _ways(pieces: list[re.Match[str]], at: int) -> tuple[list[tuple[Node, ...]], int]:
-    """Sequences between bars, up to a closing bracket or the end."""
+    """The alternatives between bars, up to a closing bracket or the end."""
     ways: list[tuple[Node, ...]] = []
     nodes: list[Node] = []
     while at < len(pieces):
@@ -107,7 +106,7 @@ def _ways(pieces: list[re.Match[str]], at: int) -> tuple[list[tuple[Node, ...]],
 
 
 def best_fit(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> GrammarMatch | None:
-    """The best way in which the pattern takes all of the tokens."""
+    """The best match of the pattern against all of the tokens."""
     stop = len(tokens)
     while stop and tokens[stop - 1].key in ("?", "!", ",", ";"):
         stop -= 1
@@ -116,7 +115,7 @@ def best_fit(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> GrammarMatch |
 
 
 def fits(nodes: tuple[Node, ...], tokens: Sequence[Token], so_far: GrammarMatch) -> Iterator[GrammarMatch]:
-    """Every way in which the nodes take tokens from where `so_far` ended."""
+    """Every way to match the nodes from where `so_far` ended."""
     if not nodes:
         yield so_far
         return
@@ -146,8 +145,8 @@ def _word(node: WordNode, tokens: Sequence[Token], so_far: GrammarMatch) -> Gram
 
 
 def _slot(node: SlotNode, tokens: Sequence[Token], so_far: GrammarMatch) -> Iterator[GrammarMatch]:
-    """Every length that the slot may have. What it takes costs a little, so that a pattern which explains a word beats
-    one that swallows it; what the person quoted costs nothing."""
+    """Every length that the slot may have. Each word it takes costs a little, so that a pattern which explains a word
+    beats one that swallows it; quoted words cost nothing."""
     start = so_far.end
     passed = FILLERS if node.name == "n" else _STOPS
     while start < len(tokens) and tokens[start].key in passed:

@@ -1,7 +1,7 @@
-"""What an intent is: the phrases that ask for it, examples to show, and the script that carries it out.
+"""What an intent is: the phrases that ask for it, examples to show, and the script that does it.
 
-A script is a generator: it yields tool calls, gets what came of them, and returns what to say. It never keeps anything
-between steps: a conversation is continued by running the script again over the results so far (see `provider`).
+A script is a generator: it yields tool calls, receives their outcomes, and returns the answer. It keeps no state
+between steps: a conversation continues by running the script again over the results so far (see `provider`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ScriptCall:
-    """A tool call that a script wants."""
+    """A tool call that a script makes."""
 
     tool: str
     arguments: dict[str, Any]
@@ -30,7 +30,7 @@ class ScriptCall:
 
 @dataclass(frozen=True, slots=True)
 class ScriptOutcome:
-    """What came of a call: its result, or the error in the one shape that every failure has."""
+    """The outcome of a call: its result, or the error in the one shape that all errors have."""
 
     ok: bool
     data: dict[str, Any]
@@ -44,19 +44,19 @@ class ScriptOutcome:
         return "" if self.ok else str(self.data.get("message", "It failed."))
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """The entries of a list in the result; none where the call failed. Where the loop has shortened the list, its
-        last entry only says so and is no row."""
+        """The entries of a list in the result; empty if the call failed. If the loop truncated the list, its last entry
+        is only a note about that and is left out."""
         entries: list[Any] = self.data.get(name, []) if self.ok else []
         return [entry for entry in entries if isinstance(entry, dict)]
 
     @property
     def cut(self) -> bool:
-        """Whether the loop had to shorten the result, so that its texts are not whole."""
+        """Whether the loop truncated the result, so that its texts may be incomplete."""
         return "total_characters" in self.data
 
 
 class ScriptEnd(Exception):
-    """Ends a script with these words."""
+    """Ends a script with this answer."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -69,11 +69,11 @@ Script: TypeAlias = Steps[str]
 
 @dataclass(slots=True)
 class ScriptContext:
-    """What a script has in front of it: the day, the documents the person pinned, how many calls are left, how many of
-    them may change something, and what it said last in this conversation.
+    """What a script knows: the date, the documents that the person pinned, how many calls are left, how many of them
+    may change something, and its last answer in this conversation.
 
-    A step in which nothing is called is the answer, so the last step is never spent on calls. `notes` is what was found
-    so far, for an answer where the script cannot go on."""
+    A step without calls is the answer, so the last step is never spent on calls. `notes` are findings so far, for an
+    answer if the script cannot continue."""
 
     today: date
     here: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class ScriptContext:
 
     @property
     def acts(self) -> int:
-        """How many changes can still be made in one step."""
+        """How many changes one step can still make."""
         return min(self.left, self.actions)
 
     def spend(self, calls: int) -> None:
@@ -99,7 +99,7 @@ class ScriptContext:
 
 @dataclass(frozen=True, slots=True)
 class SlotValues:
-    """What the person's words gave: by name, and constants that the pattern adds."""
+    """The slots that the request filled, by name, and the constants that the pattern adds."""
 
     values: dict[str, str]
 
@@ -112,7 +112,7 @@ class SlotValues:
 
 @dataclass(frozen=True, slots=True)
 class RequestPattern:
-    """A pattern and the constants that it stands for. It is read when it is first used, so that start-up is quick."""
+    """A pattern and its constants. It is parsed when first used, so that start-up is quick."""
 
     text: str
     constants: dict[str, str]
@@ -124,8 +124,8 @@ class RequestPattern:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One thing that the assistant can do. `keywords` are words by which it is guessed where no pattern fits: only for
-    what changes nothing."""
+    """One thing that the assistant can do. `keywords` are used to guess the intent if no pattern matches, but only for
+    intents that change nothing."""
 
     name: str
     says: str
@@ -136,7 +136,7 @@ class Intent:
 
 
 def parse_patterns(text: str) -> tuple[RequestPattern, ...]:
-    """Patterns, one a line; what follows `=>` are constants, as in `=> act=check`."""
+    """Patterns, one per line; constants follow `=>`, as in `=> act=check`."""
     found: list[RequestPattern] = []
     for line in text.splitlines():
         pattern, _, constants = line.partition(" => ")
@@ -147,12 +147,12 @@ def parse_patterns(text: str) -> tuple[RequestPattern, ...]:
 
 
 def call(tool: str, /, **arguments: Any) -> ScriptCall:
-    """A call; what is None is left out."""
+    """A call, without the arguments that are None."""
     return ScriptCall(tool, {name: value for name, value in arguments.items() if value is not None})
 
 
 def quote_query(text: str) -> str:
-    """The query that finds just these words, as they stand."""
+    """The query that finds exactly these words."""
     return '"' + text.replace('"', " ") + '"'
 
 
@@ -162,6 +162,6 @@ def pluralize(count: int, thing: str) -> str:
 
 
 def perform(wanted: ScriptCall) -> Steps[ScriptOutcome]:
-    """Make one call, and give what came of it."""
+    """Make one call and return its outcome."""
     [outcome] = yield (wanted,)
     return outcome

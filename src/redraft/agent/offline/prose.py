@@ -1,7 +1,7 @@
-"""The prose of a document: its sentences and words with the lines they stand on, and what in it is no prose.
+"""The prose of a document: its sentences and words with their lines, and what in it is not prose.
 
-Tables, HTML comments, headings, quotations and list items are told apart by how their lines begin. Sentences are
-always pieces of the text as it stands, only line breaks become blanks.
+Tables, HTML comments, headings, quotations and list items are recognised by how their lines begin. Sentences are
+always verbatim parts of the text; only line breaks become spaces.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUOTE = re.compile(r"\s*>\s?")
 
 @dataclass(frozen=True, slots=True)
 class ProseLine:
-    """One line: its number from 0, what it is, and its text without the mark that says so."""
+    """One line: its number from 0, its kind, and its text without the marker of that kind."""
 
     number: int
     kind: Kind
@@ -36,7 +36,7 @@ class ProseLine:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it stands, but for line breaks, and the line, from 0, on which it begins."""
+    """A sentence, verbatim except for line breaks, and the line, from 0, on which it begins."""
 
     text: str
     line: int
@@ -84,7 +84,7 @@ def _other_line(number: int, line: str) -> ProseLine:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines that belong together, joined by line breaks, and the number of the first."""
+    """Lines that belong together, joined with line breaks, and the number of the first."""
 
     kind: Kind
     line: int
@@ -128,7 +128,7 @@ def _paragraph_sentences(paragraph: Paragraph) -> Iterator[Sentence]:
 def all_sentences(
     text: str, kind: str = "markdown", kinds: tuple[str, ...] = ("prose", "quote", "item")
 ) -> list[Sentence]:
-    """The sentences of a document, of paragraphs of these kinds."""
+    """The sentences in paragraphs of these kinds."""
     return [
         each
         for paragraph in paragraphs(text, kind)

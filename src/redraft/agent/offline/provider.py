@@ -1,9 +1,9 @@
-"""The assistant that is there without any key or model: rules, and the same tools as any other.
+"""The assistant that needs no key and no model: it follows rules, and uses the same tools as any other agent.
 
-It is stateless. Each step runs the script of the person's intent from its beginning over the results so far, up to the
-first call that has none yet: that call is the step. The same conversation therefore gives the same step, a stopped job
-goes on where it was, and nothing is kept. What stands in documents can change figures and quotations, never which
-calls are made for whom: the instruction alone chooses the script.
+It is stateless. Each step runs the script of the person's intent from the start over the results so far, up to the
+first call without a result: that call is the step. So the same conversation always gives the same step, and a stopped
+job continues where it was. The content of documents can change figures and quotations, but never which calls are made:
+the instruction alone selects the script.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script
     from redraft.providers.contract import Message, StreamItem
 
-# Everything the assistant can do, in the order in which it is shown; of two that fit equally, the first wins.
+# Everything that the assistant can do, in the order in which it is shown; among equal matches, the first wins.
 
 
 ABLE = (
@@ -73,15 +73,15 @@ ABLE = (
 )
 INTENTS = (*ABLE, help_intent(ABLE))
 
-# What a step's request says: the person's instruction, what they pinned, and the calls made for it so far.
+# What a step's request contains: the person's instruction, what they pinned, and the calls made for it so far.
 #
-# Only the person's last message is an instruction. Documents come before it between marks, and results of tools are
-# data; neither is ever looked at for orders. Messages that the program itself sends in between are told by their
-# first words.
+# Only the person's last message is an instruction. Documents come before it between markers, and tool results are
+# data; neither is ever searched for commands. Messages that the program itself inserts are recognised by their first
+# words.
 
 
 KEY = "offline"
-# What the loop says in the person's place, between the steps of a job.
+# What the loop says in the person's place between the steps of a job.
 NOTICES = ("(From the program.) ", "While you worked, somebody else changed these documents")
 _BLOCK = re.compile(r'<document ([0-9a-f]{8})(?: path="(.*?)"(?= lines="| front="| invisible:|> \())?')
 
@@ -90,7 +90,7 @@ _IN_FRONT = re.compile(r' front="| lines="[0-9-]+" selected="')
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One step that was made: its calls and what came of them, in order."""
+    """One past step: its calls and their outcomes, in order."""
 
     calls: tuple[ScriptCall, ...]
     outcomes: tuple[ScriptOutcome, ...]
@@ -98,8 +98,8 @@ class ScriptStep:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`instruction` is the person's, `here` the documents they pinned to it, `steps` what was called since,
-    `memo` what our own first step noted down, and `earlier` the last answer before the instruction."""
+    """`instruction` is the person's, `here` the documents they pinned to it, `steps` the calls since then, `memo` what
+    our own first step noted, and `earlier` the last answer before the instruction."""
 
     instruction: str
     here: tuple[str, ...]
@@ -109,13 +109,13 @@ class Conversation:
 
 
 def conversation_of(messages: Sequence[Message]) -> Conversation:
-    """The conversation as far as it matters for the next step."""
+    """The parts of the conversation that matter for the next step."""
     at = max((at for at, message in enumerate(messages) if _is_instruction(message)), default=-1)
     first = messages[at] if at >= 0 else UserMessage("")
     instruction, here = _unwrap(first.text if isinstance(first, UserMessage) else "")
     later = messages[at + 1 :]
-    said = [message.text for message in messages[: max(at, 0)] if isinstance(message, AssistantMessage)]
-    return Conversation(instruction, here, _steps(later), _memo(later), said[-1] if said else "")
+    answers = [message.text for message in messages[: max(at, 0)] if isinstance(message, AssistantMessage)]
+    return Conversation(instruction, here, _steps(later), _memo(later), answers[-1] if answers else "")
 
 
 def _is_instruction(message: Message) -> bool:
@@ -123,8 +123,7 @@ def _is_instruction(message: Message) -> bool:
 
 
 def _unwrap(text: str) -> tuple[str, tuple[str, ...]]:
-    """The instruction without the documents before it, and their paths: those that were pinned, else the one in
-    front."""
+    """The instruction without the documents before it, and their paths: the pinned ones, else the one in front."""
     paths: list[str] = []
     looked_at: list[str] = []
     while (block := _BLOCK.match(text)) is not None:
@@ -151,8 +150,8 @@ def _steps(messages: Sequence[Message]) -> tuple[ScriptStep, ...]:
 def _outcome(result: ToolResult | None) -> ScriptOutcome:
     if result is None:
         return ScriptOutcome(False, {"error": "cancelled", "message": "The call was not made."})
-    told = result.told
-    return ScriptOutcome(result.ok, told if isinstance(told, dict) else {"result": told})  # pyright: ignore[reportUnknownArgumentType]
+    content = result.content
+    return ScriptOutcome(result.ok, content if isinstance(content, dict) else {"result": content})  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _memo(messages: Sequence[Message]) -> dict[str, Any]:
@@ -175,7 +174,7 @@ def today() -> date:
 
 
 class OfflineProvider:
-    """A provider that follows rules. `tool_calls`, `iterations` and `actions` are what a job may use."""
+    """A provider that follows rules. `tool_calls`, `iterations` and `actions` are the limits of a job."""
 
     provider_name = "offline"
     model = "rules"
@@ -196,20 +195,22 @@ class OfflineProvider:
         self._clock = clock
 
     def skip_step(self) -> None:
-        """It reads from the conversation where it is."""
+        """Nothing to do: it reads its position from the conversation."""
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         (cancel or CancelToken()).check()
-        begun = time.monotonic()
-        talk = conversation_of(request.messages)
-        day = _day(talk) or self._clock()
-        desk = ScriptContext(day, talk.here, self._tool_calls, self._iterations, self._actions, talk.earlier)
-        said = _next(talk, desk)
-        text, calls = said if isinstance(said, tuple) else (said, ())
+        started = time.monotonic()
+        conversation = conversation_of(request.messages)
+        day = _day(conversation) or self._clock()
+        context = ScriptContext(
+            day, conversation.here, self._tool_calls, self._iterations, self._actions, conversation.earlier
+        )
+        reply = _next(conversation, context)
+        text, calls = reply if isinstance(reply, tuple) else (reply, ())
         missing = {call.tool for call in calls} - {tool.name for tool in request.tools}
         if missing:
-            text, calls = _explain_stop(missing, desk, talk, any_tools=bool(request.tools)), ()
-        number = len(talk.steps) + 1
+            text, calls = _explain_stop(missing, context, conversation, any_tools=bool(request.tools)), ()
+        number = len(conversation.steps) + 1
         return ProviderStepResult(
             text=text,
             tool_calls=tuple(
@@ -217,7 +218,7 @@ class OfflineProvider:
             ),
             finish="tool_calls" if calls else "stop",
             price_usd=Decimal(0),
-            latency_ms=(time.monotonic() - begun) * 1000,
+            latency_ms=(time.monotonic() - started) * 1000,
             provider=self.provider_name,
             model=self.model,
             opaque={KEY: {"today": day.isoformat()}} if calls else {},
@@ -232,56 +233,60 @@ class OfflineProvider:
         yield result
 
 
-def _day(talk: Conversation) -> date | None:
-    """The day on which the job began, where it is under way: a job over midnight stays what it was."""
-    noted: Any = talk.memo.get("today")
+def _day(conversation: Conversation) -> date | None:
+    """The day on which a running job began, so that it does not change at midnight."""
+    noted: Any = conversation.memo.get("today")
     try:
         return date.fromisoformat(noted) if isinstance(noted, str) else None
     except ValueError:
         return None
 
 
-def _next(talk: Conversation, desk: ScriptContext) -> str | tuple[str, Sequence[ScriptCall]]:
+def _next(conversation: Conversation, context: ScriptContext) -> str | tuple[str, Sequence[ScriptCall]]:
     """What to say, or what to call and why."""
-    understood = parse_request(talk.instruction, INTENTS)
+    understood = parse_request(conversation.instruction, INTENTS)
     if understood is None:
-        return greeting() if is_greeting(talk.instruction) else explain_unknown_request(talk.instruction, INTENTS)
-    script = understood.intent.script(understood.slots, desk)
+        return (
+            greeting()
+            if is_greeting(conversation.instruction)
+            else explain_unknown_request(conversation.instruction, INTENTS)
+        )
+    script = understood.intent.script(understood.slots, context)
     try:
-        return "", _replay(script, talk, desk)
+        return "", _replay(script, conversation, context)
     except StopIteration as done:
         return str(done.value)
-    except ScriptEnd as told:
-        return told.text
+    except ScriptEnd as end:
+        return end.text
     finally:
         script.close()
 
 
-def _replay(script: Script, talk: Conversation, desk: ScriptContext) -> Sequence[ScriptCall]:
-    """The calls that have no results yet. Steps of a conversation that somebody else began are passed over."""
+def _replay(script: Script, conversation: Conversation, context: ScriptContext) -> Sequence[ScriptCall]:
+    """The first calls without results. Steps of a conversation that another provider began are skipped."""
     wanted = next(script)
-    for step in talk.steps:
-        desk.spend(len(step.calls))
+    for step in conversation.steps:
+        context.spend(len(step.calls))
         if step.calls == tuple(wanted):
             wanted = script.send(step.outcomes)
     return wanted
 
 
-def _explain_stop(missing: set[str], desk: ScriptContext, talk: Conversation, *, any_tools: bool) -> str:
-    """Why it goes no further, and what was found and done before."""
+def _explain_stop(missing: set[str], context: ScriptContext, conversation: Conversation, *, any_tools: bool) -> str:
+    """Why it cannot continue, and what was found and done before."""
     if not any_tools:
         why = "I have to stop here: this job may not call more tools."
     elif missing - READS:
         why = "I can only read here, so I changed nothing. To let me do it, choose a mode in which I may propose."
     else:
         why = f"I cannot do this here: {', '.join(sorted(missing))} is not among my tools."
-    return "\n".join([why, *desk.notes, *_past_calls(talk)])
+    return "\n".join([why, *context.notes, *_past_calls(conversation)])
 
 
-def _past_calls(talk: Conversation) -> list[str]:
+def _past_calls(conversation: Conversation) -> list[str]:
     made = [
         f"- {call.tool} {call.arguments.get('path') or call.arguments.get('from_path') or ''}".rstrip()
-        for step in talk.steps
+        for step in conversation.steps
         for call, outcome in zip(step.calls, step.outcomes, strict=True)
         if call.tool not in READS and outcome.ok
     ]

@@ -1,7 +1,7 @@
-"""From a request to an intent and its slots, or to the honest answer that it was not understood.
+"""From a request to an intent and its slots, or to the answer that it was not understood.
 
-Politeness at both ends is taken off first, by patterns of the same grammar. Every pattern of every intent is tried; the
-one that explains the request best wins, and with equals the intent that comes first in the table.
+Polite words at both ends are removed first, with patterns of the same grammar. Every pattern of every intent is tried;
+the one that explains the request best wins, and among equals the intent that comes first in the table.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ AFTER = tuple(
 )
 ARTICLES = ("the", "a", "an", "my", "our", "your")
 PLACES = frozenset(("everywhere", "anywhere", "throughout", "here"))
-# Words that ask for a change, or for something that nobody here can do; a guess keeps away from them.
+# Words that ask for a change, or for something that the assistant cannot do; requests with them are never guessed.
 ACTS = word_list(
     "delete remove rename replace move undo revert add insert append prepend create write make draw paint translate "
     "rewrite not never don't stop why should"
 )
-# More polite words than this are not taken off one by one.
+# At most this many polite words are removed one by one.
 MAX_STAGES = 8
-# Slots whose words are taken as they stand.
+# Slots whose words are taken verbatim.
 VERBATIM = frozenset(("text", "item", "to"))
 
 
@@ -82,7 +82,7 @@ class ParsedRequest:
 
 
 def parse_request(request: str, intents: Sequence[Intent]) -> ParsedRequest | None:
-    """What the person wants; None where no pattern fits."""
+    """What the person wants; None if no pattern matches."""
     best: ParsedRequest | None = None
     for tokens, given, bonus in _variants(tokenize(request)):
         for intent in intents:
@@ -97,8 +97,8 @@ def parse_request(request: str, intents: Sequence[Intent]) -> ParsedRequest | No
 
 
 def _guess(request: str, intents: Sequence[Intent]) -> ParsedRequest | None:
-    """What is probably meant where no pattern fits: told by keywords, and only where that changes nothing and no word
-    asks for a change."""
+    """The probable intent if no pattern matches: by keywords, and only if it changes nothing and no word asks for a
+    change."""
     tokens = tokenize(request)
     keys = {token.key for token in tokens if token.key}
     if any(likeness(key, act) for key in keys for act in ACTS):
@@ -113,8 +113,8 @@ def _guess(request: str, intents: Sequence[Intent]) -> ParsedRequest | None:
 
 
 def _document_in(request: str, tokens: list[Token]) -> dict[str, str]:
-    """The document that a request names, found without a pattern: a file's name, else a chapter's number, else what
-    comes after the last "in"."""
+    """The document that a request names, found without a pattern: a file name, else a chapter number, else the words
+    after the last "in"."""
     for at, token in enumerate(tokens):
         if is_file(token.text):
             return {"doc": token.text}
@@ -131,8 +131,8 @@ def is_greeting(request: str) -> bool:
 
 
 def _variants(tokens: list[Token]) -> list[tuple[list[Token], dict[str, str], float]]:
-    """The ways to take the request: as it stands; with more and more of the polite words taken off ("help me" is a
-    request where nothing follows); and without an "everywhere" at its end, which says which documents are meant."""
+    """The ways to read the request: as it is; with more and more polite words removed ("help me" alone is a request);
+    and without a final "everywhere", which says which documents are meant."""
     stages = [tokens]
     while len(stages) < MAX_STAGES and (end := _polite_start(stages[-1])) > 0:
         stages.append(stages[-1][end:])
@@ -168,7 +168,7 @@ def _prefix(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> int:
 
 
 def _suffix(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> int:
-    """Where the polite end begins; polite words must be meant word for word there, since a slot may end in them."""
+    """Where the polite ending begins. Its words must match exactly, since a slot may end in them."""
     for start in range(max(0, len(tokens) - 7), len(tokens)):
         if any(fit.end == len(tokens) - start for fit in fits(nodes, tokens[start:], GrammarMatch(0))):
             return start
@@ -176,7 +176,7 @@ def _suffix(nodes: tuple[Node, ...], tokens: Sequence[Token]) -> int:
 
 
 def _value(request: str, tokens: Sequence[Token], name: str, start: int, end: int) -> str:
-    """What a slot took: what was quoted in it, if that is all of it, else the person's words."""
+    """The value of a slot: the quoted text, if the slot is nothing but that, else the person's words."""
     taken = list(tokens[start:end])
     if name == "n":
         return str(parse_number(taken[0].text))
@@ -193,7 +193,7 @@ def _value(request: str, tokens: Sequence[Token], name: str, start: int, end: in
 
 
 def nearest_examples(request: str, intents: Sequence[Intent], count: int = 3) -> list[str]:
-    """The examples that come nearest to a request, one of an intent."""
+    """The examples closest to a request, one per intent."""
     words = [token.key for token in tokenize(request) if len(token.key) > 2]
     best = [max((_closeness(words, example), example) for example in intent.examples) for intent in intents]
     scored = sorted(best, key=lambda pair: -pair[0])

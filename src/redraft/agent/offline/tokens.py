@@ -1,7 +1,7 @@
-"""A request as words: cut into tokens that remember where they stood, quoted parts kept whole, politeness taken off.
+"""A request as tokens that remember their position, with quoted parts kept whole.
 
-Nothing is corrected here. What the person wrote is what ends up in a document; only the comparison with a word that the
-grammar expects (`likeness`) looks past inflection and typing slips.
+Nothing is corrected here: the person's exact words may end up in a document. Only the comparison with a word that the
+grammar expects (`likeness`) ignores inflection and typing errors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from redraft.search.stems import stem
 
-# A long request is a short order with a long text in it: the order is in the first words.
+# A long request is a short command with a long text in it: the command is in the first words.
 MAX_TOKENS = 60
 EXACT, INFLECTED, MISTYPED = 1.0, 0.9, 0.6
 
@@ -28,7 +28,7 @@ _CLOSES_AFTER = set(" \t\n\r.,;:!?)]")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, or a whole quoted part. `key` is what the grammar compares, empty for what was quoted."""
+    """A word, or a whole quoted part. `key` is what the grammar compares, empty for a quoted part."""
 
     text: str
     key: str
@@ -41,12 +41,12 @@ class Token:
 
 
 def word_list(words: str) -> tuple[str, ...]:
-    """Words of a table, as they are easiest to read there: between blanks."""
+    """The words of a table, written as one string with spaces between them."""
     return tuple(words.split())
 
 
 def tokenize(request: str) -> list[Token]:
-    """The tokens of a request; what comes after the first sixty is one token more."""
+    """The tokens of a request; everything after the first sixty is one more token."""
     found: list[Token] = []
     at = 0
     while (match := _TOKEN.search(request, at)) is not None:
@@ -65,7 +65,7 @@ def tokenize(request: str) -> list[Token]:
 
 
 def _quoted_token(request: str, start: int) -> Token | None:
-    """The quoted part that begins here; a quote that nothing closes is only a sign."""
+    """The quoted part that begins here; an unclosed quote is just a character."""
     closing = _QUOTES.get(request[start])
     end = start
     while closing is not None and (end := request.find(closing, end + 1)) > 0:
@@ -76,7 +76,7 @@ def _quoted_token(request: str, start: int) -> Token | None:
 
 
 def _split_word(word: str, start: int) -> list[Token]:
-    """A word without the signs around it, which become tokens of their own."""
+    """A word without the punctuation around it, which becomes tokens of its own."""
     core = word.strip(_EDGE)
     core = core.rstrip(".") or core
     if not core:
@@ -88,7 +88,7 @@ def _split_word(word: str, start: int) -> list[Token]:
 
 
 def _expand_contraction(core: str, start: int) -> list[tuple[str, int]]:
-    """ "What's" and "I'm" as two words; "Anna's" is one."""
+    """ "What's" and "I'm" are two words; "Anna's" is one."""
     stem_, sign, _ = _key(core).partition("'")
     if sign and stem_ in _CONTRACTED and _key(core)[len(stem_) :] in _SHORT:
         return [(core[: len(stem_)], start), (core[len(stem_) :], start + len(stem_))]
@@ -101,7 +101,7 @@ def _key(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def likeness(key: str, expected: str) -> float:
-    """How well a word stands for the expected one: 0 where it does not."""
+    """How well a word matches the expected one: 0 if it does not."""
     if key == expected:
         return EXACT
     if not key or key[0] != expected[0]:
@@ -110,12 +110,12 @@ def likeness(key: str, expected: str) -> float:
         return INFLECTED
     allowed = 0 if len(expected) < 4 else 1 if len(expected) < 8 else 2
     if len(expected) == len(key) == 4 and sorted(key) != sorted(expected):
-        return 0.0  # "tack" is no "tick": in so short a word another letter makes another word
+        return 0.0  # "tack" is not "tick": in a word this short another letter makes another word
     return MISTYPED if allowed and edit_distance(key, expected, allowed) <= allowed else 0.0
 
 
 def edit_distance(one: str, other: str, most: int) -> int:
-    """How many letters were left out, put in, mistaken or swapped; anything above `most` means more than that."""
+    """The number of letters omitted, added, replaced or swapped; anything above `most` means more than that."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     before, row = list[int](), list(range(len(other) + 1))

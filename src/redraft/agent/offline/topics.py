@@ -1,7 +1,8 @@
-"""Which notes belong together: groups by closeness, each with the words its notes share. Pure, but for the embedder.
+"""Which notes belong together: groups by similarity, each with the words its notes share. Pure, except for the
+embedder.
 
-Closeness is the cosine of the notes' vectors: of an embedder where one is installed, else of their words, each weighed
-by how few notes have it. Groups grow by joining the two closest ones as long as they are close enough on average.
+Similarity is the cosine of the notes' vectors: from an embedder if one is installed, else from their words, weighted by
+how few notes contain them. The two most similar groups are joined as long as their average similarity is high enough.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from redraft.search.stems import stem, terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-# Measured on notes about a few everyday topics: notes on one topic are at 0.30 to 0.55 by meaning, others below 0.20.
+# Measured on notes about everyday topics: notes on one topic score 0.30 to 0.55 by meaning, others below 0.20.
 CLOSE_BY_MEANING, CLOSE_BY_WORDS = 0.25, 0.10
 SHARED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TopicGroup:
-    """Notes that belong together, and the words that say why, the most telling first."""
+    """Notes that belong together, and the words that explain it, the most distinctive first."""
 
     members: tuple[str, ...]
     shared: tuple[str, ...]
 
 
 def find_groups(notes: Mapping[str, str]) -> tuple[list[TopicGroup], str]:
-    """The groups of two or more among notes, given by name, and by what they were judged: `meaning` or `words`."""
+    """The groups of two or more notes, given by name, and how they were compared: by `meaning` or `words`."""
     names = list(notes)
     rows, by = _vectors([notes[name] for name in names])
     close = CLOSE_BY_MEANING if by == "meaning" else CLOSE_BY_WORDS
@@ -45,7 +46,7 @@ def find_groups(notes: Mapping[str, str]) -> tuple[list[TopicGroup], str]:
 
 
 def closeness(query: str, texts: Sequence[str]) -> list[float]:
-    """How close each text is to the query, on one scale."""
+    """How similar each text is to the query, on one scale."""
     rows, _ = _vectors([query, *texts])
     return [_cosine(rows[0], row) for row in rows[1:]]
 
@@ -93,7 +94,7 @@ def _cluster(count: int, closeness: Callable[[int, int], float], close: float) -
 
 
 def shared_words(texts: Sequence[str], notes: Mapping[str, str]) -> tuple[str, ...]:
-    """The words that at least half of the texts have, and that are rare among the other notes; as they are written."""
+    """The words, as written, that at least half of the texts contain and that are rare among the other notes."""
     in_group = Counter(word for text in texts for word in set(terms(text)))
     everywhere = Counter(word for text in notes.values() for word in set(terms(text)))
     least = max(2, math.ceil(len(texts) / 2))

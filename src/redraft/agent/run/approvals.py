@@ -1,7 +1,7 @@
-"""What the person has to agree to before a job does it: what it costs, what it destroys, how much it changes.
+"""What the person has to agree to before a job does it: its cost, what it destroys, how much it changes.
 
-Each thing is asked about once: what was agreed to before the job began is not asked about again when it comes. Whether
-something was asked is among the job's recorded steps, so a job that is replayed asks nothing twice.
+Each thing is asked once: what the person agreed to before the job began is not asked again later. The job's recorded
+steps say what was asked, so replaying a job asks nothing twice.
 """
 
 from __future__ import annotations
@@ -37,68 +37,68 @@ class ConsentDenied(Refused):
 
 
 class Approvals:
-    """The consents of one job. Each raises `ConsentDenied` where the person does not agree."""
+    """The consents of one job. Each method raises `ConsentDenied` if the person does not agree."""
 
     def __init__(
         self,
-        room: AgentEnvironment,
+        environment: AgentEnvironment,
         job: Job,
         provider: Provider,
         caller: ToolRunner,
-        tape: JobSteps,
-        asking: JobQuestions,
+        steps: JobSteps,
+        questions: JobQuestions,
         tell: Callable[..., None],
     ) -> None:
-        self._environment = room
+        self._environment = environment
         self._job = job
         self._provider = provider
         self._tool_runner = caller
-        self._tape = tape
-        self._questions = asking
+        self._steps = steps
+        self._questions = questions
         self._tell = tell
         self._agreed_ahead = 0
 
     async def ask_to_begin(self, messages: list[Message]) -> None:
-        """To the conversation as it usually goes, and to subagents where the request is about a long document."""
+        """Ask about the usual cost of the conversation, and of subagents if the request is about a long document."""
         ahead = 0
-        if not self._tape.replaying:
+        if not self._steps.replaying:
             with self._environment.guard:
                 ahead = tokens_ahead(self._job, self._tool_runner, self._environment.settings.limits)
         await self._ask_for_cost(usual_tokens(messages) + ahead, ahead)
 
     async def ask_for_subagents(self, calls: Sequence[ToolCall]) -> None:
-        """To what these calls have subagents read, as far as it was not agreed to at the beginning."""
+        """Ask about what subagents will read for these calls, unless it was agreed to at the start."""
         with self._environment.guard:
             tokens = subagent_tokens(calls, self._tool_runner, self._environment.settings.limits)
         known = min(tokens, self._agreed_ahead)
         self._agreed_ahead -= known
-        if tokens > known or self._tape.replaying:
+        if tokens > known or self._steps.replaying:
             await self._ask_for_cost(tokens - known)
 
     async def _ask_for_cost(self, tokens: int, ahead: int = 0) -> None:
-        """Ask where it is worth a question. `ahead` of the tokens are for calls that are only guessed by now."""
+        """Ask if the cost is worth a question. `ahead` of the tokens are for calls that are only a guess so far."""
         price = self._environment.store.usage.price_of_a_token(self._provider.provider_name, self._provider.model)
         estimate = Estimate.of(tokens, price)
         words = estimate.describe(ahead)
-        recorded = self._tape.take("note", "estimate")
+        recorded = self._steps.take("note", "estimate")
         if recorded is not None:
             words, ahead = recorded.value
-        elif self._tape.replaying or not estimate.exceeds(self._environment.limits):
+        elif self._steps.replaying or not estimate.exceeds(self._environment.limits):
             return
         else:
-            self._tape.record("note", "estimate", [words, ahead])
+            self._steps.record("note", "estimate", [words, ahead])
         self._tell("estimate.made", tokens=tokens, usd=None if estimate.usd is None else str(estimate.usd))
         if not await self._questions.confirm_cost(f"This will take {words}. Continue?"):
             raise ConsentDenied("The person did not agree to the cost.")
         self._agreed_ahead += ahead
 
     async def ask_for_actions(self, wanted: Sequence[ConsentRequest]) -> None:
-        """To everything in a step that needs consent: one question, with every path."""
+        """Ask about everything in a step that needs consent: one question, with every path."""
         if wanted:
             await self._ask_for(wanted)
 
     async def ask_for_turn(self, error: ConfirmationRequired) -> None:
-        """To what the turn as a whole would do."""
+        """Ask about what the turn as a whole would do."""
         paths = tuple(str(path) for path in error.details["paths"])
         await self._ask_for([ConsentRequest("", str(error.details["action"]), paths)])
 
@@ -113,7 +113,7 @@ class Approvals:
 
 
 def _describe(wanted: Sequence[ConsentRequest]) -> str:
-    """What the person is asked, in their words. Documents to which the same is done are listed together."""
+    """The question to the person, in their words. Documents with the same action are listed together."""
     paths: dict[str, list[str]] = {}
     for each in wanted:
         if len(each.paths) == 1 and each.paths[0] in each.what:
@@ -125,10 +125,10 @@ def _describe(wanted: Sequence[ConsentRequest]) -> str:
     return " and ".join(map(describe_action, acts))
 
 
-# A job that waits for the person: one question at a time, for as long as it takes, through restarts.
+# A job that waits for the person: one question at a time, for as long as it takes, across restarts.
 #
-# The question is stored with the job and so is the reply, whoever brings it: another thread, another process, or the
-# same program started again. A job that waits costs nothing but a look at the store twice a second.
+# Both the question and the reply are stored with the job, whoever brings the reply: another thread, another process,
+# or the same program after a restart. A waiting job costs nothing but a look at the store twice a second.
 
 
 LOOK_SECONDS = 0.5
@@ -138,10 +138,10 @@ EVENTS = {"clarification": "clarification", "confirmation": "confirmation", "est
 class JobQuestions:
     """The questions of one job."""
 
-    def __init__(self, store: AgentStore, job_id: str, tape: JobSteps, cancel: CancelToken, budget: JobBudget) -> None:
+    def __init__(self, store: AgentStore, job_id: str, steps: JobSteps, cancel: CancelToken, budget: JobBudget) -> None:
         self._store = store
         self._job_id = job_id
-        self._tape = tape
+        self._steps = steps
         self._cancel = cancel
         self._budget = budget
         self._asked = 0
@@ -155,12 +155,12 @@ class JobQuestions:
             loop.call_soon_threadsafe(self._wakeup.set)
 
     async def clarify(self, text: str) -> str:
-        """The person's answer; `no_user_answer` where they leave it to the agent."""
+        """The person's answer; `no_user_answer` if they leave it to the agent."""
         reply = await self._ask(JobQuestion(self._next_id(), "clarification", text))
         return str(reply.get("answer") or NO_ANSWER)
 
     async def confirm(self, text: str, action: str, paths: tuple[str, ...], tool: str = "") -> bool:
-        """Whether the person agrees to an act on these paths."""
+        """Whether the person agrees to an action on these paths."""
         question = JobQuestion(self._next_id(), "confirmation", text, action, tool, paths)
         return (await self._ask(question)).get("allow") is True
 
@@ -173,30 +173,30 @@ class JobQuestions:
 
     async def _ask(self, question: JobQuestion) -> dict[str, Any]:
         key = key_of([question.kind, question.text, question.action, question.paths])
-        recorded = self._tape.play("answer", key)
+        recorded = self._steps.play("answer", key)
         if recorded is not None:
             return recorded.value
-        begun = time.monotonic()
+        started = time.monotonic()
         self._post(question)
         reply = await self._cancel.run(self._wait_for_reply(question.id))
-        self._budget.exclude_wait(time.monotonic() - begun)
-        self._tape.record("answer", key, reply)
-        told = {"question_id": question.id, **{name: reply[name] for name in ("answer", "allow") if name in reply}}
+        self._budget.exclude_wait(time.monotonic() - started)
+        self._steps.record("answer", key, reply)
+        data = {"question_id": question.id, **{name: reply[name] for name in ("answer", "allow") if name in reply}}
         event = f"{EVENTS[question.kind]}.received"
-        self._store.move(self._job_id, Status.RUNNING, event, told, question=None, reply=None)
+        self._store.move(self._job_id, Status.RUNNING, event, data, question=None, reply=None)
         return reply
 
     def _post(self, question: JobQuestion) -> None:
-        """Ask, unless the very question was asked before the program was stopped; its reply may be there already."""
-        standing = self._store.jobs.get(self._job_id)
-        if standing.question == question:
+        """Ask, unless this same question was asked before the program stopped; its reply may be there already."""
+        job = self._store.jobs.get(self._job_id)
+        if job.question == question:
             self._store.jobs.move(self._job_id, Status.WAITING)
             return
-        told: dict[str, Any] = {"question_id": question.id, "question": question.text, "kind": question.kind}
+        data: dict[str, Any] = {"question_id": question.id, "question": question.text, "kind": question.kind}
         if question.paths:
-            told |= {"action": question.action, "tool": question.tool, "paths": list(question.paths)}
+            data |= {"action": question.action, "tool": question.tool, "paths": list(question.paths)}
         event = f"{EVENTS[question.kind]}.requested"
-        self._store.move(self._job_id, Status.WAITING, event, told, question=question, reply=None)
+        self._store.move(self._job_id, Status.WAITING, event, data, question=question, reply=None)
 
     async def _wait_for_reply(self, question_id: str) -> dict[str, Any]:
         self._loop = asyncio.get_running_loop()

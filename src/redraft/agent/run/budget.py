@@ -1,7 +1,7 @@
-"""How far a job may go: tool calls, iterations, tokens, money and time, each with a limit of its own.
+"""The limits of a job: tool calls, iterations, tokens, money and time.
 
-The budget counts and says which limit is reached; what happens then is the loop's to decide. Time in which the job
-waits for the person does not count.
+The budget counts and reports which limit is reached; the loop decides what happens then. Time spent waiting for the
+person does not count.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from redraft.config import AgentLimits, Limits
     from redraft.providers.contract import Message, ProviderStepResult, ToolCall
 
-# A tool's arguments say how much of a job they may take; more than this is a mistake.
+# The highest limit that a request may set; a larger value is a mistake.
 MOST = 10_000
-# Characters of a token, over prose in several languages; the providers' own counts are what is paid.
+# Characters per token, over prose in several languages; what is paid is the provider's own count.
 CHARACTERS_A_TOKEN = 3.5
-# A job that edits reads, edits and answers: what its first request holds is sent about so often.
+# A job that edits reads, edits and answers: its first request is sent about this many times.
 USUAL_STEPS = 4
 
 
@@ -53,7 +53,7 @@ class JobBudget:
 
     @staticmethod
     def of(limits: AgentLimits, tool_config: dict[str, Any]) -> JobBudget:
-        """The limits of the settings, with what the request itself says."""
+        """The limits from the settings, adjusted by the request's own."""
         return JobBudget(
             tool_calls=_limit_from_config(tool_config, "max_tool_calls", limits.tool_calls),
             iterations=_limit_from_config(tool_config, "max_iterations", limits.iterations),
@@ -63,7 +63,7 @@ class JobBudget:
         )
 
     def count_step(self, result: ProviderStepResult) -> None:
-        """Count a model's step."""
+        """Count one step of the model."""
         self.used_iterations += 1
         self.used_tokens += result.usage.input_tokens + result.usage.output_tokens
         self.used_usd += result.price_usd or Decimal(0)
@@ -81,7 +81,7 @@ class JobBudget:
 
     @property
     def spent(self) -> str:
-        """Which limit allows no further step; empty where one may follow. Tool calls are counted one by one."""
+        """Which limit allows no further step; empty if one may follow. Tool calls are counted one by one."""
         reached = {
             "iterations": self.used_iterations >= self.iterations,
             "tokens": self.used_tokens >= self.tokens,
@@ -100,7 +100,7 @@ def _limit_from_config(tool_config: dict[str, Any], name: str, default: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What something will cost, roughly, before it begins. Money is None where nobody knows the model's price."""
+    """A rough cost estimate. Money is None if the model's price is unknown."""
 
     tokens: int
     usd: Decimal | None
@@ -120,7 +120,7 @@ class Estimate:
 
 
 def usual_tokens(messages: list[Message]) -> int:
-    """What a conversation that begins so usually takes."""
+    """What a conversation that starts like this usually takes."""
     return int(sum(len(_text_of(message)) for message in messages) / CHARACTERS_A_TOKEN) * USUAL_STEPS
 
 
@@ -128,15 +128,15 @@ def _text_of(message: Message) -> str:
     return cast("str", getattr(message, "text", ""))
 
 
-# What subagents will take, roughly, so that the person can be asked before it is spent.
+# A rough estimate of what subagents will take, so that the person can be asked before it is spent.
 #
-# Known well for the calls of a step, and guessed for a job that has not begun, from the documents that the request
-# names and the words it uses. Every chunk is read once for an analysis, and for a transformation once more to plan
-# it. What a subagent has answered before is not asked again, so it may turn out to be less.
+# It is good for the calls of a step, and a guess for a job that has not begun: made from the documents that the request
+# names and the words it uses. An analysis reads every chunk once, a transformation once more to plan it. Cached answers
+# are not asked for again, so the real cost may be lower.
 
 
 READINGS = {"analyze_document": 1, "transform_document": 2}
-# How people ask for work on a whole document. A guess: other words miss it, and then the step itself asks.
+# How people ask for work on a whole document. A guess: if it misses, the step itself asks.
 TRANSFORMS = re.compile(r"(?i)\b(?:re-?writ|renam|transform|translat|(?:chang|mov)\w* the setting)")
 ANALYSES = re.compile(r"(?i)\b(?:analy[sz]|characters?\b|plot\b|style\b|summar|sum it up\b|themes?\b)")
 MEANS = {"transform_document": TRANSFORMS, "analyze_document": ANALYSES}
@@ -145,14 +145,14 @@ MOST_NAMED, LOOKED_AT = 10, 2000
 
 
 def subagent_tokens(calls: Iterable[ToolCall], caller: ToolRunner, limits: Limits) -> int:
-    """About how many tokens; 0 where no subagent has anything to do. Whoever calls holds the workspace's guard."""
+    """Roughly how many tokens; 0 if no subagent has anything to do. The caller holds the workspace's guard."""
     if caller.context.find_worker is None:
         return 0
     return sum(READINGS[call.name] * _tokens(call, caller, limits) for call in calls if call.name in READINGS)
 
 
 def tokens_ahead(job: Job, caller: ToolRunner, limits: Limits) -> int:
-    """The same before a job begins: where it asks for work on a whole document, and names one that is long."""
+    """The same before a job begins, if it asks for work on a whole document and names a long one."""
     tool = next((name for name, words in MEANS.items() if words.search(job.instruction[:LOOKED_AT])), "")
     if caller.context.find_worker is None or caller.tool(tool) is None:
         return 0
@@ -161,13 +161,13 @@ def tokens_ahead(job: Job, caller: ToolRunner, limits: Limits) -> int:
 
 
 def reading_tokens(characters: int, limits: Limits) -> int:
-    """What it takes to read so many characters in chunks, with an answer for each."""
+    """The tokens it takes to read this many characters in chunks, with an answer for each."""
     tokens = characters / CHARACTERS_A_TOKEN
     return int(tokens + ceil(tokens / limits.chunk_tokens) * limits.response_tokens)
 
 
 def _documents_of(job: Job) -> Iterator[str]:
-    """The documents that a request is about: its own, those it shows, and those it names by their paths."""
+    """The documents that a request is about: its own, those in its context, and those it names by path."""
     if job.document:
         yield job.document
     for row in job.context_rows:
@@ -191,6 +191,6 @@ def _tokens(call: ToolCall, caller: ToolRunner, limits: Limits) -> int:
     try:
         given = parse(tool.takes, dict(call.arguments))
         place = resolve_target(Target(tab_id=given.tab_id, path=given.path), caller.context)
-    except RedraftError:  # the call itself will say what is wrong with it, and costs nothing
+    except RedraftError:  # the call itself will report what is wrong, and costs nothing
         return 0
     return reading_tokens(_length(place.path, caller), limits)

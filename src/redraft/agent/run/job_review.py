@@ -1,7 +1,7 @@
 """The review of a job: its hunks as a bundle, and the person's decision about them.
 
-The hunks are the workspace's own; nothing is kept here. A decision that comes too late, because a file is no longer the
-one that was shown, is not carried out.
+The hunks are the workspace's own; nothing is stored here. A decision that comes too late, because a file has changed
+since it was shown, is not carried out.
 """
 
 from __future__ import annotations
@@ -29,48 +29,48 @@ if TYPE_CHECKING:
     from redraft.workspace.draft import Draft
     from redraft.workspace.workspace import Workspace
 
-# How many characters the patches of a bundle have at most, together.
+# The most characters that the patches of a bundle have together.
 MAX_BUNDLE = 2_000_000
 
 
 def pending_hunks(workspace: Workspace, turn: int) -> dict[str, Sequence[str]]:
-    """What of a turn waits for a decision, by document."""
+    """The hunks of a turn that await a decision, by document."""
     return dict(workspace.hunks_of_turn(turn))
 
 
 def pending_drafts(workspace: Workspace, job: Job) -> list[tuple[Draft, Sequence[str]]]:
-    """The documents in which something of a job waits, and the names of its hunks there."""
+    """The documents in which changes of a job are pending, and the names of its hunks there."""
     left = {} if job.turn is None else pending_hunks(workspace, job.turn)
     return [(draft, left[draft.key]) for draft in workspace.drafts() if draft.key in left]
 
 
 def diff_bundle(job: Job, pending: Sequence[tuple[Draft, Sequence[str]]]) -> dict[str, Any]:
     """The job's pending hunks in the plan's form. A decision about a document as a whole is a hunk too. Every hunk is
-    named, for who decides names those that they accept; beyond a limit, patches are cut short. It may take a while: for
-    who does not hold the guard."""
+    listed, since the person names those that they accept; beyond a limit, patches are truncated. This may take a while:
+    call it without holding the guard."""
     files: list[dict[str, Any]] = []
     ids = {place: name for name, place in hunk_ids({draft.key: names for draft, names in pending}).items()}
-    room = MAX_BUNDLE
+    characters_left = MAX_BUNDLE
     for draft, names in pending:
         shown = None if draft.saved is None else content_hash(draft.saved)
         hunks: list[dict[str, Any]] = []
         for name, entry in _hunk_entries(draft, names, job).items():
-            if len(entry["patch"]) > room:
-                entry.update(patch=entry["patch"][:room], truncated=True)
-            room -= len(entry["patch"])
+            if len(entry["patch"]) > characters_left:
+                entry.update(patch=entry["patch"][:characters_left], truncated=True)
+            characters_left -= len(entry["patch"])
             hunks.append({"hunk_id": ids[draft.key, name], **entry})
         files.append({"file_path": draft.key, "kind": draft.kind, "base_file_hash": shown, "hunks": hunks})
     return {"job_id": job.id, "files": files}
 
 
 def _hunk_entries(draft: Draft, names: Sequence[str], job: Job) -> dict[str, dict[str, Any]]:
-    """What is shown of these hunks of a document, by their names."""
+    """What is shown of these hunks of a document, by name."""
     review = draft.review
     edits = [edit for edit in job.proposed_edits if edit["file_path"] == draft.key]
     every = [edit["edit_id"] for edit in edits]
     lines = EditedLines(edits)
     known = {hunk.id: hunk for hunk in review.hunks}
-    # Of a secret only that something waits for a decision is shown.
+    # Of a secret, show only that something awaits a decision.
     found = {
         name: {"patch": _file_patch(draft, name), "accepted": None, "edit_ids": every} | _size(draft, name)
         for name in names
@@ -109,7 +109,7 @@ def _size(draft: Draft, name: str) -> dict[str, bool]:
 
 
 class EditedLines:
-    """The edits of a document by their lines, to ask which of them touch a hunk's: there may be thousands of both."""
+    """The edits of a document by line, to look up which of them touch a hunk: there may be thousands of both."""
 
     def __init__(self, edits: Sequence[Mapping[str, Any]]) -> None:
         placed = [(edit["start_line"] - 1, number) for number, edit in enumerate(edits) if "start_line" in edit]
@@ -120,7 +120,7 @@ class EditedLines:
         self._furthest = list(accumulate(self._ends, max))
 
     def ids_at(self, line: int, base: str) -> list[str]:
-        """The edits that touch a hunk of this text, which begins on this line, in their own order."""
+        """The edits that touch a hunk of this text starting on this line, in their own order."""
         first = bisect_left(self._furthest, line)
         stop = bisect_right(self._starts, line + max(base.count("\n"), 1))
         found = sorted(self._order[place] for place in range(first, stop) if self._ends[place] >= line)
@@ -128,8 +128,8 @@ class EditedLines:
 
 
 def hunk_ids(left: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
-    """What waits in which document, by an id that nothing else of the job has. Equal words give equal hunks: where
-    several documents have one, as after a rename, the document's path is part of its id."""
+    """The pending hunks and their documents, by an id that is unique in the job. Equal words give equal hunks: if
+    several documents have the same one, as after a rename, the id includes the document's path."""
     often = Counter(name for names in left.values() for name in names)
     return {
         name if often[name] == 1 and name != FILE_HUNK else f"{name}:{path}": (path, name)
@@ -146,7 +146,7 @@ def apply(
     *,
     author: Author = PERSON,
 ) -> dict[str, Any]:
-    """Take the accepted hunks of a job and refuse its others; `conflict` where a file was changed since."""
+    """Accept these hunks of a job and reject its others; raises `conflict` if a file has changed since."""
     if job.turn is None:
         raise Refused("This job proposes nothing.", code="hunk_not_found", job_id=job.id)
     left = pending_hunks(workspace, job.turn)
@@ -171,20 +171,20 @@ def apply(
 
 
 def _resolve_hunk_ids(left: Mapping[str, Sequence[str]], accepted: Iterable[str]) -> set[tuple[str, str]]:
-    """The places that ids name. One with its path still holds when the other documents are decided."""
+    """The hunks that these ids name. An id with a path stays valid when the other documents are decided."""
     with_path = {f"{name}:{path}": (path, name) for path, names in left.items() for name in names}
     known = {**with_path, **hunk_ids(left)}
     wanted = set(accepted)
     if unknown := sorted(wanted - known.keys()):
         hunk = unknown[0][:100]
         several = [each for each, (_, name) in with_path.items() if name == unknown[0]]
-        told = f"Several documents have a hunk {hunk}: name it as " + " or ".join(several) + "." if several else ""
-        raise Refused(told or f"This job has no pending hunk {hunk}.", code="hunk_not_found", hunk_id=hunk)
+        message = f"Several documents have a hunk {hunk}: name it as " + " or ".join(several) + "." if several else ""
+        raise Refused(message or f"This job has no pending hunk {hunk}.", code="hunk_not_found", hunk_id=hunk)
     return {known[each] for each in wanted}
 
 
 def note_rejections(workspace: Workspace, refused: Mapping[str, Sequence[str] | None], memory: AgentMemory) -> None:
-    """Keep in mind what the person is about to reject; None is all that a document has."""
+    """Note what the person is about to reject; None means everything in the document."""
     found: list[RejectedHunk] = []
     for draft in workspace.drafts():
         ids = refused.get(draft.key, ())

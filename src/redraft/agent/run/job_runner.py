@@ -1,7 +1,7 @@
-"""Jobs on their way: one thread each, from where a job stands to its end.
+"""Running jobs: one thread each, from a job's current state to its end.
 
-Whatever happens, a job ends in a state that tells the truth: done, failed with its reason, or cancelled; or, where this
-process stops first, in one from which it is resumed. The lock of a job is held for as long as it is driven.
+Whatever happens, a job ends in a state that is true: completed, failed with a reason, or cancelled; or, if this process
+stops first, in one from which it can be resumed. A job's lock is held for as long as it runs.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from redraft.providers.router import ModelChoice
     from redraft.workspace.turns.modes import Mode
 
-# How a job ends: its turn committed as the mode says, or discarded without a trace.
+# How a job ends: its turn is committed as the mode says, or discarded without a trace.
 #
-# Committing is one act of the workspace, whole or not at all, and known by the job's token; so whoever finds a
-# stopped job can tell whether it was done. What a job that ran out of its budget has made waits for the person,
-# whatever the mode. A turn that no longer fits, because the documents were changed at the same place, is not written:
-# the job fails and is run again, so often and no more.
+# A commit is one atomic act of the workspace, identified by the job's token; so whoever finds a stopped job can tell
+# whether it happened. If the budget ran out, the changes await review, whatever the mode. A turn that no longer fits,
+# because the documents were changed at the same place, is not written: the job fails and runs again, a limited number
+# of times.
 
 
-# What makes a turn not fit any more; another run would read the documents as they are now.
+# Errors that say a turn no longer fits; another run would read the documents as they are now.
 BUSY_TRIES, BUSY_SECONDS = 5, 0.5
 OVERTAKEN = ("version_mismatch", "conflict")
 
@@ -53,19 +53,19 @@ class TurnConflict(Stale):
     default_code = "conflict"
 
 
-async def conclude(run: JobRun, said: RunResult) -> Job:
-    """Commit what a job has staged, and say what became of it."""
+async def conclude(run: JobRun, result: RunResult) -> Job:
+    """Commit what a job has staged, and report the outcome."""
     turn = run.turn
-    if said.spent and turn.writes_at_once:
+    if result.spent and turn.writes_at_once:
         turn.mode = turn.mode.narrow(MODES["propose"])
     changes = changes_of(turn)
     if not changes and not turn.folders:
         turn.discard()
-        return complete_job(run.environment, run.job, said.text)
+        return complete_job(run.environment, run.job, result.text)
     at_once = turn.writes_at_once
     proposals = run.tool_runner.context.proposals
     run.environment.store.jobs.update(
-        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=said.text
+        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=result.text
     )
     folders = list(turn.folders)
     run.tell("edits.proposed", files=len(changes), changes=changes[:50], folders=folders[:50])
@@ -73,12 +73,12 @@ async def conclude(run: JobRun, said: RunResult) -> Job:
         run.tell("apply.started", files=len(changes))
     record = await _commit(run)
     if record is None:
-        return complete_job(run.environment, run.job, said.text)
-    return record_commit(run.environment, run.job, record, said.text)
+        return complete_job(run.environment, run.job, result.text)
+    return record_commit(run.environment, run.job, record, result.text)
 
 
 async def _commit(run: JobRun) -> TurnRecord | None:
-    """The turn in the history; None where it changes nothing after all. The person is asked where they must be."""
+    """The turn in the history; None if it changes nothing after all. Asks the person if that is required."""
     patience = BUSY_TRIES
     while True:
         run.cancel.check()
@@ -105,12 +105,12 @@ async def _commit(run: JobRun) -> TurnRecord | None:
             return outcome.turn
 
 
-def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
-    """The job after its turn is in the history. Called again for a job that was stopped right after."""
-    store = room.store
-    with room.guard:
-        left = pending_hunks(room.workspace, record.id)
-        waiting = [draft for draft in room.workspace.drafts() if draft.key in left]
+def record_commit(environment: AgentEnvironment, job: Job, record: TurnRecord, text: str) -> Job:
+    """Update the job once its turn is in the history. Called again for a job that was stopped right after."""
+    store = environment.store
+    with environment.guard:
+        left = pending_hunks(environment.workspace, record.id)
+        waiting = [draft for draft in environment.workspace.drafts() if draft.key in left]
         hashes = {draft.key: content_hash(draft.saved or b"") for draft in waiting}
         clashes = [draft.key for draft in waiting if any(hunk.conflict for hunk in draft.review.hunks)]
     known = store.jobs.get(job.id)
@@ -128,30 +128,30 @@ def record_commit(room: AgentEnvironment, job: Job, record: TurnRecord, text: st
         store.events.append(job.id, "conflict.found", paths=list(conflicts))
     made_of = {"files": len(record.paths), "hunks": sum(map(len, left.values()))}
     if left:
-        _say(room, job, text)
+        _say(environment, job, text)
         return store.move(job.id, Status.REVIEW, "diff.generated", made_of)
     store.events.append(job.id, "diff.generated", **made_of)
     store.events.append(job.id, "apply.completed", turn=record.id, files=list(record.paths))
-    return complete_job(room, job, text)
+    return complete_job(environment, job, text)
 
 
-def complete_job(room: AgentEnvironment, job: Job, text: str) -> Job:
-    """The job is over, and well."""
-    _say(room, job, text)
-    return room.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
+def complete_job(environment: AgentEnvironment, job: Job, text: str) -> Job:
+    """End the job successfully."""
+    _say(environment, job, text)
+    return environment.store.move(job.id, Status.COMPLETED, "job.completed", {"turn": job.turn}, answer=text)
 
 
-def end_job(room: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
-    """The job is over, and not well; nothing of it is on disk."""
-    _say(room, job, text)
+def end_job(environment: AgentEnvironment, job: Job, status: Status, error: dict[str, Any], text: str) -> Job:
+    """End the job without success; nothing of it is on disk."""
+    _say(environment, job, text)
     event = "job.cancelled" if status is Status.CANCELLED else "job.failed"
-    told = {"error": error["error"], "reason": error["message"]}
-    return room.store.move(job.id, status, event, told, error=error, question=None, reply=None)
+    data = {"error": error["error"], "reason": error["message"]}
+    return environment.store.move(job.id, status, event, data, error=error, question=None, reply=None)
 
 
-def _say(room: AgentEnvironment, job: Job, text: str) -> None:
-    room.store.sessions.retract(job.id, "assistant")
-    room.store.sessions.say(job.session_id, "assistant", text, job.id)
+def _say(environment: AgentEnvironment, job: Job, text: str) -> None:
+    environment.store.sessions.retract(job.id, "assistant")
+    environment.store.sessions.say(job.session_id, "assistant", text, job.id)
 
 
 CANCELLED = "I stopped, as you asked. Nothing was changed."
@@ -162,13 +162,13 @@ class ProviderFactory(Protocol):
     """Where a job's model comes from: `model_selection.Models`, or anything with this one method."""
 
     def provider(self, name: str, trace: Callable[[ModelChoice], None], /) -> Provider:
-        """The model of that name, or the one that the routing chooses where the name is empty."""
+        """The model of that name, or the one that routing selects if the name is empty."""
         ...
 
 
 @dataclass(slots=True)
 class RunningJob:
-    """A job that this process runs. `left` says that the process wants to go, not that the job shall be over."""
+    """A job that this process runs. `left` means that the process is stopping, not that the job should end."""
 
     job_id: str
     cancel: CancelToken = field(default_factory=CancelToken)
@@ -178,16 +178,16 @@ class RunningJob:
 
 
 class JobRunner:
-    """Runs the jobs of one folder. `again` starts a job anew whose documents were changed under it."""
+    """Runs the jobs of one folder. `again` restarts a job whose documents changed while it ran."""
 
     def __init__(
         self,
-        room: AgentEnvironment,
+        environment: AgentEnvironment,
         providers: ProviderFactory,
         mode: Callable[[str], Mode],
         again: Callable[[str], object],
     ) -> None:
-        self._environment = room
+        self._environment = environment
         self._providers = providers
         self._mode = mode
         self._rerun = again
@@ -199,16 +199,18 @@ class JobRunner:
         return self._running.get(job_id)
 
     def launch(self, job: Job) -> None:
-        driven = RunningJob(job.id)
-        driven.thread = threading.Thread(target=self._run_thread, args=(driven,), name=f"redraft-{job.id}", daemon=True)
+        running = RunningJob(job.id)
+        running.thread = threading.Thread(
+            target=self._run_thread, args=(running,), name=f"redraft-{job.id}", daemon=True
+        )
         with self._lock:
             if self._closed:
-                return  # it stays queued, for whoever comes next
-            self._running[job.id] = driven
-        driven.thread.start()
+                return  # it stays queued, for the next process
+            self._running[job.id] = running
+        running.thread.start()
 
     def resume(self) -> list[Job]:
-        """Take up every job that nobody runs. Gives those that go on."""
+        """Pick up every job that no process runs. Returns the jobs that continue."""
         store = self._environment.store
         taken = [
             job for job in store.jobs.with_status(BUSY) if job.id not in self._running and not store.is_running(job.id)
@@ -218,51 +220,51 @@ class JobRunner:
         return taken
 
     def wait(self, job_id: str, timeout: float | None = None) -> None:
-        driven = self._running.get(job_id)
-        if driven is not None and driven.thread is not None and driven.thread is not threading.current_thread():
-            driven.thread.join(timeout)
+        running = self._running.get(job_id)
+        if running is not None and running.thread is not None and running.thread is not threading.current_thread():
+            running.thread.join(timeout)
 
     def close(self) -> None:
-        """Leave the jobs as they are, to be resumed by whoever comes next."""
+        """Leave the jobs as they are; another process can resume them."""
         with self._lock:
             self._closed = True
             left = list(self._running.values())
-        for driven in left:
-            driven.left = True
-            driven.cancel.set()
-            self.wait(driven.job_id)
+        for running in left:
+            running.left = True
+            running.cancel.set()
+            self.wait(running.job_id)
 
-    def _run_thread(self, driven: RunningJob) -> None:
+    def _run_thread(self, running: RunningJob) -> None:
         try:
-            with self._environment.store.lock_job(driven.job_id):
-                asyncio.run(self._run_job(driven))
+            with self._environment.store.lock_job(running.job_id):
+                asyncio.run(self._run_job(running))
         except Busy:
             return  # another process was faster
         finally:
             with self._lock:
-                self._running.pop(driven.job_id, None)
+                self._running.pop(running.job_id, None)
 
-    async def _run_job(self, driven: RunningJob) -> None:
-        job = self._environment.store.jobs.get(driven.job_id)
+    async def _run_job(self, running: RunningJob) -> None:
+        job = self._environment.store.jobs.get(running.job_id)
         try:
             job = self._mark_start(job)
             if not self._finish_earlier_commit(job):
                 if job.locks:
                     self._environment.store.hold(job.id)
-                driven.run = self._make_run(job, driven.cancel)
-                async with self._watch_for_cancel(driven):
-                    await conclude(driven.run, await driven.run.converse())
+                running.run = self._make_run(job, running.cancel)
+                async with self._watch_for_cancel(running):
+                    await conclude(running.run, await running.run.converse())
         except RedraftError as error:
-            if not driven.left:
+            if not running.left:
                 self._fail(job, error)
         except BaseException as error:
             failure = {"error": "io_error", "message": f"The program failed: {type(error).__name__}: {error}"}
             end_job(self._environment, job, Status.FAILED, failure, "Something went wrong. Nothing was changed.")
             raise
         finally:
-            if driven.run is not None:
-                await _release(driven.run)
-            self._environment.store.release(job.id)  # where the job is only left, to be resumed
+            if running.run is not None:
+                await _release(running.run)
+            self._environment.store.release(job.id)  # if the job was only left, to be resumed
 
     def _mark_start(self, job: Job) -> Job:
         store = self._environment.store
@@ -274,7 +276,7 @@ class JobRunner:
         return job
 
     def _finish_earlier_commit(self, job: Job) -> bool:
-        """Whether the job's turn was committed right before the program was stopped; then only that is left to say."""
+        """Whether the job's turn was committed right before the program stopped; then only the report is missing."""
         with self._environment.guard:
             record = self._environment.workspace.find_turn(job.token)
         if record is not None:
@@ -303,14 +305,14 @@ class JobRunner:
             end_job(self._environment, job, Status.FAILED, shape, error.message)
 
     @contextlib.asynccontextmanager
-    async def _watch_for_cancel(self, driven: RunningJob) -> AsyncGenerator[None]:
-        """Heed a wish to stop that another process has stored."""
+    async def _watch_for_cancel(self, running: RunningJob) -> AsyncGenerator[None]:
+        """Watch for a cancellation that another process has stored."""
 
         async def watch() -> None:
             while True:
                 await asyncio.sleep(WATCH_SECONDS)
-                if self._environment.store.jobs.get(driven.job_id).cancel_wanted:
-                    driven.cancel.set()
+                if self._environment.store.jobs.get(running.job_id).cancel_wanted:
+                    running.cancel.set()
 
         task = asyncio.create_task(watch())
         try:
@@ -320,7 +322,7 @@ class JobRunner:
 
 
 async def _release(run: JobRun) -> None:
-    """Discard what was not committed, and close what the model's connections hold: they belong to this thread."""
+    """Discard what was not committed, and close the model's connections: they belong to this thread."""
     if run.turn.open:
         run.turn.discard()
     close = getattr(run.provider, "aclose", None)

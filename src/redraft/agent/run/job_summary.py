@@ -1,4 +1,4 @@
-"""A job in few words: a line for each call, and what there is to show when a budget is spent."""
+"""A job in brief: one line per call, and a summary for when a budget runs out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from redraft.workspace.turns.turn import StagedDocument, Turn
 
 COUNTED = ("results", "files", "documents", "matches", "edits", "turns", "hits")
-# The argument that says most about a call: its document, else what it looks for or asks.
+# The argument that says most about a call: its document, else its query or question.
 _ABOUT = ("path", "file_path", "tab_id", "query", "question", "prefix", "folder")
 LIMITS = {
     "tool_calls": "its tool calls",
@@ -33,28 +33,28 @@ LIMITS = {
 
 
 def action_line(call: ToolCall, result: ToolResult) -> dict[str, Any]:
-    """What an event and the chat tell of a call."""
+    """A call as an event and the chat show it."""
     about = next((call.arguments[name] for name in _ABOUT if name in call.arguments), "")
-    said = f"{call.name} {about}".strip()[:300]
+    summary = f"{call.name} {about}".strip()[:300]
     told_back = result.result if result.ok else result.error
     tokens = round((len(str(call.arguments)) + len(str(told_back))) / CHARACTERS_A_TOKEN)
     if not result.ok:
         error = result.error or {}
-        words = f"{said}: {error.get('message', 'failed')}"[:500]
+        words = f"{summary}: {error.get('message', 'failed')}"[:500]
         return {"ok": False, "error": error.get("error"), "summary": words, "tokens": tokens}
-    told = cast("dict[str, Any]", result.result)
-    if told.get("success") is False:  # the editor's tool tells a failure in its answer
-        return {"ok": False, "summary": f"{said}: {told.get('error', 'failed')}"[:500], "tokens": tokens}
-    counts = {f"{name[:-1]}_count": len(told[name]) for name in COUNTED if isinstance(told.get(name), list)}
-    return {"ok": True, "summary": said, "tokens": tokens, **counts}
+    answer = cast("dict[str, Any]", result.result)
+    if answer.get("success") is False:  # the editor's tool reports failure inside its answer
+        return {"ok": False, "summary": f"{summary}: {answer.get('error', 'failed')}"[:500], "tokens": tokens}
+    counts = {f"{name[:-1]}_count": len(answer[name]) for name in COUNTED if isinstance(answer.get(name), list)}
+    return {"ok": True, "summary": summary, "tokens": tokens, **counts}
 
 
 def question_and_answer(call: ToolCall, result: ToolResult) -> dict[str, str]:
-    """What a call asked the person, and what they said, for the chat to keep; nothing of any other call."""
-    told = cast("dict[str, Any]", result.result) if result.ok else {}
-    if call.name != "clarify_user" or told.get("answer") in (None, NO_ANSWER):
+    """What a call asked the person and what they answered, for the chat to store; empty for any other call."""
+    answer = cast("dict[str, Any]", result.result) if result.ok else {}
+    if call.name != "clarify_user" or answer.get("answer") in (None, NO_ANSWER):
         return {}
-    return {"question": str(told["question"]), "answer": str(told["answer"])}
+    return {"question": str(answer["question"]), "answer": str(answer["answer"])}
 
 
 def changes_of(turn: Turn) -> list[dict[str, str]]:
@@ -75,8 +75,8 @@ def changes_of(turn: Turn) -> list[dict[str, str]]:
 
 
 def proposed_edits(turn: Turn, proposals: Sequence[Proposal] = ()) -> list[dict[str, Any]]:
-    """The edits that a turn consists of, in the plan's canonical form: lines from 1, inclusive, with their hash. What
-    the model proposed as an edit of its own keeps its name and reason; what other tools changed is told beside it."""
+    """The edits of a turn in the plan's canonical form: lines from 1, inclusive, with their hash. An edit that the
+    model proposed keeps its name and reason; changes made by other tools are listed beside it."""
     edits: list[dict[str, Any]] = []
     for change in changes_of(turn):
         staged = next(each for path, each in turn.staged.items() if path == change["path"])
@@ -88,7 +88,7 @@ def proposed_edits(turn: Turn, proposals: Sequence[Proposal] = ()) -> list[dict[
 
 
 def _assign_ids(edits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every edit with a name that no other has."""
+    """Every edit with a unique name."""
     names: set[str] = set()
     named: list[dict[str, Any]] = []
     numbers = count(1)
@@ -102,7 +102,7 @@ def _assign_ids(edits: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edit_of_proposal(path: str, old: str, proposal: Proposal) -> dict[str, Any]:
-    """A proposal, by the lines of the text before the turn."""
+    """A proposal, in the lines of the text before the turn."""
     start, end = proposal.start, proposal.end
     since = diff_lines(old, str(proposal.text))
     lines = Text(old)
@@ -121,7 +121,7 @@ def _edit_of_proposal(path: str, old: str, proposal: Proposal) -> dict[str, Any]
 
 
 def _line_before(line: int, since: Sequence[LineRegion], *, end: bool) -> int:
-    """Where a line stood before these changes; one that they made is told as where they begin or end."""
+    """Where a line was before these changes; a line that they added maps to where they begin or end."""
     moved = line
     for region in since:
         if region.new_end <= line:
@@ -154,7 +154,7 @@ def _line_edits(path: str, staged: StagedDocument, proposals: Sequence[Proposal]
 
 
 def budget_summary(turn: Turn, spent: str) -> str:
-    """Our own words where a budget is spent: what stands, and that it is not all."""
+    """Our own summary when a budget is spent: what was done, and that it is not everything."""
     lines = [f"I stopped here: this job has used up {LIMITS.get(spent, spent)}."]
     changes = changes_of(turn)
     lines += [f"- {change['action']} {change['path']}" for change in changes]

@@ -1,6 +1,6 @@
-"""A step of the model, bought once: recorded before anything is done with it, and never asked for again.
+"""One step of the model: paid for once, recorded before anything is done with it, and never requested again.
 
-The step and what it cost are one durable transaction. A step whose output cannot be used was paid for too, so it is
+The step and its cost are stored in one durable transaction. A step with unusable output was paid for too, so it is
 recorded like any other.
 """
 
@@ -26,12 +26,12 @@ CUT_OFF = "Your output was cut off by its length limit, and none of it was execu
 
 
 class OutOfTime(Exception):
-    """The time of the job ended in the middle of a step, of which nothing stays."""
+    """The job's time ran out in the middle of a step; the step is discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOutput:
-    """A result that can be used, or else why not, under which error code, and what the model wrote."""
+    """A usable result; or else why it is not usable, the error code, and what the model wrote."""
 
     result: ProviderStepResult | None
     fault: str = ""
@@ -47,7 +47,7 @@ class ModelRunner:
         store: AgentStore,
         job: Job,
         provider: Provider,
-        tape: JobSteps,
+        steps: JobSteps,
         budget: JobBudget,
         cancel: CancelToken,
         output_tokens: int,
@@ -55,7 +55,7 @@ class ModelRunner:
         self._store = store
         self._job = job
         self._provider = provider
-        self._tape = tape
+        self._steps = steps
         self._budget = budget
         self._cancel = cancel
         self._output_tokens = output_tokens
@@ -63,7 +63,7 @@ class ModelRunner:
     async def step(self, messages: list[Message], tools: tuple[ToolDefinition, ...]) -> ModelOutput:
         """What the model says next."""
         number = self._budget.used_iterations + 1
-        recorded = self._tape.play("model", str(number))
+        recorded = self._steps.play("model", str(number))
         value = self._replay(recorded) if recorded is not None else await self._request_step(number, messages, tools)
         if "fault" in value:
             self._budget.used_iterations += 1
@@ -92,12 +92,12 @@ class ModelRunner:
                 raise
             fault = CUT_OFF if error.kind == "cut_off" else f"Your output could not be used: {error.message}"
             value: dict[str, Any] = {"fault": fault, "code": error.code, "output": error.output}
-            self._tape.record("model", str(number), value)
+            self._steps.record("model", str(number), value)
             self._tell("step.invalid", step=number, reason=clip_text(fault))
             return value
         value = {"result": result.as_dict()}
         with self._store.database.transaction():
-            self._tape.record("model", str(number), value)
+            self._steps.record("model", str(number), value)
             self._store.usage.add(self._job.id, self._job.document, result)
         self._tell_step(number, result, request)
         return value

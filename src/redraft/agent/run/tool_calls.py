@@ -1,9 +1,9 @@
-"""The tool calls of a job: run in the job's turn, or taken from what was recorded, and told to the model as results.
+"""The tool calls of a job: run in the job's turn, or replayed from the record, and returned to the model as results.
 
-A call that fails leaves nothing of itself in the turn. What needs the person's consent is found by a rehearsal, so that
-they are asked once, about everything that a step would do, before any of it is done. When a job is replayed its calls
-are run again to stage what they staged; if a document is no longer what it was, the job cannot go on, since the model's
-later steps were made for the other text.
+A call that fails leaves nothing in the turn. A dry run finds what needs the person's consent, so that they are asked
+once, about everything that a step would do, before any of it is done. When a job is replayed, its calls run again to
+stage what they staged; if a document has changed since, the job cannot continue, since the model's later steps were
+made for the other text.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 
 RECENT = 200
 MAX_QUESTION = 2000
-# What a model gets wrong in form, rather than in what it wants.
+# Errors in a call's form, rather than in what it wants.
 FORM = frozenset(
     {"invalid_argument", "unknown_tool", "invalid_text", "invalid_line_range", "content_required", "invalid_patch"}
 )
 
 
 class DocumentsChanged(Stale):
-    """A job that was stopped cannot go on: its documents are not what they were."""
+    """A stopped job cannot continue: its documents have changed."""
 
     default_code = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentRequest:
-    """Something that the person has to agree to. `tool` is empty where it is about the turn as a whole."""
+    """Something that the person has to agree to. `tool` is empty if it is about the turn as a whole."""
 
     tool: str
     what: str
@@ -68,25 +68,25 @@ class ConsentRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What came of a call."""
+    """The outcome of a call."""
 
     result: ToolResult
     shown: dict[str, str]
 
     @property
     def code(self) -> str:
-        """The error's code, where it failed."""
+        """The error's code, if it failed."""
         return "" if self.result.ok else str((self.result.error or {}).get("error", ""))
 
     @property
     def malformed(self) -> bool:
-        """Whether the call failed for its form."""
+        """Whether the call failed because it is malformed."""
         return self.code in FORM
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What a step needs consent for; or, in a sentence, why it would go too far."""
+    """What a step needs consent for; or, in one sentence, why it would go too far."""
 
     wanted: list[ConsentRequest]
     refusal: str = ""
@@ -94,7 +94,7 @@ class DryRun:
 
 @dataclass(slots=True)
 class Consent:
-    """What the person has agreed to in this job, and what their rules agree to by themselves."""
+    """What the person has agreed to in this job, and what their rules allow without asking."""
 
     rules: Sequence[PermissionRule] = ()
     granted: set[ConsentRequest] = field(default_factory=set["ConsentRequest"])
@@ -105,7 +105,8 @@ class Consent:
         return verdict_of(self.rules, wanted.tool, wanted.action, wanted.paths) is Verdict.ALLOW
 
     def _is_about_known_paths(self, paths: Iterable[str]) -> bool:
-        """Whether the person has agreed to something about each of these: then the sum of it is nothing new to them."""
+        """Whether the person has agreed to something about each of these paths: then the total is nothing new to
+        them."""
         return {path for each in self.granted for path in each.paths}.issuperset(paths)
 
 
@@ -116,7 +117,7 @@ class ToolRunner:
         self,
         registry: Registry,
         context: JobContext,
-        tape: JobSteps,
+        steps: JobSteps,
         guard: AbstractContextManager[Any],
         *,
         window: int,
@@ -126,7 +127,7 @@ class ToolRunner:
         self.context = context
         self.consent = consent
         self.current_tool = ""
-        self._tape = tape
+        self._steps = steps
         self._guard = guard
         self._window = window
         self._agreed = False
@@ -142,7 +143,7 @@ class ToolRunner:
     # What has to be asked first
 
     def question_of(self, call: ToolCall) -> str:
-        """What a call asks the person; empty where it asks nothing. A malformed call fails before anybody is asked."""
+        """What a call asks the person; empty if it asks nothing. A malformed call fails before anybody is asked."""
         tool = self.tool(call.name)
         if tool is None or tool.name != "clarify_user":
             return ""
@@ -153,22 +154,22 @@ class ToolRunner:
         return question[:MAX_QUESTION] if question.strip() else ""
 
     def dry_run(self, calls: Sequence[ToolCall], *, calls_left: int, deletions: int) -> DryRun:
-        """What the person has to agree to before these calls are made; or why they cannot all be made, which they need
-        not be asked about then. It is recorded, since what a step has done may be what its question was about."""
-        replaying = self._tape.replaying
-        recorded = self._tape.take("note", "rehearsal")
+        """What the person has to agree to before these calls run; or why they cannot all run, and then nobody is asked.
+        The result is recorded: once the step has run, it could not be worked out again."""
+        replaying = self._steps.replaying
+        recorded = self._steps.take("note", "rehearsal")
         if recorded is not None:
             wanted, refusal = recorded.value
             return DryRun([ConsentRequest(tool, what, tuple(paths)) for tool, what, paths in wanted], refusal)
         found = DryRun([]) if replaying else self._try_all(calls, calls_left, deletions)
         if found.wanted or found.refusal:
             wanted = [[each.tool, each.what, each.paths] for each in found.wanted]
-            self._tape.record("note", "rehearsal", [wanted, found.refusal])
+            self._steps.record("note", "rehearsal", [wanted, found.refusal])
         return found
 
     def _can_need_consent(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether anything could need consent, or be one deletion or action too many; usually nothing does, and no
-        rehearsal is made."""
+        """Whether anything could need consent, or exceed the limit of deletions or actions. Usually nothing does, and
+        the dry run is skipped."""
         tools = [tool for tool in (self.tool(call.name) for call in calls) if tool is not None]
         special = any(tool.alone or tool.risk == "destroy" or tool.name == "batch" for tool in tools)
         return (
@@ -179,8 +180,8 @@ class ToolRunner:
         )
 
     def _can_exceed_actions(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether several calls could together take more actions than are left: a call takes one, or one for each entry
-        of a list that it is given. A call alone fails as a whole."""
+        """Whether several calls could together take more actions than are left. A call takes one, or one per entry of a
+        list argument. A single call fails as a whole."""
         if self.context.turn is None or len(calls) < 2:
             return False
         values: list[Any] = [value for call in calls for value in call.arguments.values()]
@@ -222,7 +223,7 @@ class ToolRunner:
         return DryRun(wanted)
 
     def _requests_of_alone_tool(self, tool: Tool, call: ToolCall) -> list[ConsentRequest]:
-        """What a tool would do that acts at once, and where; it cannot be tried. A malformed call does nothing."""
+        """What a tool that acts at once would do, and where; it cannot be tried. A malformed call does nothing."""
         try:
             given = parse(tool.takes, dict(call.arguments))
         except RedraftError:
@@ -249,7 +250,7 @@ class ToolRunner:
             with self._set_current_tool(call.name), self._guard:
                 tool.run(parse(tool.takes, dict(call.arguments)), self.context)
         except RedraftError as error:
-            if error.code != "limit_exceeded":  # what fails for another reason takes no action
+            if error.code != "limit_exceeded":  # a call that fails for another reason takes no action
                 before.restore(self.context)
 
     @contextlib.contextmanager
@@ -260,40 +261,40 @@ class ToolRunner:
         finally:
             self.current_tool = ""
 
-    # What is done
+    # Running calls
 
     def run(self, call: ToolCall) -> ToolOutcome:
-        """The call's result, which is recorded."""
+        """Run the call and record its result."""
         key = key_of([call.name, call.arguments])
         tool = self.tool(call.name)
         if tool is not None and tool.alone:
             return self._run_alone(call, key)
-        recorded = self._tape.play("tool", key)
-        done = self._run(call)
+        recorded = self._steps.play("tool", key)
+        outcome = self._run(call)
         if recorded is None:
-            self._record(key, done)
-            return done
-        self._check_same_documents(call, done, recorded.value)
+            self._record(key, outcome)
+            return outcome
+        self._check_same_documents(call, outcome, recorded.value)
         return _outcome_from_record(call, recorded.value)
 
     def _run_alone(self, call: ToolCall, key: str) -> ToolOutcome:
-        """A tool that acts at once, outside of the turn: once, whatever happens."""
-        if self._tape.play("note", f"alone {key}") is not None:
-            recorded = self._tape.play("tool", key)
+        """Run a tool that acts at once, outside of the turn: exactly once, whatever happens."""
+        if self._steps.play("note", f"alone {key}") is not None:
+            recorded = self._steps.play("tool", key)
             if recorded is None:
                 message = f"The job was stopped while it called {call.name}; `redraft turns` shows whether it was done."
                 raise Refused(message, code="conflict", tool=call.name)
             return _outcome_from_record(call, recorded.value)
-        self._tape.record("note", f"alone {key}", call.name)
+        self._steps.record("note", f"alone {key}", call.name)
         turn, self.context.turn = self.context.turn, None
         self._agreed = True  # to all of it: that is what the person was asked
         try:
-            done = self._run(call)
+            outcome = self._run(call)
         finally:
             self.context.turn = turn
             self._agreed = False
-        self._record(key, done)
-        return done
+        self._record(key, outcome)
+        return outcome
 
     def _run(self, call: ToolCall) -> ToolOutcome:
         context = self.context
@@ -305,14 +306,19 @@ class ToolRunner:
         except RedraftError as error:
             before.restore(context)
             return ToolOutcome(ToolResult(call.id, call.name, ok=False, error=error.as_dict()), dict(context.shown))
-        told = (
+        result = (
             label_answer(answer) if call.name == "clarify_user" else truncate_result(label_result(answer), self._window)
         )
-        return ToolOutcome(ToolResult(call.id, call.name, ok=True, result=told), dict(context.shown))
+        return ToolOutcome(ToolResult(call.id, call.name, ok=True, result=result), dict(context.shown))
 
-    def _record(self, key: str, done: ToolOutcome) -> None:
-        value = {"ok": done.result.ok, "told": done.result.told, "shown": done.shown, "staged": self._staged_versions()}
-        self._tape.record("tool", key, value)
+    def _record(self, key: str, outcome: ToolOutcome) -> None:
+        value = {
+            "ok": outcome.result.ok,
+            "told": outcome.result.content,
+            "shown": outcome.shown,
+            "staged": self._staged_versions(),
+        }
+        self._steps.record("tool", key, value)
 
     def _staged_versions(self) -> dict[str, str | None]:
         """The versions of what is staged, for comparison when the job is replayed."""
@@ -320,24 +326,24 @@ class ToolRunner:
         staged = {} if turn is None else turn.staged
         return {str(path): None if each.now is None else each.now.version for path, each in staged.items()}
 
-    def _check_same_documents(self, call: ToolCall, done: ToolOutcome, recorded: dict[str, Any]) -> None:
-        now = (done.result.ok, done.shown, self._staged_versions())
+    def _check_same_documents(self, call: ToolCall, outcome: ToolOutcome, recorded: dict[str, Any]) -> None:
+        now = (outcome.result.ok, outcome.shown, self._staged_versions())
         if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
             raise DocumentsChanged(
                 "The job was stopped, and its documents were changed before it could continue. Nothing was written.",
                 tool=call.name,
-                paths=sorted({*done.shown, *recorded["shown"], *recorded["staged"]}),
+                paths=sorted({*outcome.shown, *recorded["shown"], *recorded["staged"]}),
             )
 
 
 def count_deletions(turn: Turn) -> int:
-    """How many documents a turn takes away; one that it moves is still there."""
+    """How many documents a turn deletes; a moved one does not count."""
     moved = set(turn.moved.values())
     return sum(staged.now is None and path not in moved for path, staged in turn.staged.items())
 
 
 def can_require_consent(mode: Mode) -> bool:
-    """Whether anything may have to be asked about under a mode."""
+    """Whether a mode may ask about anything."""
     return mode.writes_at_once or _has_asking_rule(mode)
 
 
@@ -346,22 +352,22 @@ def _has_asking_rule(mode: Mode) -> bool:
 
 
 def _outcome_from_record(call: ToolCall, value: dict[str, Any]) -> ToolOutcome:
-    ok, told = bool(value["ok"]), value["told"]
-    result = ToolResult(call.id, call.name, ok=ok, result=told if ok else None, error=None if ok else told)
+    ok, content = bool(value["ok"]), value["told"]
+    result = ToolResult(call.id, call.name, ok=ok, result=content if ok else None, error=None if ok else content)
     return ToolOutcome(result, value["shown"])
 
 
-# Where a job's tools work: in one open turn, with a memory of what the model was shown of each document.
+# Where a job's tools work: in one open turn, with a memory of what the model has seen of each document.
 #
-# A plain context remembers nothing while a turn is open. A job's turn is open from beginning to end, so here what was
-# shown is remembered twice: as the turn had it, for an edit that names no version; and as the folder had it, so that
-# the model can be told what the person has changed since. The calls of one step of the model are made at once: what
-# one of them shows, those of the next step know.
+# A plain context remembers nothing while a turn is open. A job's turn is open from start to end, so what the model has
+# seen is remembered twice here: as the turn had it, for an edit that names no version; and as the folder had it, so
+# that the model can be told what the person has changed since. The calls of one step are made at the same time: what
+# one of them shows is known only in the next step.
 
 
 @dataclass(slots=True)
 class JobContext(ToolContext):
-    """The context of one job. `shown` are the documents that the call at hand has shown, with their versions."""
+    """The context of one job. `shown` are the documents that the current call has shown, with their versions."""
 
     shown: dict[str, str] = field(default_factory=dict[str, str])
     _told: dict[str, str] = field(default_factory=dict[str, str])
@@ -376,12 +382,12 @@ class JobContext(ToolContext):
         self._known.update(memory.known)
 
     def mark_seen(self, document: Document, *, own: bool = False) -> None:
-        standing = self._before_turn(document)
+        before = self._before_turn(document)
         self.shown[document.path] = document.version
         self._note_document(document, own=own)
         self._seen.pop(document.path, None)
-        if standing is not None:
-            self._seen[document.path] = standing
+        if before is not None:
+            self._seen[document.path] = before
         while len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
 
@@ -399,7 +405,7 @@ class JobContext(ToolContext):
 
     @contextmanager
     def defer_seen(self, *, rehearsed: bool = False) -> Generator[None]:
-        """As everywhere; of a rehearsal, the model hears nothing."""
+        """As in `ToolContext`; a dry run shows the model nothing."""
         self._at_once = []
         try:
             yield
@@ -412,16 +418,16 @@ class JobContext(ToolContext):
         return self._known.get(path)
 
     def _before_turn(self, document: Document) -> Document | None:
-        """The document as it was when the turn first changed it; None where the turn made it."""
+        """The document before the turn first changed it; None if the turn created it."""
         staged = None if self.turn is None else _staged_document(self.turn, document.path)
         return document if staged is None else staged.seen
 
     def mark_stale(self, path: str) -> None:
-        """What the model was shown of a document is of the past: it is told so, and has to read it again to edit it."""
+        """What the model saw of a document is out of date: it is told so, and must read it again before editing."""
         self._seen[path] = Document(path, Text(""))
 
     def changes_by_others(self) -> list[dict[str, Any]]:
-        """What was changed, by the person or anybody else, in documents that the model was shown; each change once."""
+        """What anybody else has changed in documents that the model has seen; each change is reported once."""
         found: list[dict[str, Any]] = []
         for path, seen in tuple(self._seen.items()):
             try:

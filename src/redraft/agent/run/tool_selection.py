@@ -1,4 +1,4 @@
-"""Which tools a job's model is shown, and how."""
+"""Which tools a job's model gets, and how they are described."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PURPOSES: dict[str, Literal["clarify", "edit"]] = {"clarify_user": "clarify", "p
 
 
 def select_tools(registry: Registry, tool_config: dict[str, Any], mode: Mode) -> Registry:
-    """The tools of a job: those of its profile that its mode has a use for. No other can be called."""
+    """The tools of a job: those of its profile that its mode can use. No other can be called."""
     profile = tool_config.get("profile", "default")
     if not isinstance(profile, str):
         raise Refused("`profile` must be the name of a set of tools.", field="tool_config.profile")
     found = list(registry.profile(profile).tools)
-    if profile == "default":  # a client that is an agent itself does in its own way what subagents do here
+    if profile == "default":  # an outside agent does in its own way what subagents do here
         found += [tool for tool in registry.tools if "model" in tool.needs]
     return Registry(tool for tool in found if tool.risk == "read" or mode.writes is not WriteTime.NEVER)
 
 
 def tool_definitions(registry: Registry) -> list[ToolDefinition]:
-    """The tools as a model is shown them."""
+    """The tools as definitions for a model."""
     return [
         ToolDefinition(tool.name, tool.description, tool.input_schema, PURPOSES.get(tool.name, "work"))
         for tool in registry.tools
@@ -37,5 +37,5 @@ def tool_definitions(registry: Registry) -> list[ToolDefinition]:
 
 
 def title_of(job: Job) -> str:
-    """What the job's turn is called in the history."""
+    """The title of the job's turn in the history."""
     return " ".join(job.instruction.split())[:MAX_TITLE] or "Ask"

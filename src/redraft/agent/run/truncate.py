@@ -1,5 +1,5 @@
-"""A result that is too long for a conversation, cut to a window: its shape stays, its longest texts and lists get
-shorter, and what is left out is said, so that the model can ask for it.
+"""Truncate a result that is too long for a conversation: its shape stays, its longest texts and lists get shorter, and
+it says what is left out, so that the model can ask for it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ SMALLEST_LIST = 3
 
 
 def size_of(value: Any) -> int:
-    """How many characters a value takes when it is told."""
+    """How many characters a value takes as JSON."""
     return len(json.dumps(value, ensure_ascii=False))
 
 
 def truncate_result(result: dict[str, Any], limit: int) -> dict[str, Any]:
     """The result in at most about `limit` characters. Texts and lists are halved until it fits or nothing is left to
-    cut; `truncated` and `total_characters` say that it was."""
+    cut; `truncated` and `total_characters` then say so."""
     total = size_of(result)
     if total <= limit:
         return result
@@ -33,7 +33,7 @@ def truncate_result(result: dict[str, Any], limit: int) -> dict[str, Any]:
 
 
 def shorten(value: Any, limit: int, *, text: int | None = None, items: int = 1000) -> Any:
-    """A value in at most about `limit` characters, each of its texts in `text` and each of its lists in `items`."""
+    """A value in at most about `limit` characters, each text in at most `text` and each list in at most `items`."""
     text = limit if text is None else text
     cut = _clip(value, text, items)
     while size_of(cut) > limit and (text > SMALLEST_TEXT or items > SMALLEST_LIST):
@@ -50,15 +50,15 @@ def _clip(value: Any, text: int, items: int) -> Any:
         return {name: _clip(inner, text, items) for name, inner in table.items()}
     if isinstance(value, list):
         entries = cast("list[Any]", value)
-        kept = [_clip(inner, text, items) for inner in entries[:items]]
-        return kept if len(entries) <= items else [*kept, f"… [{len(entries) - items} more]"]
+        clipped = [_clip(inner, text, items) for inner in entries[:items]]
+        return clipped if len(entries) <= items else [*clipped, f"… [{len(entries) - items} more]"]
     return value
 
 
-# A tool call as a person is shown it: its arguments and its answer as JSON, shortened, without what must stay secret.
+# A tool call as a person sees it: its arguments and answer as JSON, shortened, with secrets masked.
 #
-# Events are kept, streamed to browsers and printed, so what looks like a credential is masked in them. The model's
-# own conversation is not touched by this.
+# Events are stored, streamed to browsers and printed, so anything that looks like a credential is masked in them. The
+# model's own conversation is not affected.
 
 
 MAX_SHOWN = 4000
@@ -66,10 +66,10 @@ MAX_TEXT, MAX_ITEMS = 1000, 20
 
 
 def preview_json(value: Any) -> str:
-    """A JSON value as an event carries it: valid JSON in at most about `MAX_SHOWN` characters. A text that was cut says
-    how much of it is left out."""
-    told = json.dumps(mask_credentials(shorten(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
-    if len(told) <= 2 * MAX_SHOWN:
-        return told
-    # Of many fields, or of long names, only what they look like is left.
-    return json.dumps(f"{told[:MAX_SHOWN]}… [{len(told) - MAX_SHOWN} more characters]", ensure_ascii=False)
+    """A JSON value for an event: valid JSON in at most about `MAX_SHOWN` characters. A truncated text says how much is
+    left out."""
+    text = json.dumps(mask_credentials(shorten(value, MAX_SHOWN, text=MAX_TEXT, items=MAX_ITEMS)), ensure_ascii=False)
+    if len(text) <= 2 * MAX_SHOWN:
+        return text
+    # Of many fields, or of long names, only the shape is left.
+    return json.dumps(f"{text[:MAX_SHOWN]}… [{len(text) - MAX_SHOWN} more characters]", ensure_ascii=False)

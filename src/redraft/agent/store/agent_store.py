@@ -1,7 +1,7 @@
-"""Everything of the agent's that outlives it, in one place: sessions, jobs, events, recorded steps, usage.
+"""Everything of the agent's that outlives the process: sessions, jobs, events, recorded steps, usage.
 
-Also who runs a job: a lock of the kernel's in the state folder, held for as long as the job runs, so that a process
-that starts anew can tell a job that somebody else is running from one that nobody is.
+It also knows who runs a job: the runner holds a kernel lock in the state folder for as long as the job runs, so that a
+new process can tell a job that another process is running from one that nobody runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class AgentStore:
 
     @contextlib.contextmanager
     def lock_job(self, job_id: str) -> Generator[None]:
-        """Run a job; `Busy` where it is being run already, by whatever process."""
+        """Hold a job's lock while running it; raises `Busy` if any process runs it already."""
         with folder_lock(self._locks, job_id, timeout=0):
             yield
 
@@ -73,19 +73,19 @@ class AgentStore:
         except Busy:
             return True
 
-    def move(self, job_id: str, status: Status, event: str, told: dict[str, Any], **changes: Any) -> Job:
-        """Bring a job into another state and say so, as one: nobody sees the one without the other. One that is over,
-        or under review, has let go of the documents by then."""
+    def move(self, job_id: str, status: Status, event: str, data: dict[str, Any], **changes: Any) -> Job:
+        """Change a job's status and store the event about it in one transaction, so nobody sees one without the other.
+        A job that has ended or is under review gives up its lease first."""
         if status not in BUSY:
             self.release(job_id)
         with self.database.transaction():
             job = self.jobs.move(job_id, status, **changes)
-            stored = self.events.store(job_id, event, told)
+            stored = self.events.store(job_id, event, data)
         self.events.notify(stored)
         return replace(job, cursor=stored.cursor)
 
     def hold(self, job_id: str) -> None:
-        """Let a job have the documents to itself, until it ends or lets go of them."""
+        """Give a job its lease on the documents, until it ends or releases it."""
         self.leases.begin(job_id)
         self.events.append(job_id, "documents.locked")
 
@@ -94,18 +94,18 @@ class AgentStore:
             self.events.append(job_id, "documents.released")
 
     def collect(self, limits: AgentLimits) -> list[str]:
-        """Forget what is over, by age and by number; returns the ids. What is active, waiting or under review stays,
-        whatever the numbers say: of conversations, only those go that the person has archived."""
+        """Delete what has ended, by age and by number; returns the ids. Whatever is active, waiting or under review
+        stays in any case. Of sessions, only archived ones are deleted."""
         with self.database.transaction(durable=False):
-            gone = self._surplus_jobs(limits)
+            removed = self._surplus_jobs(limits)
             surplus = self._surplus_sessions(limits)
-            gone += [job.id for name in surplus for job in self.jobs.of_session(name) if job.id not in gone]
-            for job_id in gone:
+            removed += [job.id for name in surplus for job in self.jobs.of_session(name) if job.id not in removed]
+            for job_id in removed:
                 self._forget_job(job_id)
             for name in surplus:
                 self.sessions.remove(name)
             self.events.prune(limits.max_events_per_job)
-        return [*gone, *surplus]
+        return [*removed, *surplus]
 
     def _surplus_sessions(self, limits: AgentLimits) -> list[str]:
         """Archived long ago, or beyond the newest that are kept for each user."""

@@ -1,9 +1,9 @@
 """The agent's own SQLite file, `agent.db` in the folder's state: sessions, jobs, events, recorded steps, usage.
 
-It is apart from the history on purpose: a conversation may be thrown away, a document's past may not. Commits are
+It is separate from the history on purpose: a conversation may be thrown away, a document's past may not. Commits are
 durable (`WAL`, `synchronous=FULL`) where something was paid for or promised, and cheap (`durable=False`, which survives
-a crash of the program but not a power cut) for what only tells of it. A file that cannot be read is set aside, never
-deleted, and a new one begun; documents are in no way affected.
+a crash of the program but not a power cut) for mere reports. A file that cannot be read is set aside, never deleted,
+and a new one is created; documents are not affected.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class AgentDatabase(SqliteFile):
     """One connection, shared by the threads of one process under one lock."""
 
     what = "the agent's conversations"
-    lock_name = "agent.lock"  # not that of the folder's turns, which a job that opens this file may hold
+    lock_name = "agent.lock"  # not the lock of the folder's turns, which a job that opens this file may hold
     waits = True
 
     def __init__(self, state: str) -> None:
@@ -53,10 +53,10 @@ class AgentDatabase(SqliteFile):
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.executescript(SCHEMA)
         if not any(column[1] == "user" for column in connection.execute("PRAGMA table_info(sessions)")):
-            connection.execute("ALTER TABLE sessions ADD COLUMN user TEXT NOT NULL DEFAULT ''")  # of an earlier release
+            connection.execute("ALTER TABLE sessions ADD COLUMN user TEXT NOT NULL DEFAULT ''")  # an older file
 
-    def _begin_anew(self, aside: str, why: str) -> sqlite3.Connection:
-        name = os.path.basename(aside)
+    def _begin_anew(self, moved_to: str, why: str) -> sqlite3.Connection:
+        name = os.path.basename(moved_to)
         self.losses.append(f"The agent's conversations could not be read ({why}) and were set aside as {name}.")
         return self._connect()
 
@@ -69,5 +69,5 @@ class AgentDatabase(SqliteFile):
 
 
 def new_id(prefix: str) -> str:
-    """An id that nobody guesses: `job_` and sixteen digits."""
+    """An id that cannot be guessed: the prefix and sixteen digits."""
     return f"{prefix}_{secrets.token_hex(8)}"

@@ -1,8 +1,8 @@
-"""What a job reported, in order: append-only, each event with a cursor that only grows, kept through a restart.
+"""What a job reported, in order: append-only, kept across restarts, each event with a cursor that only grows.
 
-Whoever listens is told after the event is stored, in the thread that appended it; `stream` is the same for asyncio. One
-kind is not kept: `assistant.delta`, the words of a step as they arrive, which has the cursor of the last event before
-it; the whole words follow in `assistant.message`. A listener that falls behind or fails is its own problem.
+Listeners are called after the event is stored, in the thread that appended it; `stream` does the same for asyncio. One
+kind is not stored: `assistant.delta`, the words of a step as they arrive, which has the cursor of the last event before
+it; the whole text follows in `assistant.message`. A listener that falls behind or fails affects nobody else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPECIFIED = (
     "checkpoint.rollback.completed",
     "checkpoint.rollback.failed",
 )
-# What the plan leaves open: the ends that are no failures, what is asked besides questions, and what it costs.
+# What the plan leaves open: ends other than failures, questions other than clarifications, and costs.
 OWN = (
     "job.queued",
     "job.resumed",
@@ -63,13 +63,13 @@ OWN = (
 )
 TRANSIENT = "assistant.delta"
 TYPES = frozenset((*SPECIFIED, *OWN))
-# An event is a summary: what is longer than this is in the job, the chat or the recorded steps.
+# An event is a summary: longer texts are in the job, the chat or the recorded steps.
 MAX_TEXT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """One entry. `seq` orders the events of all jobs, `cursor` those of one."""
+    """One event. `seq` orders the events of all jobs, `cursor` those of one."""
 
     job_id: str
     cursor: int
@@ -91,7 +91,7 @@ class JobEventLog:
         self._listeners = Events()
 
     def append(self, job_id: str, type_: str, /, **data: Any) -> JobEvent:
-        """Store an event and tell the listeners."""
+        """Store an event and notify the listeners."""
         event = self.store(job_id, type_, data)
         self.notify(event)
         return event
@@ -100,7 +100,7 @@ class JobEventLog:
         self._listeners.tell(event.type, event=event)
 
     def store(self, job_id: str, type_: str, data: dict[str, Any]) -> JobEvent:
-        """Store an event as part of a transaction; whoever does so tells it afterwards."""
+        """Store an event as part of a transaction; the caller notifies the listeners afterwards."""
         if type_ not in TYPES:
             raise ValueError(f"no such event: {type_}")
         now = self._clock()
@@ -117,11 +117,11 @@ class JobEventLog:
         return JobEvent(job_id, cursor, type_, now, data)
 
     def send_delta(self, job_id: str, cursor: int, text: str) -> None:
-        """Tell the listeners a piece of what a model is saying; it is not kept."""
+        """Send the listeners a piece of what a model is saying; it is not stored."""
         self._listeners.tell(TRANSIENT, event=JobEvent(job_id, cursor, TRANSIENT, self._clock(), {"text": text}))
 
     def after(self, job_id: str, cursor: int = 0, *, limit: int | None = None) -> list[JobEvent]:
-        """The events of a job behind a cursor, in order."""
+        """The events of a job after a cursor, in order."""
         rows = self._db.rows(
             "SELECT job, cursor, type, ts, data, seq FROM events WHERE job = ? AND cursor > ? ORDER BY cursor LIMIT ?",
             (job_id, cursor, -1 if limit is None else limit),
@@ -141,12 +141,12 @@ class JobEventLog:
         }
 
     def subscribe(self, listener: Callable[[JobEvent], None]) -> Callable[[], None]:
-        """Be told of every event of this process, deltas too. Gives the function that ends it."""
-        return self._listeners.subscribe(lambda told: listener(told.data["event"]))
+        """Call a listener for every event of this process, deltas included. Returns the function that unsubscribes."""
+        return self._listeners.subscribe(lambda event: listener(event.data["event"]))
 
     async def stream(self, job_id: str | None = None, cursor: int = 0) -> AsyncIterator[JobEvent]:
-        """What there is behind the cursor and whatever comes, without a gap and without an end. Nothing is told twice;
-        deltas only as they happen."""
+        """All events after the cursor, stored and new, without a gap or an end. No event comes twice; deltas come only
+        while they happen."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[JobEvent] = asyncio.Queue()
 
@@ -170,38 +170,38 @@ class JobEventLog:
             end()
 
     def prune(self, keep: int) -> None:
-        """Let go of the oldest events of each job that has more; cursors go on from where they are."""
+        """Delete the oldest events of each job that has more than `keep`; cursors continue from where they are."""
         for job_id, cursor in self._db.rows("SELECT id, cursor FROM jobs WHERE cursor > ?", (keep,)):
             self._db.execute("DELETE FROM events WHERE job = ? AND cursor <= ?", (job_id, cursor - keep))
 
 
 def iso(timestamp: float) -> str:
-    """A time as the interface writes it."""
+    """A time in the format of the API."""
     return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def clip_text(value: Any) -> Any:
-    """A value as an event carries it: long texts cut, with their length."""
+    """A value for an event: long texts truncated, with their length."""
     if isinstance(value, str) and len(value) > MAX_TEXT:
         return f"{value[:MAX_TEXT]}… ({len(value)} characters)"
     return value
 
 
-# A job's events as they may be shown later: without the texts of documents that are secrets by now.
+# A job's events as they may be shown later: without the texts of documents that have become secrets.
 #
-# An event is told as it happens; then everything in it has just been read through the gate. It is kept, and asked for
-# again when a document that it quotes may have been given a secret's name.
+# When an event is sent, everything in it has just passed the gate. But it is stored, and may be requested again after a
+# document that it quotes was renamed to a secret's name.
 
 
 class MaskedEventLog:
-    """The log, behind the gate. Safe to ask from any thread, without the workspace's guard."""
+    """The log behind the gate. Usable from any thread, without the workspace's guard."""
 
     def __init__(self, log: JobEventLog, workspace: Workspace) -> None:
         self._log = log
         self._workspace = workspace
 
     def after(self, job_id: str, cursor: int = 0) -> list[JobEvent]:
-        """The events of a job behind a cursor, in order."""
+        """The events of a job after a cursor, in order."""
         found = self._log.after(job_id, cursor)
         if not found:
             return found

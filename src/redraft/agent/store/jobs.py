@@ -1,11 +1,11 @@
-"""Jobs: one run of the agent each, from `queued` to an end, and the questions that it waits for.
+"""Jobs: each is one run of the agent, from `queued` to an end, with the questions that it waits for.
 
     queued -> running -> completed | failed | cancelled
     running <-> waiting_for_user
     running -> awaiting_review -> completed | failed
 
-A job never goes any other way: `Jobs.move` refuses it. What a job needs to go on after a crash is here and in the
-recorded steps; what it made of the documents is a turn of the history, found by the job's token.
+`Jobs.move` refuses any other transition. What a job needs to continue after a crash is here and in the recorded
+steps; its changes are a turn of the history, found by the job's token.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_ANSWER = "no_user_answer"
 
 
 class Status(StrEnum):
-    """Where a job stands."""
+    """The states of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -57,7 +57,7 @@ MOVES: dict[Status, frozenset[Status]] = {
 class JobQuestion:
     """What a job waits for: an answer in words (`clarification`), or a yes (`confirmation`, `estimate`).
 
-    `action` and `paths` say what is to be agreed to; every path that would be affected is among them.
+    `action` and `paths` say what the person agrees to, with every affected path.
     """
 
     id: str
@@ -70,8 +70,8 @@ class JobQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run. `document` is the one that is meant where a call names none; it may have been `in_front` of whoever
-    asked, with a `selection` in it. `token` is that of its turn; `turn` the turn's number once there is one."""
+    """One run. `document` is the default for calls that name none; it may have been `in_front` of whoever asked, with a
+    `selection` in it. `token` identifies its turn; `turn` is the turn's number once there is one."""
 
     id: str
     session_id: str
@@ -108,11 +108,11 @@ class Job:
 
     @property
     def locks(self) -> bool:
-        """Whether nobody else is to type while it runs."""
+        """Whether nobody else may type while it runs."""
         return self.tool_config.get("lock") is True
 
     def as_dict(self) -> dict[str, Any]:
-        """The job as the interface shows it; `diff_bundle` is added by whoever can see the review."""
+        """The job as the API shows it; whoever can see the review adds `diff_bundle`."""
         shape = {name: getattr(self, name) for name in _SHOWN}
         times = {name: None if (at := getattr(self, name)) is None else iso(at) for name in _TIMES}
         question = None if self.question is None else {"question_id": self.question.id, **asdict(self.question)}
@@ -163,7 +163,7 @@ class Jobs:
         return _job(row)
 
     def of_session(self, session_id: str) -> list[Job]:
-        """The oldest first."""
+        """Oldest first."""
         return [_job(row) for row in self._db.rows(f"{_SELECT} WHERE session = ? ORDER BY created, id", (session_id,))]
 
     def with_status(self, statuses: Iterable[Status]) -> list[Job]:
@@ -172,7 +172,7 @@ class Jobs:
         return [_job(row) for row in self._db.rows(f"{_SELECT} WHERE status IN ({marks}) ORDER BY created", wanted)]
 
     def recent(self, limit: int) -> list[Job]:
-        """The newest first."""
+        """Newest first."""
         return [_job(row) for row in self._db.rows(f"{_SELECT} ORDER BY created DESC, id LIMIT ?", (limit,))]
 
     def by_turn(self, turn: int) -> Job | None:
@@ -180,7 +180,7 @@ class Jobs:
         return None if row is None else _job(row)
 
     def move(self, job_id: str, status: Status, **changes: Any) -> Job:
-        """Bring a job into another state; refused where no way leads there."""
+        """Change a job's status; refused if that transition does not exist."""
         with self._db.transaction():
             job = self.get(job_id)
             if status not in MOVES[job.status]:
@@ -194,7 +194,7 @@ class Jobs:
             return self._save(replace(job, status=status, **changes))
 
     def update(self, job_id: str, **changes: Any) -> Job:
-        """Change what a job knows, not where it stands."""
+        """Change a job's data, not its status."""
         if "status" in changes:
             raise ValueError("a job's status is changed by `move`")
         with self._db.transaction():
@@ -205,7 +205,7 @@ class Jobs:
         return job
 
     def remove(self, job_id: str) -> None:
-        """Forget a job with everything that belongs to it; what was paid stays in the usage."""
+        """Delete a job and everything that belongs to it; its cost stays in the usage."""
         with self._db.transaction(durable=False):
             for table, column in (("events", "job"), ("steps", "job"), ("jobs", "id")):
                 self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (job_id,))  # noqa: S608 - our own words

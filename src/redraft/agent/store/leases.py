@@ -1,7 +1,7 @@
-"""The lease of a job that wants the documents for itself: while any is held, the person reads and does not type.
+"""The lease of a job that wants the documents for itself: while any is held, the person can read but not type.
 
-It is a lock of the kernel's that the job's process holds in the state folder, shared by all such jobs: so it is seen by
-every process, and ends with the job or with its process, however that ends. Nothing has to be cleaned up.
+It is a kernel lock in the state folder, shared by all such jobs: every process sees it, and it ends with the job or its
+process, however that ends. Nothing has to be cleaned up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "agent-lease"
-# Many times as long as anybody looks.
+# Many times as long as a check takes.
 LOOK_SECONDS = 0.002
 SENTENCE = "The assistant has locked this document until its job ends; cancel the job to type."
 
@@ -38,19 +38,19 @@ class Leases:
             self._own[job_id] = taken.pop_all()
 
     def end(self, job_id: str) -> bool:
-        """Let go; whether the job held anything."""
+        """Release the lease; returns whether the job held one."""
         with self._lock:
-            held = self._own.pop(job_id, None)
-            if held is not None:
-                held.close()
-        return held is not None
+            lock = self._own.pop(job_id, None)
+            if lock is not None:
+                lock.close()
+        return lock is not None
 
     @property
     def held(self) -> bool:
-        """Whether any job holds the documents, in whatever process. It is asked for each key: two calls of the kernel.
+        """Whether any job of any process holds a lease. This runs on every keystroke: two system calls.
 
-        Whoever looks holds the lock for that moment, alone, so the threads of a process look one after the other; a
-        second process that looks in the same instant is waited for.
+        The check takes the lock exclusively for a moment, so the threads of a process check one after the other, and
+        wait for a second process that checks at the same instant.
         """
         with self._lock:
             if self._own:
@@ -62,13 +62,13 @@ class Leases:
                 return True
 
     def check(self) -> None:
-        """Refuse what a person wants to write while a job holds the documents."""
+        """Refuse a person's write while a job holds a lease."""
         if self.held:
             raise Refused(SENTENCE, code="locked")
 
 
 def is_lease_wanted(tool_config: Mapping[str, Any], default: bool) -> bool:
-    """Whether a job is to hold the documents: as its request says, else as the settings do."""
+    """Whether a job should get a lease: as its request says, else as the settings do."""
     wanted = tool_config.get("lock", default)
     if not isinstance(wanted, bool):
         raise Refused("`lock` must be true or false.", field="tool_config.lock")

@@ -1,7 +1,7 @@
 """Sessions: a chat, the context that the person pinned to it, and the jobs that ran in it.
 
-Context rows stay from one request to the next until the person removes them. The chat holds what was said and one line
-for each tool call; the calls themselves, with their results, are the recorded steps of the job.
+Context rows stay from one request to the next until the person removes them. The chat has the messages and one line
+per tool call; the calls themselves, with their results, are in the job's recorded steps.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ContextRow:
 
     @classmethod
     def from_dict(cls, data: object) -> ContextRow:
-        """A row as a client sends it; refused where a field is of another kind than it should be."""
+        """A row as a client sends it; refused if a field has the wrong type."""
         if not isinstance(data, dict):
             raise Refused("A context row must be an object.", field="context_rows")
         given = dict(cast("dict[str, Any]", data))
@@ -68,7 +68,7 @@ _ROW_KINDS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ChatEntry:
-    """Something that was said, or a line about a tool call."""
+    """A message, or a line about a tool call."""
 
     role: Role
     text: str
@@ -82,7 +82,7 @@ class ChatEntry:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session as it stands. `pending_review` is the job whose changes wait for a decision, if there is one."""
+    """A session. `pending_review` is the job whose changes await a decision, if there is one."""
 
     id: str
     created_at: float
@@ -118,7 +118,7 @@ class Sessions:
         self._clock = clock
 
     def create(self, title: str = "", user: str = "") -> Session:
-        """Begin a session. `user` is whose it is, on a server with several."""
+        """Create a session. `user` is its owner, on a server with several users."""
         now = self._clock()
         name = new_id("sess")
         self._db.execute(
@@ -150,11 +150,11 @@ class Sessions:
         )
 
     def all(self) -> list[str]:
-        """The ids, the one that was last used first."""
+        """The ids, most recently used first."""
         return [row[0] for row in self._db.rows("SELECT id FROM sessions ORDER BY updated DESC, id")]
 
     def list_archive(self) -> dict[str, list[tuple[str, float]]]:
-        """Of each user the sessions that are archived, and since when, newest first."""
+        """The archived sessions of each user, and when each was archived, newest first."""
         found: dict[str, list[tuple[str, float]]] = {}
         for name, user, since in self._db.rows(
             "SELECT id, user, updated FROM sessions WHERE status = 'archived' ORDER BY updated DESC, id"
@@ -163,7 +163,7 @@ class Sessions:
         return found
 
     def latest(self) -> Session | None:
-        """The active session that was last used."""
+        """The most recently used active session."""
         row = self._db.row("SELECT id FROM sessions WHERE status = 'active' ORDER BY updated DESC LIMIT 1")
         return None if row is None else self.get(row[0])
 
@@ -176,7 +176,7 @@ class Sessions:
         return self.get(session_id)
 
     def remove(self, session_id: str) -> None:
-        """Forget a session with its chat and rows; its jobs are forgotten by whoever may."""
+        """Delete a session with its chat and rows; the caller deletes its jobs."""
         with self._db.transaction(durable=False):
             self._db.execute("DELETE FROM chat WHERE session = ?", (session_id,))
             self._db.execute("DELETE FROM context_rows WHERE session = ?", (session_id,))
@@ -195,7 +195,7 @@ class Sessions:
             self._db.execute("UPDATE sessions SET updated = ? WHERE id = ?", (now, session_id))
 
     def retract(self, job_id: str, role: Role) -> None:
-        """Take back what a job that is repeated from its start has said."""
+        """Remove what a job said that is now run again from its start."""
         self._db.execute("DELETE FROM chat WHERE job = ? AND role = ?", (job_id, role))
 
     def _chat(self, session_id: str) -> Iterable[ChatEntry]:
@@ -214,24 +214,24 @@ class Sessions:
         return [ContextRow.from_dict(json.loads(row[0])) for row in found]
 
     def pin(self, session_id: str, row: ContextRow) -> None:
-        """Add a row at the end, or replace the one with its id where it stands."""
-        kept = self.rows(session_id)
-        at = next((index for index, each in enumerate(kept) if each.id == row.id), len(kept))
-        self._set_rows(session_id, [*kept[:at], row, *kept[at + 1 :]])
+        """Add a row at the end, or replace the one with the same id in place."""
+        rows = self.rows(session_id)
+        at = next((index for index, each in enumerate(rows) if each.id == row.id), len(rows))
+        self._set_rows(session_id, [*rows[:at], row, *rows[at + 1 :]])
 
     def unpin(self, session_id: str, row_id: str) -> None:
-        kept = self.rows(session_id)
-        left = [row for row in kept if row.id != row_id]
-        if len(left) == len(kept):
+        rows = self.rows(session_id)
+        rest = [row for row in rows if row.id != row_id]
+        if len(rest) == len(rows):
             raise Refused(f"There is no context row {row_id[:60]!a}.", code="not_found", row_id=row_id[:60])
-        self._set_rows(session_id, left)
+        self._set_rows(session_id, rest)
 
     def reorder(self, session_id: str, order: Sequence[str]) -> None:
         """Put the rows into this order, which must name each of them once."""
-        kept: Mapping[str, ContextRow] = {row.id: row for row in self.rows(session_id)}
-        if sorted(order) != sorted(kept):
+        rows: Mapping[str, ContextRow] = {row.id: row for row in self.rows(session_id)}
+        if sorted(order) != sorted(rows):
             raise Refused("The order must name every context row once.", field="order")
-        self._set_rows(session_id, [kept[name] for name in order])
+        self._set_rows(session_id, [rows[name] for name in order])
 
     def _set_rows(self, session_id: str, rows: Sequence[ContextRow]) -> None:
         if len(rows) > MAX_ROWS:

@@ -1,10 +1,10 @@
-"""What a job has done so far, recorded one step at a time, so that a job that was stopped goes on where it was.
+"""What a job has done so far, recorded one step at a time, so that a stopped job can continue where it was.
 
-Four kinds of steps: `model` (what a model answered: paid for, so never asked again), `tool` (what a call gave, and
-which documents it saw in which version), `answer` (what the person said to a question) and `note` (what the agent was
-told of the person's own changes). A job is replayed by running it again: as long as there are recorded steps they are
-taken instead of being made, in the same order; a step of another kind or about something else than was recorded means
-that the program or the folder is no longer the same, and ends the job.
+Four kinds of steps: `model` (a model's answer: paid for, so never requested again), `tool` (a call's result, and the
+versions of the documents it saw), `answer` (the person's answer to a question) and `note` (what the agent was told of
+the person's own changes). A job is replayed by running it again: recorded steps are used, in the same order, instead
+of being made. A step of another kind, or about something else than was recorded, means that the program or the folder
+has changed, and ends the job.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Kind = Literal["model", "tool", "answer", "note"]
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """One recorded step. `key` says what it was about, `value` what came of it."""
+    """One recorded step. `key` says what it was about, `value` is its result."""
 
     kind: Kind
     key: str
@@ -42,8 +42,8 @@ class StepLog:
         return [RecordedStep(kind, key, json.loads(value)) for kind, key, value in rows]
 
     def add(self, job_id: str, seq: int, step: RecordedStep) -> None:
-        """Record a step: durably, but for a tool's, which can be made again for nothing. The same step twice is a bug
-        of ours, and the database says so."""
+        """Record a step: durably, except for a tool's, which can be repeated for free. Recording the same step twice is
+        a bug of ours, and the database raises."""
         with self._db.transaction(durable=step.kind != "tool"):
             self._db.execute(
                 "INSERT INTO steps VALUES (?, ?, ?, ?, ?)",
@@ -55,7 +55,7 @@ class StepLog:
 
 
 class JobSteps:
-    """The steps of one job while it runs: first those that were recorded, then new ones."""
+    """The steps of one job while it runs: first the recorded ones, then new ones."""
 
     def __init__(self, steps: StepLog, job_id: str) -> None:
         self._steps = steps
@@ -65,7 +65,7 @@ class JobSteps:
 
     @property
     def replaying(self) -> bool:
-        """Whether the next step was made before."""
+        """Whether the next step is a recorded one."""
         return self._at < len(self._recorded)
 
     @property
@@ -73,7 +73,7 @@ class JobSteps:
         return self._at
 
     def play(self, kind: Kind, key: str) -> RecordedStep | None:
-        """The recorded step that stands here; None where the job has come to what is new."""
+        """The recorded step at this position; None once the job gets to new ones."""
         if not self.replaying:
             return None
         step = self._recorded[self._at]
@@ -87,18 +87,18 @@ class JobSteps:
         return step
 
     def take(self, kind: Kind, key: str) -> RecordedStep | None:
-        """The recorded step that stands here, if it is this one: for steps that only some runs have."""
+        """The recorded step at this position, if it is this one: for steps that only some runs have."""
         if not self.replaying or (self._recorded[self._at].kind, self._recorded[self._at].key) != (kind, key):
             return None
         return self.play(kind, key)
 
     def record(self, kind: Kind, key: str, value: Any) -> None:
-        """Add what was just done."""
+        """Record what was just done."""
         self._steps.add(self._job_id, self._at, RecordedStep(kind, key, value))
         self._at += 1
 
 
 def key_of(value: Any) -> str:
-    """A short name for a JSON value."""
+    """A short hash of a JSON value."""
     written = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()[:24]

@@ -1,6 +1,6 @@
-"""What the models cost: tokens and money of every step, kept when the job that asked is long forgotten.
+"""What the models cost: tokens and money of every step, kept even after the job is deleted.
 
-Money is a decimal, never a float. A step whose price nobody knows counts its tokens and is counted as unpriced.
+Money is a decimal, never a float. A step with an unknown price counts its tokens and is counted as unpriced.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class UsageTotal:
         }
 
     def add_step(self, row: tuple[Any, ...]) -> UsageTotal:
-        """With one more step: its input, output and cached tokens, and its price."""
+        """The total plus one more step: its input, output and cached tokens, and its price."""
         read, written, cached, price = row
         return UsageTotal(
             self.name,
@@ -94,7 +94,7 @@ class UsageLog:
         return spent
 
     def by(self, what: By, *, since: float = 0.0) -> list[UsageTotal]:
-        """What was spent by day (the newest first), by model or by document (the dearest first)."""
+        """What was spent by day (newest first), by model or by document (most expensive first)."""
         rows = self._db.rows(
             "SELECT at, provider, model, document, input, output, cached, price FROM usage WHERE at >= ? ORDER BY seq",
             (since,),
@@ -108,7 +108,7 @@ class UsageLog:
         return sorted(found.values(), key=lambda spent: (-spent.price_usd, -spent.tokens, spent.name))
 
     def price_of_a_token(self, provider: str, model: str) -> Decimal | None:
-        """What a token of this model has cost so far, on average; None where no step of it had a price."""
+        """The average price of a token of this model so far; None if no step of it had a price."""
         rows = self._db.rows(
             "SELECT input + output, price FROM usage WHERE provider = ? AND model = ? AND price IS NOT NULL",
             (provider, model),

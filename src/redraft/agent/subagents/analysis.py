@@ -1,8 +1,8 @@
-"""Analysing a document: every chunk by a subagent, their findings put together, whatever can be counted counted.
+"""Analyse a document: a subagent reads every chunk, their findings are merged, and whatever can be counted is counted.
 
-What an analyser says of a passage is kept only as far as the passage bears it out: a name has to stand in it, and so
-has a quotation, from which its line follows. Names, mentions, first appearances and figures come from the text; only
-summaries of several passages are made one by a model again, a few at a time, until one is left.
+A finding counts only if the passage supports it: a name has to occur in it, and so has a quotation, which also gives
+its line. Names, mentions, first appearances and figures come from the text. Only summaries of several passages go back
+to a model, a few at a time, until one is left.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from redraft.agent.subagents.pool import AnswerSource
     from redraft.tools.long_documents.worker import Source, Task
 
-# Who is who: the people that many analysers named, each for their own passage, as one list.
+# The people that many subagents named, each in their own passage, merged into one list.
 #
-# Two entries are one person where they have a full name in common, or one's name is another's alias. A name that two
-# different people would share is nobody's proof: it joins no one, and is told. Only names that stand in the passage
-# they were found in are taken. Pure.
+# Two entries are one person if they share a full name, or if one's name is the other's alias. A name that two different
+# people could share proves nothing: it joins nobody, and is reported. Only names that occur in the passage they were
+# found in count. Pure.
 
 
 MAX_PEOPLE = 2000
-# Words that stand for many: no alias tells people apart by them.
+# Generic words: an alias made of them does not tell people apart.
 _NOT_NAMES = word_set("he she they it him her them his hers their i me we us you mr mrs ms miss sir")
 
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """One of the cast."""
+    """A person in the story."""
 
     name: str
     aliases: tuple[str, ...]
@@ -47,7 +47,7 @@ class Character:
 
 
 class CharacterList:
-    """People, gathered passage by passage."""
+    """The people, collected passage by passage."""
 
     def __init__(self) -> None:
         self._roles: dict[str, str] = {}
@@ -55,7 +55,7 @@ class CharacterList:
         self._aliases: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, passage: str, found: Iterable[dict[str, Any]]) -> None:
-        """Take what an analyser found, as far as the passage has it."""
+        """Add a subagent's findings, as far as the passage contains them."""
         for entry in found:
             name = _verify_name(entry["name"], passage)
             if not name or (name not in self._seen and len(self._seen) >= MAX_PEOPLE):
@@ -67,11 +67,11 @@ class CharacterList:
             self._aliases[name].update(alias for alias in aliases if alias and alias != name)
 
     def shared_names(self) -> list[dict[str, Any]]:
-        """The names that several people go by."""
+        """The names that several people share."""
         return [{"name": name, "people": sorted(owners)} for name, owners in self._owners() if len(owners) > 1]
 
     def _owners(self) -> list[tuple[str, set[str]]]:
-        """Every alias and whose it is, by the names that are no alias of anybody else's."""
+        """Every alias and its owners, by the names that are not an alias of somebody else."""
         owners: defaultdict[str, set[str]] = defaultdict(set)
         for name, aliases in self._aliases.items():
             for alias in aliases:
@@ -82,11 +82,11 @@ class CharacterList:
         return sorted(owners.items())
 
     def _is_same(self, name: str, others: set[str]) -> bool:
-        """Whether a name is the shorter form of another one of those."""
+        """Whether a name is the short form of one of the others."""
         return any(name in self._aliases[other] and len(name) < len(other) for other in others)
 
     def characters(self) -> list[Character]:
-        """The cast, by the names under which they were found most often; a shared name joins nobody."""
+        """The people, by the names under which they were found most often; a shared name joins nobody."""
         leads = {name: name for name in self._seen}
         for alias, owners in self._owners():
             if len(owners) == 1 and alias in leads:
@@ -100,7 +100,7 @@ class CharacterList:
     def _join(self, leads: dict[str, str], one: str, other: str) -> None:
         first, second = _lead(leads, one), _lead(leads, other)
         if first != second:
-            # The fuller name leads, so that a person is called by it.
+            # The fuller name becomes the person's name.
             short, full = sorted((first, second), key=lambda name: (len(name), name))
             leads[short] = full
 
@@ -118,25 +118,25 @@ def _lead(leads: dict[str, str], name: str) -> str:
 
 
 def _verify_name(name: str, passage: str) -> str:
-    """The name, tidied, if the passage has it as whole words; else nothing."""
+    """The name, trimmed, if the passage contains it as whole words; else empty."""
     tidy = " ".join(name.split())
     if not tidy or tidy.casefold() in _NOT_NAMES or not re.search(name_pattern(tidy), passage):
         return ""
     return tidy
 
 
-# So many summaries are made one at a time; with 120 words each they fill less than a chunk.
+# How many summaries are merged at a time; at 120 words each they fill less than a chunk.
 TOGETHER_COUNT = 12
-# What a result may list; what is beyond is counted.
+# The most that a result lists; the rest is only counted.
 MAX_LISTED = 500
 BEFORE = 400
 
 
 def analyse(
-    source: Source, task: Task, prompt: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+    source: Source, task: Task, prompt: str, chunks: list[DocumentChunk], pool: AnswerSource, max_tokens: int
 ) -> dict[str, Any]:
-    """The details of the analysis, `summary` among them."""
-    answers = crew.answer_all(questions(source, task, prompt, chunks, room), len(chunks))
+    """The details of the analysis, including its `summary`."""
+    answers = pool.answer_all(questions(source, task, prompt, chunks, max_tokens), len(chunks))
     found = zip(chunks, answers, strict=True)
     if task == "characters":
         return _characters(source, found)
@@ -144,14 +144,14 @@ def analyse(
         return _style(source, found)
     listed = QuotedFindings("findings" if task == "custom" else "events")
     summaries = _summaries(source, found, listed)
-    told = merge_summaries(summaries, prompt if task == "custom" else "", crew, room)
-    return {"summary": told} if task == "summary" else {"summary": told, **listed.as_dict()}
+    summary = merge_summaries(summaries, prompt if task == "custom" else "", pool, max_tokens)
+    return {"summary": summary} if task == "summary" else {"summary": summary, **listed.as_dict()}
 
 
 def questions(
-    source: Source, task: Task, prompt: str, chunks: Iterable[DocumentChunk], room: int
+    source: Source, task: Task, prompt: str, chunks: Iterable[DocumentChunk], max_tokens: int
 ) -> Iterator[SubagentQuestion]:
-    """What each chunk's analyser is asked."""
+    """The question about each chunk."""
     asked = ANALYSES[task]
     instructions = (
         f"{asked.instructions}\n\nThe person's question:\n{prompt}" if task == "custom" else asked.instructions
@@ -164,18 +164,18 @@ def questions(
             passage=chunk.of(source.text),
             known=f"The passage stands under: {chunk.under}" if chunk.under else "",
             about=place_of(chunk, source.text),
-            room=room,
+            room=max_tokens,
         )
 
 
 def place_of(chunk: DocumentChunk, text: str) -> str:
-    """A chunk as people are told of it, lines from 1."""
+    """A chunk's place as people read it, lines from 1."""
     last = chunk.line + count_breaks(chunk.of(text).rstrip())
     return f"lines {chunk.line + 1} to {last + 1}"
 
 
 def line_of(quote: str, chunk: DocumentChunk, text: str) -> int | None:
-    """The line, from 0, on which a quotation begins; None where the chunk does not hold it."""
+    """The line, from 0, on which a quotation begins; None if the chunk does not contain it."""
     at = text.find(quote, chunk.start, chunk.end) if quote.strip() else -1
     return None if at < 0 else chunk.line + count_breaks(text[chunk.start : at])
 
@@ -217,13 +217,13 @@ def _style(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> dict[s
         for each in answer["observations"]:
             listed.add(source, chunk, each)
     figures = style_figures(source.text)
-    told = (
+    counts = (
         f"{figures['words']} words in {figures['sentences']} sentences, {figures['average_sentence_words']} words each"
     )
     narrated = f"told in the {_most_common(person)} person and {_most_common(tense)} tense" if person else "no prose"
     tones = [word for word, _ in tone.most_common(5)]
     return {
-        "summary": f"{told}; {narrated}; tone: {', '.join(tones) or 'none'}.",
+        "summary": f"{counts}; {narrated}; tone: {', '.join(tones) or 'none'}.",
         "figures": figures,
         "person": _most_common(person),
         "tense": _most_common(tense),
@@ -237,7 +237,7 @@ def _most_common(counter: Counter[str]) -> str:
 
 
 class QuotedFindings:
-    """What analysers found and quoted, each with its line; what is not quoted from the passage is left out."""
+    """Findings with a quotation, each with its line; those that do not quote the passage are dropped."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -259,7 +259,7 @@ class QuotedFindings:
 
 
 def _summaries(source: Source, found: Iterable[tuple[DocumentChunk, Any]], listed: QuotedFindings) -> Iterator[str]:
-    """The summaries, one by one; whatever else the answers hold is listed in passing."""
+    """The summaries, one by one; other findings of the answers are added to `listed` on the way."""
     for chunk, answer in found:
         for entry in answer.get("events", answer.get("findings", ())):
             listed.add(source, chunk, entry)
@@ -267,21 +267,23 @@ def _summaries(source: Source, found: Iterable[tuple[DocumentChunk, Any]], liste
             yield answer["summary"]
 
 
-def merge_summaries(summaries: Iterator[str], wish: str, crew: AnswerSource, room: int) -> str:
-    """One summary of many. Each round begins while the one before it still goes on, so none is ever held whole."""
+def merge_summaries(summaries: Iterator[str], question: str, pool: AnswerSource, max_tokens: int) -> str:
+    """Merge many summaries into one. Rounds overlap, so that no round is ever in memory as a whole."""
     first = next(summaries, None)
     second = next(summaries, None)
     if first is None or second is None:
         return first or ""
     groups = _group(chain((first, second), summaries))
     instructions = (
-        f"{TOGETHER.instructions}\n\nIt answers the person's question:\n{wish}" if wish else TOGETHER.instructions
+        f"{TOGETHER.instructions}\n\nIt answers the person's question:\n{question}"
+        if question
+        else TOGETHER.instructions
     )
     asked = (
-        SubagentQuestion("aggregator", instructions, TOGETHER.schema, known="\n\n".join(group), room=room)
+        SubagentQuestion("aggregator", instructions, TOGETHER.schema, known="\n\n".join(group), room=max_tokens)
         for group in groups
     )
-    return merge_summaries((answer["summary"] for answer in crew.answer_all(asked, 0)), wish, crew, room)
+    return merge_summaries((answer["summary"] for answer in pool.answer_all(asked, 0)), question, pool, max_tokens)
 
 
 def _group(summaries: Iterator[str]) -> Iterator[list[str]]:

@@ -1,9 +1,9 @@
-"""Cutting a document into chunks for subagents: along its structure, and so that a change moves few of the cuts.
+"""Cut a document into chunks for subagents: along its structure, and so that a change moves few of the cuts.
 
 The chunks are the whole text, in order, without a gap. A section that fits is never cut, small neighbours share a
-chunk, a section that is too large is cut at its own headings, then between paragraphs, lines, sentences. Where there is
-a choice of places, the text that follows the cut decides (the smallest checksum), not the distance from the beginning:
-so after an insertion the cuts soon fall on the old places again, and the chunks behind it are known already. Pure.
+chunk, and a section that is too large is cut at its own headings, then between paragraphs, lines, sentences. Among
+several possible cuts, the text after the cut decides (the smallest checksum), not the distance from the start. So after
+an insertion the cuts soon fall on the old places again, and the answers for later chunks are still cached. Pure.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from redraft.formats.outline.outline import Format, OutlineEntry
 
 HEADING_DEPTH = 6
-# A section that fills so much of a chunk stands alone; one that fills less than a scrap goes with the one after it.
+# A section that fills this much of a chunk stands alone; one smaller than a scrap joins the next one.
 ALONE, SCRAP = 4, 16
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChunk:
-    """A stretch of the text by its offsets, the line from 0 on which it begins, and the titles it stands under."""
+    """A part of the text by its offsets, the line from 0 on which it begins, and the headings above it."""
 
     index: int
     start: int
@@ -45,7 +45,7 @@ class DocumentChunk:
 
 @dataclass(frozen=True, slots=True)
 class _TextPiece:
-    """Something that is not cut for the time being: a stretch of the text and its size in bytes."""
+    """A part that is not cut for now: a range of the text and its size in bytes."""
 
     start: int
     end: int
@@ -53,12 +53,12 @@ class _TextPiece:
 
 
 def chunks_of(text: str, format: str, tokens: int) -> list[DocumentChunk]:  # noqa: A002 - as everywhere in formats
-    """The chunks of a document, none above `tokens`. An empty text has none."""
+    """The chunks of a document, none larger than `tokens`. An empty text has none."""
     return _Chunker(text, format, tokens * BYTES_PER_TOKEN).chunks()
 
 
 class _Chunker:
-    """One text on its way into chunks of at most `most` bytes."""
+    """Cuts one text into chunks of at most `most` bytes."""
 
     def __init__(self, text: str, format: str, most: int) -> None:  # noqa: A002
         self.text = text
@@ -79,14 +79,14 @@ class _Chunker:
         return found
 
     def _under(self, line: int) -> str:
-        """The titles that hold for what begins on a line, outermost first."""
+        """The headings above a line, outermost first."""
         above: list[OutlineEntry] = []
         for head in self.heads[: bisect_right(self.heads, line)]:
             entry = self.titles[head]
             above = [*(each for each in above if each.level < entry.level), entry]
         return " > ".join(entry.title for entry in above)
 
-    # Sections; all ranges are of lines, half-open
+    # Sections; all ranges are half-open ranges of lines
 
     def _size(self, start: int, end: int) -> int:
         return self.bytes[end] - self.bytes[start]
@@ -111,7 +111,7 @@ class _Chunker:
         yield from self._pack([self._piece(*each) for each in small])
 
     def _parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        """A section cut at its outermost headings that divide it at all; the section itself where none do."""
+        """A section cut at its outermost headings that divide it; the section itself if none do."""
         inside = self.heads[bisect_right(self.heads, start) : bisect_left(self.heads, end)]
         for level in sorted({self.titles[head].level for head in inside}):
             edges = [start, *(head for head in inside if self.titles[head].level <= level), end]
@@ -121,16 +121,16 @@ class _Chunker:
         return [(start, end)]
 
     def _without_scraps(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """A bare heading goes with what follows it, a few words at the end with what they follow."""
+        """Join a bare heading to what follows it, and a few words at the end to what comes before."""
         whole: list[tuple[int, int]] = []
-        begun = parts[0][0]
+        start = parts[0][0]
         for _, end in parts:
-            if self._size(begun, end) * SCRAP >= self.most:
-                whole.append((begun, end))
-                begun = end
+            if self._size(start, end) * SCRAP >= self.most:
+                whole.append((start, end))
+                start = end
         last = parts[-1][1]
-        if begun < last:
-            before = whole.pop()[0] if whole else begun
+        if start < last:
+            before = whole.pop()[0] if whole else start
             whole.append((before, last))
         return whole
 
@@ -162,20 +162,20 @@ class _Chunker:
         return pieces
 
     def _pack(self, pieces: list[_TextPiece]) -> Iterator[tuple[int, int]]:
-        """Neighbours together, as much as fits; cut where the text says so."""
+        """Put as many neighbours together as fit; the text decides where to cut."""
         sizes = [0, *accumulate(piece.size for piece in pieces)]
-        begun = 0
-        while begun < len(pieces):
+        start = 0
+        while start < len(pieces):
             until = len(pieces)
-            if sizes[-1] - sizes[begun] > self.most:
-                until = self._choose_cut(pieces, sizes, begun)
-            yield pieces[begun].start, pieces[until - 1].end
-            begun = until
+            if sizes[-1] - sizes[start] > self.most:
+                until = self._choose_cut(pieces, sizes, start)
+            yield pieces[start].start, pieces[until - 1].end
+            start = until
 
-    def _choose_cut(self, pieces: list[_TextPiece], sizes: list[int], begun: int) -> int:
-        """Before which piece to cut: one in the chunk's second half, and one that leaves no scrap behind."""
-        last = max(bisect_right(sizes, sizes[begun] + self.most) - 1, begun + 1)
-        first = min(max(bisect_left(sizes, sizes[begun] + self.most // 2), begun + 1), last)
+    def _choose_cut(self, pieces: list[_TextPiece], sizes: list[int], start: int) -> int:
+        """Before which piece to cut: in the chunk's second half, and without leaving a scrap."""
+        last = max(bisect_right(sizes, sizes[start] + self.most) - 1, start + 1)
+        first = min(max(bisect_left(sizes, sizes[start] + self.most // 2), start + 1), last)
         no_scrap = [at for at in range(first, last + 1) if (sizes[-1] - sizes[at]) * ALONE >= self.most]
         return min(no_scrap or range(first, last + 1), key=lambda at: self._checksum(pieces[at]))
 
@@ -184,14 +184,14 @@ class _Chunker:
 
 
 def _parts_of(sentence: str, most: int) -> Iterator[str]:
-    """A sentence, in parts where it is too long itself: by characters, since nothing better is left."""
+    """A sentence, split if it is too long itself: by characters, since nothing better is left."""
     if len(sentence.encode()) <= most:
         yield sentence
         return
-    room = max(1, (most - 1) // 4)  # no character takes more than four bytes
+    size = max(1, (most - 1) // 4)  # no character takes more than four bytes
     at = 0
     while at < len(sentence):
-        end = at + room
-        end += sentence[end - 1 : end + 1] == "\r\n"  # one line end, never two
+        end = at + size
+        end += sentence[end - 1 : end + 1] == "\r\n"  # never split a CRLF
         yield sentence[at:end]
         at = end

@@ -1,8 +1,8 @@
-"""`LongDocuments`: what the tools for whole documents ask for, done with a model.
+"""`LongDocuments`: does the work of the whole-document tools with a model.
 
-One is made for a job, or for a call from elsewhere. It holds no lock while a model is waited for: the `guard` of the
-workspace, which the tool's caller holds, is let go for that time and taken again. What comes out depends on the text,
-the task and the answers alone, so a job that is replayed after a crash finds its answers and makes the same of them.
+One is created per job, or per call from elsewhere. It holds no lock while it waits for a model: the workspace's
+`guard`, which the tool's caller holds, is released for that time and taken again. The result depends only on the text,
+the task and the answers, so a job that is replayed after a crash finds its answers and gets the same result.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ LEAST_CHUNK = 256
 
 
 class LongDocuments:
-    """A `DocumentWorker`. One call at a time; `guard` must be held by whoever calls, where there is one."""
+    """A `DocumentWorker`. One call at a time; the caller must hold `guard`, if there is one."""
 
     def __init__(
         self,
-        means: PoolOptions,
+        options: PoolOptions,
         *,
         chunk_tokens: int = CHUNK_TOKENS,
         response_tokens: int = RESPONSE_TOKENS,
         concurrency: int = CONCURRENCY,
         guard: AbstractContextManager[Any] | None = None,
     ) -> None:
-        self._setup = means
+        self._setup = options
         self._chunk_tokens = chunk_tokens
         self._room = response_tokens
         self._concurrency = concurrency
@@ -60,19 +60,19 @@ class LongDocuments:
     def analyse(self, source: Source, task: Task, prompt: str, /) -> Analysis:
         """Read the whole document for the task."""
         chunks = self.chunks(source)
-        with release(self._guard), self._make_pool() as crew:
-            details = analyse(source, task, prompt, chunks, crew, self._room)
-        return Analysis(details.pop("summary"), details, WorkerUsage(len(chunks), crew.asked, crew.known))
+        with release(self._guard), self._make_pool() as pool:
+            details = analyse(source, task, prompt, chunks, pool, self._room)
+        return Analysis(details.pop("summary"), details, WorkerUsage(len(chunks), pool.asked, pool.known))
 
-    def transform(self, source: Source, wish: TransformationRequest, ask: Ask | None, /) -> Transformation:
+    def transform(self, source: Source, request: TransformationRequest, ask: Ask | None, /) -> Transformation:
         """Find the edits that change the whole document."""
         chunks = self.chunks(source)
-        with release(self._guard), self._make_pool() as crew:
-            edits, flags = transform(TransformState(source, wish, chunks, crew, self._room, ask))
-        return Transformation(edits, flags, WorkerUsage(len(chunks), crew.asked, crew.known))
+        with release(self._guard), self._make_pool() as pool:
+            edits, flags = transform(TransformState(source, request, chunks, pool, self._room, ask))
+        return Transformation(edits, flags, WorkerUsage(len(chunks), pool.asked, pool.known))
 
     def chunks(self, source: Source) -> list[DocumentChunk]:
-        """The document as the subagents see it: whole where it is short, else in chunks that the model can hold."""
+        """The document as the subagents see it: whole if it is short, else in chunks that fit the model."""
         holds = self._setup.provider.context_tokens
         most = None if holds is None else max(LEAST_CHUNK, (holds - self._room) // 2)
         if source.text and not source.is_long and (most is None or count_tokens(source.text) <= most):
@@ -83,30 +83,30 @@ class LongDocuments:
         return SubagentPool(self._setup, self._concurrency)
 
 
-# Long documents as part of a job: what subagents spend counts as the job's, and what they do is among its events.
+# Long documents as part of a job: subagents' costs and events are the job's.
 #
-# `make_for_job` makes what a job's context needs, `make_for_call` the same for a single call of a tool. With the
-# rule-based assistant there is no model to ask, so there is nothing to make: the tools then do what can be computed.
+# `make_for_job` creates the worker for a job's context, `make_for_call` for a single tool call. The rule-based
+# assistant has no model to ask, so there is no worker: the tools then do only what can be computed.
 
 
-# A round of many chunks tells so often how far it is, so that it does not fill the job's log.
+# How often a round of many chunks reports progress, so that it does not fill the job's log.
 TELLINGS = 50
 
 
 def make_for_job(
-    room: AgentEnvironment,
+    environment: AgentEnvironment,
     job: Job,
     provider: Provider,
     budget: JobBudget,
     cancel: CancelToken,
     tell: Callable[..., None],
 ) -> LongDocuments | None:
-    """The worker of a job's context. `tell` reports an event, as `Run.tell` does."""
+    """The worker of a job's context. `tell` reports an event, like `JobRun.tell`."""
     if provider.provider_name == OFFLINE:
         return None
 
     def count_usage(result: ProviderStepResult) -> None:
-        room.store.usage.add(job.id, job.document, result)
+        environment.store.usage.add(job.id, job.document, result)
         budget.used_tokens += result.usage.input_tokens + result.usage.output_tokens
         budget.used_usd += result.price_usd or Decimal(0)
 
@@ -117,16 +117,18 @@ def make_for_job(
             tell("subagents.progress", **data)
 
     def check_allowed() -> None:
-        if room.store.jobs.get(job.id).cancel_wanted:  # by another process: the job's own watch waits for us
+        if environment.store.jobs.get(
+            job.id
+        ).cancel_wanted:  # by another process: the job's own watch is waiting for us
             cancel.set()
         cancel.check()
         if reached := _exhausted_limit(budget):
             message = f"This job's budget is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
-    answers = AnswerCache(room.store.database, room.store.clock)
-    means = PoolOptions(provider, answers, count_usage, report_progress, check_allowed, cancel)
-    return _make(means, room.settings.limits, room.guard)
+    answers = AnswerCache(environment.store.database, environment.store.clock)
+    options = PoolOptions(provider, answers, count_usage, report_progress, check_allowed, cancel)
+    return _make(options, environment.settings.limits, environment.guard)
 
 
 def make_for_call(
@@ -137,7 +139,7 @@ def make_for_call(
     guard: AbstractContextManager[Any] | None = None,
     budget: JobBudget | None = None,
 ) -> LongDocuments | None:
-    """The worker of a context outside of any job; what it spends is still written down, and bounded by a `budget`."""
+    """The worker of a context outside of any job; its usage is still recorded, and limited by a `budget`."""
     if provider.provider_name == OFFLINE:
         return None
     return make_for_model(store, limits, provider, document, guard, budget)
@@ -151,12 +153,12 @@ def make_for_model(
     guard: AbstractContextManager[Any] | None,
     budget: JobBudget | None,
     *,
-    told: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[Progress], None] = lambda _: None,
     check: Callable[[], None] = lambda: None,
     cancel: CancelToken | None = None,
 ) -> LongDocuments:
-    """The same of a provider that is a model. `check` raises where whoever called does not want the answer any more,
-    and `cancel` ends what is under way."""
+    """The same for a provider that is a model. `check` raises if the caller no longer wants the answer, and `cancel`
+    ends running requests."""
 
     def count_usage(result: ProviderStepResult) -> None:
         store.usage.add("", document, result)
@@ -169,13 +171,15 @@ def make_for_model(
             message = f"The budget of this call is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
-    means = PoolOptions(provider, AnswerCache(store.database, store.clock), count_usage, told, check_allowed, cancel)
-    return _make(means, limits, guard)
+    options = PoolOptions(
+        provider, AnswerCache(store.database, store.clock), count_usage, report, check_allowed, cancel
+    )
+    return _make(options, limits, guard)
 
 
-def _make(means: PoolOptions, limits: Limits, guard: AbstractContextManager[Any] | None) -> LongDocuments:
+def _make(options: PoolOptions, limits: Limits, guard: AbstractContextManager[Any] | None) -> LongDocuments:
     return LongDocuments(
-        means,
+        options,
         chunk_tokens=limits.chunk_tokens,
         response_tokens=limits.response_tokens,
         concurrency=limits.subagents,
@@ -184,7 +188,8 @@ def _make(means: PoolOptions, limits: Limits, guard: AbstractContextManager[Any]
 
 
 def _exhausted_limit(budget: JobBudget) -> str:
-    """Which limit is reached of those that subagents use up; the steps of the job's own conversation are not theirs."""
+    """Which of the limits that subagents use up is reached; the steps of the job's own conversation do not count
+    here."""
     reached = {
         "tokens": budget.used_tokens >= budget.tokens,
         "cents": budget.used_usd * 100 >= budget.cents,

@@ -1,10 +1,10 @@
-"""Subagents at work: many questions, so many at a time, the answers in the order of the questions.
+"""Run subagents: many questions, a limited number at a time, with the answers in the order of the questions.
 
-`each` takes its questions as they are needed and holds only those that are under way, so a document of a thousand
-chunks needs no more memory than one of ten; and the answers of one round can be the questions of the next while that
-goes on. An answer is kept as soon as it is there. The first question that fails ends all of it.
+`answer_all` takes questions only as they are needed and holds only those in progress, so a document of a thousand
+chunks needs no more memory than one of ten; and the answers of one round can be the questions of the next while it
+still runs. An answer is cached as soon as it arrives. The first question that fails ends everything.
 
-All of a `SubagentPool` wait in one thread.
+All of a `SubagentPool` runs in one thread.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONCURRENCY = 8
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a round is: `done` of `total` answers are there, and so many subagents are at work."""
+    """The progress of a round: `done` of `total` answers have arrived, and how many subagents are at work."""
 
     role: str
     done: int
@@ -46,10 +46,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """What every crew needs to know: who is asked, where answers are kept, and who wants to hear of it.
+    """What every pool needs: whom to ask, where answers are cached, and whom to notify.
 
-    `check_allowed` is called before a question is asked, and raises where no more may be spent. `spent` hears of every
-    step that was bought, in whatever thread, `told` of the beginning of a round and of every answer.
+    `check_allowed` is called before a question is asked, and raises if no more may be spent. `on_step` is called for
+    every step that was paid for, in any thread; `on_progress` at the start of a round and for every answer.
     """
 
     provider: Provider
@@ -64,7 +64,7 @@ class PoolOptions:
 
 
 class AnswerSource(Protocol):
-    """Anybody who answers questions."""
+    """Anything that answers questions."""
 
     asked: int
     known: int
@@ -75,12 +75,12 @@ class AnswerSource(Protocol):
 
 
 class SubagentPool:
-    """Subagents of this process, on a loop of their own, so that any thread can wait for them."""
+    """Subagents of this process, on an event loop of their own, so that any thread can wait for them."""
 
-    def __init__(self, means: PoolOptions, concurrency: int = CONCURRENCY) -> None:
+    def __init__(self, options: PoolOptions, concurrency: int = CONCURRENCY) -> None:
         self.asked = 0
         self.known = 0
-        self._setup = means
+        self._setup = options
         self._concurrency = concurrency
         self._active = 0
         self._free = asyncio.Semaphore(concurrency)
@@ -123,8 +123,8 @@ class SubagentPool:
                 future.cancel()
 
     def _tell_start(self, role: str, total: int) -> None:
-        """Tell how many subagents are at work before any has answered; nobody is where all answers are known."""
-        # Asked of the loop behind the questions: by then those that may begin have begun.
+        """Report how many subagents are at work before any has answered; none are if all answers are cached."""
+        # Scheduled on the loop after the questions: by then those that may start have started.
         active = asyncio.run_coroutine_threadsafe(self._active_count(), self._loop).result()
         if active:
             self._setup.on_progress(Progress(role, 0, total, active))
@@ -140,17 +140,17 @@ class SubagentPool:
 
     async def _answer(self, question: SubagentQuestion) -> Any:
         key = self._setup.key(question)
-        kept = self._setup.answers.get(key)
-        if kept is not None:
+        cached = self._setup.answers.get(key)
+        if cached is not None:
             self.known += 1
-            return kept
+            return cached
         async with self._free:
             self._active += 1
             try:
                 self._setup.check_allowed()
                 self.asked += 1
                 data = await ask_subagent(self._setup.provider, question, self._setup.on_step, self._setup.cancel)
-                # Flushing to the disk takes its time, in which the others go on.
+                # Flushing to disk takes time, during which the others continue.
                 await asyncio.to_thread(self._setup.answers.put, key, data)
             finally:
                 self._active -= 1
@@ -158,18 +158,17 @@ class SubagentPool:
 
 
 async def _end_others() -> None:
-    """Stop what nobody waits for any more, and see it stopped."""
+    """Stop what nobody waits for any more, and wait until it has stopped."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
 
 
-# The answers of subagents, kept: each was paid for, and the same question need not be asked twice.
+# The cache of subagents' answers: each was paid for, and the same question need not be asked twice.
 #
-# They lie in the agent's own database under a hash of the question, the model and the version of the prompts. What
-# was not used for a season goes, and the oldest go first where there are too many. Losing them costs money and
-# nothing else.
+# It is in the agent's own database, keyed by a hash of the question, the model and the version of the prompts. Answers
+# that were not used for a season are deleted, and the oldest if there are too many. Losing them costs only money.
 
 
 DAY = 86_400.0
@@ -180,7 +179,7 @@ TABLE = """CREATE TABLE IF NOT EXISTS subagent_answers (key TEXT PRIMARY KEY, va
 
 
 class AnswerCache:
-    """Kept answers. May be used from several threads."""
+    """Cached answers. May be used from several threads."""
 
     def __init__(self, database: AgentDatabase, clock: Callable[[], float]) -> None:
         self._db = database
@@ -189,11 +188,11 @@ class AnswerCache:
         self._collect()
 
     def get(self, key: str) -> Any | None:
-        """The data of an answer, if it is kept."""
+        """The data of an answer, if it is cached."""
         row = self._db.row("SELECT value, used FROM subagent_answers WHERE key = ?", (key,))
         if row is None:
             return None
-        if row[1] < self._clock() - DAY:  # a day is near enough, and spares a write for every reading
+        if row[1] < self._clock() - DAY:  # precise to a day, which saves a write for every read
             with self._db.transaction(durable=False):
                 self._db.execute("UPDATE subagent_answers SET used = ? WHERE key = ?", (self._clock(), key))
         return json.loads(row[0])

@@ -1,8 +1,8 @@
-"""Edits that a model wrote for a passage, placed in it, or refused with words that the model can use. Pure.
+"""Place the edits that a model wrote for a passage, or refuse them with an explanation that the model can use. Pure.
 
-An edit quotes what it changes. The quotation has to stand in the passage exactly once, so that there is one place and
-no guess; edits may not overlap; a new text may not be out of proportion to what it replaces, nor hold characters that
-hide something. Nothing outside of the passage can be named at all.
+An edit quotes what it changes. The quotation must occur in the passage exactly once, so that there is no guessing;
+edits may not overlap; a new text may not be out of proportion to what it replaces, nor contain invisible characters.
+Nothing outside of the passage can be addressed at all.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from redraft.text.lines import adopt_newlines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A rewritten passage may be twice as long, and a little; a passage that is added to this much is another text.
+# A rewritten passage may be a little more than twice as long; more than this is a different text.
 GROWTH, ALLOWANCE = 2, 400
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 SHOWN = 80
 
 
 def faults_of_edits(passage: str, edits: Sequence[dict[str, Any]]) -> list[str]:
-    """What is wrong with a model's edits of a passage, one sentence each; empty where they can be made."""
+    """What is wrong with a model's edits of a passage, one sentence each; empty if they can be made."""
     faults: list[str] = []
     placed: list[Edit] = []
     for edit in edits:
@@ -46,7 +46,7 @@ def faults_of_edits(passage: str, edits: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def change_of(passage: str, edits: Sequence[dict[str, Any]]) -> Change:
-    """The change that edits without faults make. An edit that changes nothing is none."""
+    """The change that valid edits make. An edit that changes nothing is dropped."""
     placed = [found for edit in edits if isinstance(found := _place(passage, edit), Edit)]
     return Change(tuple(sorted((each for each in placed if each.old != each.new), key=lambda each: each.at)))
 

@@ -1,6 +1,6 @@
-"""What subagents are asked, in words and schemas: one entry for each task of an analysis and pass of a transformation.
+"""The prompts and schemas of subagents: one entry for each task of an analysis and pass of a transformation.
 
-Every list and text in a schema has a bound, so no answer can be larger than its question deserves.
+Every list and text in a schema has a limit, so no answer can be disproportionately large.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _object(**properties: JsonObject) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class TaskPrompt:
-    """How something is asked."""
+    """A prompt with its schema."""
 
     instructions: str
     schema: JsonObject

@@ -1,8 +1,8 @@
-"""Changing a document: planned for the whole, made chunk by chunk, judged at the end. Gives edits and writes nothing.
+"""Change a document: planned as a whole, made chunk by chunk, checked at the end. Returns edits and writes nothing.
 
-A rename of the name itself is computed; subagents are asked for what only understanding can tell. Each sees one chunk,
-the end of the one before it, and the plan, and answers with edits of its chunk. What comes of a chunk is compared with
-what it was, word by word, so that only changed words become edits of the document.
+A rename of the name itself is computed; subagents are asked only for what needs understanding. Each sees one chunk,
+the end of the previous one, and the plan, and answers with edits of its chunk. The changed chunk is compared with the
+original word by word, so that only changed words become edits of the document.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from redraft.tools.long_documents.character_rename import Rename
     from redraft.tools.long_documents.worker import Ask, Source, TransformationRequest
 
-# Whether a changed document still agrees with itself: doubtful places are flagged for a person, never corrected.
+# Is the changed document still consistent? Doubtful places are flagged for a person, never corrected.
 #
-# What can be computed is computed over the whole text: leftovers of old names, names that now mean two, pronouns that
-# do not fit. Contradictions are looked for by a subagent, which sees the changed places of many chunks side by side;
-# what it does not quote from them does not count.
+# What can be computed is computed over the whole text: leftovers of old names, ambiguous new names, pronouns that
+# do not fit. A subagent looks for contradictions; it sees the changed places of many chunks side by side, and what it
+# does not quote from them does not count.
 
 
-# A changed place is shown with so many characters around it, and so many together to one checker.
+# How many characters around a changed place are shown, and how many in total to one checker.
 AROUND = 160
 TOGETHER = 12_000
 
 
 def check_consistency(work: TransformState, words: str, change: Change, new: str) -> list[Flag]:
-    """The flags of a change, at most `MAX_FLAGS` of each kind of checking."""
+    """The flags of a change, at most `MAX_FLAGS` per kind of check."""
     computed = [*_syntax_flags(work, new), *_compute_flags(work, new)]
     if len(work.chunks) < 2 or change.is_empty:
         return computed
@@ -61,7 +61,7 @@ def check_consistency(work: TransformState, words: str, change: Change, new: str
 
 
 def _syntax_flags(work: TransformState, new: str) -> list[Flag]:
-    """A data file that could be read before and cannot be now."""
+    """A data file that was valid before and no longer is."""
     if work.source.format not in ("json", "yaml"):
         return []
     before, after = (outline(text, work.source.format).error for text in (work.source.text, new))
@@ -72,8 +72,8 @@ def _compute_flags(work: TransformState, new: str) -> list[Flag]:
     if work.rename is not None:
         return [*_other_forms(work, new), *rename_flags(work.source.text, new, work.rename)][:MAX_FLAGS]
     wanted = dict(work.plan.replacements)
-    if work.wish.kind == "setting_change":
-        wanted[str(work.wish.names["old_setting"])] = str(work.wish.names["new_setting"])
+    if work.request.kind == "setting_change":
+        wanted[str(work.request.names["old_setting"])] = str(work.request.names["new_setting"])
     return [flag for old, to in wanted.items() for flag in leftovers(new, old, to)][:MAX_FLAGS]
 
 
@@ -107,7 +107,7 @@ def _ask_checkers(work: TransformState, words: str, change: Change, new: str) ->
 
 
 def _passages(change: Change, new: str) -> list[list[tuple[int, int]]]:
-    """The changed places of the new text with what is around them, as offsets, so many to a checker."""
+    """The changed places of the new text with their surroundings, as offsets, grouped per checker."""
     packs: list[list[tuple[int, int]]] = [[]]
     size = 0
     for start, end in changed_places(change, len(new)):
@@ -120,7 +120,7 @@ def _passages(change: Change, new: str) -> list[list[tuple[int, int]]]:
 
 
 def changed_places(change: Change, length: int) -> list[tuple[int, int]]:
-    """Where the new text differs, with what is around it, neighbours together; none is longer than a checker takes."""
+    """Where the new text differs, with its surroundings, neighbours joined; none is longer than a checker takes."""
     found: list[tuple[int, int]] = []
     growth = 0
     for edit in change.edits:
@@ -140,10 +140,10 @@ def _locate(quote: str, places: list[tuple[int, int]], new: str) -> int | None:
     return next((at for start, end in places if (at := new.find(quote, start, end)) >= 0), None)
 
 
-# Before a document is changed: what the change is, which expressions it concerns, and what becomes of each.
+# Before a document is changed: what the change is, which expressions it affects, and what replaces each.
 #
-# The plan is what keeps subagents together who do not see each other's work: the same river gets the same new name in
-# every chapter. It holds only expressions that stand in the document; a model's other ideas are dropped.
+# The plan keeps subagents consistent that do not see each other's work: the same river gets the same new name in
+# every chapter. It contains only expressions that occur in the document; a model's other ideas are dropped.
 
 
 MAX_PROMPT = 4000
@@ -153,7 +153,7 @@ TOLD_TERMS = 80
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulPlace:
-    """A place of which a subagent could not tell what becomes of it."""
+    """A place where a subagent could not decide what to change."""
 
     chunk: DocumentChunk
     quote: str
@@ -163,7 +163,7 @@ class DoubtfulPlace:
 
 @dataclass(frozen=True, slots=True)
 class TransformPlan:
-    """What all who change the document keep to."""
+    """What everyone who changes the document follows."""
 
     replacements: dict[str, str] = field(default_factory=dict[str, str])
     guidance: str = ""
@@ -174,14 +174,14 @@ class TransformPlan:
         return "\n".join([*parts, self.guidance] if self.guidance else parts)
 
 
-def describe_change(wish: TransformationRequest) -> str:
-    """The change in words, as every subagent is told it; refused where something is missing."""
-    extra = f"\nThe person adds: {_prompt(wish)}" if wish.prompt and wish.kind != "custom" else ""
-    if wish.kind == "character_rename":
-        return _describe_rename(parse_rename(wish.names)) + extra
-    if wish.kind == "setting_change":
-        old, new = (_setting(wish, key) for key in ("old_setting", "new_setting"))
-        adapt = bool(wish.names.get("adapt_details", True))
+def describe_change(request: TransformationRequest) -> str:
+    """The change in words, as every subagent gets it; refused if something is missing."""
+    extra = f"\nThe person adds: {_prompt(request)}" if request.prompt and request.kind != "custom" else ""
+    if request.kind == "character_rename":
+        return _describe_rename(parse_rename(request.names)) + extra
+    if request.kind == "setting_change":
+        old, new = (_setting(request, key) for key in ("old_setting", "new_setting"))
+        adapt = bool(request.names.get("adapt_details", True))
         belongs = "names of streets, food, customs, weather"
         details = (
             f"Adapt what belongs to the place: {belongs}."
@@ -189,47 +189,47 @@ def describe_change(wish: TransformationRequest) -> str:
             else f"Change only where the place itself is named; what belongs to it ({belongs}) stays as it is."
         )
         return f"The setting moves from {old} to {new}. {details}{extra}"
-    if wish.kind == "style_rewrite":
-        style = str(wish.names.get("style") or wish.names.get("new_style") or "").strip()[:MAX_PROMPT]
-        if not style and not wish.prompt:
+    if request.kind == "style_rewrite":
+        style = str(request.names.get("style") or request.names.get("new_style") or "").strip()[:MAX_PROMPT]
+        if not style and not request.prompt:
             raise Refused("Describe the style in `params.style` or `custom_prompt`.", field="params.style")
         return f"The text is rewritten in another style. {style}{extra}"
-    if not wish.prompt.strip():
+    if not request.prompt.strip():
         raise Refused("A custom transformation needs instructions.", field="custom_prompt")
-    return f"The person wishes: {_prompt(wish)}"
+    return f"The person wishes: {_prompt(request)}"
 
 
-def _prompt(wish: TransformationRequest) -> str:
-    if len(wish.prompt) > MAX_PROMPT:
+def _prompt(request: TransformationRequest) -> str:
+    if len(request.prompt) > MAX_PROMPT:
         raise Refused(f"Instructions may have at most {MAX_PROMPT} characters.", field="custom_prompt")
-    return wish.prompt
+    return request.prompt
 
 
-def _setting(wish: TransformationRequest, key: str) -> str:
-    value = " ".join(str(wish.names.get(key) or "").split())
+def _setting(request: TransformationRequest, key: str) -> str:
+    value = " ".join(str(request.names.get(key) or "").split())
     if not value or len(value) > NAME:
         raise Refused(f"`params.{key}` must be a place of at most {NAME} characters.", field=f"params.{key}")
     return value
 
 
 def _describe_rename(rename: Rename) -> str:
-    told = (
+    text = (
         f"The person who was called {rename.old} is now called {rename.new}. The name itself has already been changed."
     )
     if not rename.update_pronouns:
-        return told
+        return text
     who = f"{rename.new} is {rename.gender}. " if rename.gender else ""
     return (
-        f"{told} {who}Change pronouns, titles and other words that tell the gender where they mean {rename.new} and do "
+        f"{text} {who}Change pronouns, titles and other words that tell the gender where they mean {rename.new} and do "
         "not agree, and nothing else. A pronoun that may mean somebody else is a doubt."
     )
 
 
 def make_plan(
-    source: Source, words: str, chunks: list[DocumentChunk], crew: AnswerSource, room: int
+    source: Source, words: str, chunks: list[DocumentChunk], pool: AnswerSource, max_tokens: int
 ) -> tuple[TransformPlan, list[DoubtfulPlace]]:
-    """Find what the change concerns in these chunks, and agree on what becomes of it."""
-    answers = crew.answer_all(_targets(source, words, chunks, room), len(chunks))
+    """Find what the change affects in these chunks, and agree on the replacements."""
+    answers = pool.answer_all(_targets(source, words, chunks, max_tokens), len(chunks))
     terms: Counter[str] = Counter()
     doubts: list[DoubtfulPlace] = []
     for chunk, answer in zip(chunks, answers, strict=True):
@@ -242,13 +242,15 @@ def make_plan(
     if not terms:
         return TransformPlan(), doubts
     question = SubagentQuestion(
-        "planner", f"{PLAN.instructions}\n\n{words}", PLAN.schema, known=_count_terms(source, terms), room=room
+        "planner", f"{PLAN.instructions}\n\n{words}", PLAN.schema, known=_count_terms(source, terms), room=max_tokens
     )
-    (answer,) = crew.answer_all([question], 1)
+    (answer,) = pool.answer_all([question], 1)
     return _check_plan(answer, source), doubts
 
 
-def _targets(source: Source, words: str, chunks: Iterable[DocumentChunk], room: int) -> Iterator[SubagentQuestion]:
+def _targets(
+    source: Source, words: str, chunks: Iterable[DocumentChunk], max_tokens: int
+) -> Iterator[SubagentQuestion]:
     for chunk in chunks:
         yield SubagentQuestion(
             "analyser",
@@ -256,7 +258,7 @@ def _targets(source: Source, words: str, chunks: Iterable[DocumentChunk], room: 
             TARGETS.schema,
             passage=chunk.of(source.text),
             about=place_of(chunk, source.text),
-            room=room,
+            room=max_tokens,
         )
 
 
@@ -268,19 +270,18 @@ def _count_terms(source: Source, terms: Counter[str]) -> str:
 
 def _check_plan(answer: dict[str, Any], source: Source) -> TransformPlan:
     wanted = {" ".join(each["old"].split()): " ".join(each["new"].split()) for each in answer["replacements"]}
-    kept = {old: new for old, new in wanted.items() if new and old != new and _is_in_text(old, source.text)}
-    return TransformPlan(kept, answer["guidance"])
+    names = {old: new for old, new in wanted.items() if new and old != new and _is_in_text(old, source.text)}
+    return TransformPlan(names, answer["guidance"])
 
 
 def _is_in_text(term: str, text: str) -> bool:
     return bool(term) and re.search(name_pattern(term), text) is not None
 
 
-# Whether an edit of a rename stays within what a rename may change: pronouns, titles, and the verbs that go with
-# them.
+# Does an edit of a rename stay within what a rename may change: pronouns, titles, and the verbs that go with them?
 #
 # A model that is asked about pronouns and rewrites a sentence has done something else than it was asked; such an edit
-# is not made. Pure.
+# is dropped. Pure.
 
 
 GENDERED = word_set(
@@ -296,10 +297,10 @@ GENDERED = word_set(
 
 
 def is_gender_only(old: str, new: str) -> bool:
-    """Whether two wordings differ in nothing but words that tell who is meant, and the endings of their verbs."""
+    """Whether two wordings differ only in words that say who is meant, and in the endings of their verbs."""
     for edit in word_edits(old, new):
-        gone, come = _others(edit.old), _others(edit.new)
-        if gone != come:
+        removed, added = _others(edit.old), _others(edit.new)
+        if removed != added:
             return False
     return True
 
@@ -315,10 +316,10 @@ YES = frozenset({"y", "yes", "ja", "oui", "si", "ok", "true", "change it"})
 
 @dataclass(slots=True)
 class TransformState:
-    """One transformation under way."""
+    """One transformation in progress."""
 
     source: Source
-    wish: TransformationRequest
+    request: TransformationRequest
     chunks: list[DocumentChunk]
     pool: AnswerSource
     room: int
@@ -332,8 +333,9 @@ class TransformState:
 
     @property
     def names(self) -> dict[str, str]:
-        """What is replaced by computing: the person's name, and what the plan has for other forms of it. A plan is a
-        model's word: whatever is no form of the name is not replaced throughout a document because of it."""
+        """What is replaced without a model: the person's name, and the plan's replacements for other forms of it. A
+        plan comes from a model: what is not a form of the name is never replaced throughout a document because of
+        it."""
         if self.rename is None:
             return {}
         forms = self.plan.replacements.items()
@@ -342,10 +344,10 @@ class TransformState:
 
 
 def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]:
-    """The edits of the whole document and the places to look at."""
-    words = describe_change(work.wish)
-    if work.wish.kind == "character_rename":
-        work.rename = parse_rename(work.wish.names)
+    """The edits of the whole document and the places to check."""
+    words = describe_change(work.request)
+    if work.request.kind == "character_rename":
+        work.rename = parse_rename(work.request.names)
     concerned = _affected_chunks(work)
     if len(work.chunks) > 1:
         work.plan, found = make_plan(work.source, words, concerned, work.pool, work.room)
@@ -358,7 +360,7 @@ def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]
 
 
 def _affected_chunks(work: TransformState) -> list[DocumentChunk]:
-    """The chunks that a subagent has to see: for a rename those with the name, and those right after one."""
+    """The chunks that a subagent has to see: for a rename, those with the name and those right after one."""
     if work.rename is None:
         return work.chunks
     name = re.compile(f"{name_pattern(work.rename.old)}|{name_pattern(work.rename.old.upper())}")
@@ -397,7 +399,7 @@ def _questions(work: TransformState, words: str, chunks: Iterable[DocumentChunk]
 
 
 def _apply_answer(work: TransformState, chunk: DocumentChunk, passage: str, answer: dict[str, Any]) -> str:
-    """The passage with a subagent's edits, and with what the person agreed to."""
+    """The passage with a subagent's edits, and with those that the person agreed to."""
     edits: list[dict[str, Any]] = []
     for edit in answer["edits"]:
         if work.rename is None or is_gender_only(edit["old"], edit["new"]):
@@ -415,7 +417,8 @@ def _apply_answer(work: TransformState, chunk: DocumentChunk, passage: str, answ
 def _ask_about(
     work: TransformState, chunk: DocumentChunk, passage: str, doubt: dict[str, Any], edits: list[dict[str, Any]]
 ) -> bool:
-    """Whether the person, asked about a doubtful place, wants it changed; then it is among the edits."""
+    """Ask the person about a doubtful place; if they want it changed, add that to the edits. Returns whether they
+    did."""
     edit = {"old": doubt["quote"], "new": doubt["new"]}
     if work.ask is None or not doubt["new"].strip() or work.questions >= MAX_QUESTIONS:
         return False
@@ -432,7 +435,7 @@ def _ask_about(
 
 
 def _doubt_flags(work: TransformState, change: Change, new: str) -> Iterator[Flag]:
-    """What subagents were in doubt about, where it stands in the new text."""
+    """The places where subagents were in doubt, located in the new text."""
     for kind, doubts in (("ambiguous", work.doubts), ("refused", work.refused)):
         for doubt in doubts[:MAX_FLAGS]:
             start, end = change.map(doubt.chunk.start, after=False), change.map(doubt.chunk.end)

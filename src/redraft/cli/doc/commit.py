@@ -91,9 +91,9 @@ def _restore(call: Invocation) -> int:
         return fill_component(text, place, old, FillOptions("prepend"))
 
     with open_for_writing(call, find_project(call, call.arguments.file), PERSON) as opened:
-        desk = opened.context
-        with desk.lock():
-            done = change(desk.store, desk.project.path, f"Restore the exchange of {wanted}", make)
+        context = opened.context
+        with context.lock():
+            done = change(context.store, context.project.path, f"Restore the exchange of {wanted}", make)
     line = f"The exchange of {wanted} was put above the current one in {call.arguments.file}"
     say(call, line, restored=wanted, turn=done.turn)
     return 0

@@ -85,10 +85,10 @@ def _read_document(opened: OpenedDocument, path: str) -> Document | None:
 
 def _compact_snapshot(opened: OpenedDocument, cut: str) -> None:
     """The same rounds taken out of the snapshot: that they are gone is no news."""
-    desk = opened.context
-    known = desk.agent_files.snapshot(desk.project)
+    context = opened.context
+    known = context.agent_files.snapshot(context.project)
     if known is not None:
-        desk.agent_files.save_snapshot(desk.project, known.replace(cut, "", 1))
+        context.agent_files.save_snapshot(context.project, known.replace(cut, "", 1))
 
 
 def doctor(call: Invocation) -> int:
@@ -99,10 +99,10 @@ def doctor(call: Invocation) -> int:
 
     file = call.arguments.file
     project = Project.of("document", call.folder) if file is None else find_project(call, file)
-    with AgentDocFiles.open(project.root) as shelf:
-        found = examine(shelf, project.root, _live_panes())
+    with AgentDocFiles.open(project.root) as agent_files:
+        found = examine(agent_files, project.root, _live_panes())
         try:
-            read_rules(shelf)
+            read_rules(agent_files)
         except RedraftError as error:
             found.append(Finding(FILE, error.message, "Correct it."))
     if file is not None:

@@ -52,8 +52,8 @@ def find_project(call: Invocation, file: str) -> Project:
 def open_for_reading(call: Invocation, file: str) -> Generator[SessionContext]:
     """A desk at which nothing is written."""
     project = find_project(call, file)
-    with AgentDocFiles.open(project.root) as shelf:
-        yield SessionContext(project, shelf, FileStore(project.file, project.folder), state="")
+    with AgentDocFiles.open(project.root) as agent_files:
+        yield SessionContext(project, agent_files, FileStore(project.file, project.folder), state="")
 
 
 @contextmanager
@@ -63,24 +63,24 @@ def open_for_writing(
     """A desk to write at. `alone` goes past a server that has the folder open."""
     writer = author or agent_author("agent")
     with ExitStack() as stack:
-        shelf = stack.enter_context(AgentDocFiles.open(project.root))
+        agent_files = stack.enter_context(AgentDocFiles.open(project.root))
         workspace = stack.enter_context(open_workspace(project.folder, mode="merge"))
         state = workspace.state
-        door: DocumentStore = WorkspaceStore(workspace, writer)
+        store: DocumentStore = WorkspaceStore(workspace, writer)
         if not alone and writer.is_agent:
             from redraft.cli.doc.server_store import find_server_store
 
-            door = find_server_store(state, door) or door
+            store = find_server_store(state, store) or store
         yield OpenedDocument(
-            SessionContext(project, shelf, door, state, writer.name, rules=read_rules(shelf)), workspace
+            SessionContext(project, agent_files, store, state, writer.name, rules=read_rules(agent_files)), workspace
         )
         for notice in workspace.notices:
             call.screen.remark(f"note: {notice}")
 
 
-def read_rules(shelf: AgentDocFiles) -> dict[str, ComponentRule]:
+def read_rules(agent_files: AgentDocFiles) -> dict[str, ComponentRule]:
     """What `components.toml` says; refused, with the reason, where it cannot be read."""
-    data = shelf.read(RULES)
+    data = agent_files.read(RULES)
     return {} if data is None else parse_rules(parse_toml(data, FILE))
 
 

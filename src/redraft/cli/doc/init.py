@@ -57,8 +57,8 @@ def diff(call: Invocation) -> int:
 def _diff_since_last_run(call: Invocation) -> str:
     from redraft.sessions.conversation import difference
 
-    with open_for_reading(call, call.arguments.file) as desk:
-        return difference(desk.agent_files.snapshot(desk.project), desk.store.read(desk.project.path).text)
+    with open_for_reading(call, call.arguments.file) as context:
+        return difference(context.agent_files.snapshot(context.project), context.store.read(context.project.path).text)
 
 
 def reset(call: Invocation) -> int:
@@ -68,11 +68,11 @@ def reset(call: Invocation) -> int:
     from redraft.workspace.authors import PERSON
 
     with open_for_writing(call, find_project(call, call.arguments.file), PERSON) as opened:
-        desk = opened.context
-        with desk.lock():
-            path = desk.project.path
-            done = change(desk.store, path, f"Reset {path}", lambda text: remove_field(text, RESUME))
-            deleted = desk.agent_files.delete_snapshot(desk.project)
+        context = opened.context
+        with context.lock():
+            path = context.project.path
+            done = change(context.store, path, f"Reset {path}", lambda text: remove_field(text, RESUME))
+            deleted = context.agent_files.delete_snapshot(context.project)
     line = f"Reset {call.arguments.file}: the next run starts a new conversation."
     say(call, line, file=call.arguments.file, session_cleared=done.state == "applied", snapshot_deleted=deleted)
     return 0

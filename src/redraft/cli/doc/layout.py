@@ -69,8 +69,8 @@ def _load_registry(call: Invocation, live: Mapping[str, Pane]) -> tuple[dict[str
     from redraft.sessions.tmux.registry import load
 
     project = Project.of("document", call.folder)
-    with AgentDocFiles.open(project.root) as shelf:
-        return load(shelf), effective_window(call.arguments.window, project.root, shelf, live)
+    with AgentDocFiles.open(project.root) as agent_files:
+        return load(agent_files), effective_window(call.arguments.window, project.root, agent_files, live)
 
 
 def _find_live_panes(call: Invocation, files: Sequence[str], live: Mapping[str, Pane]) -> dict[str, str]:

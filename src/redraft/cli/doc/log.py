@@ -142,11 +142,11 @@ def _restore_state(call: Invocation, workspace: Workspace, turn: TurnRecord, bef
 
     project = Project.of(call.arguments.file, call.folder)
     origin = _origin(turn, project.path)
-    with AgentDocFiles.open(project.root) as shelf:
+    with AgentDocFiles.open(project.root) as agent_files:
         if origin is not None:
-            move_document_state(shelf, project, Project.of(os.path.join(project.folder, origin), call.folder))
-        elif not turn.author.is_agent and shelf.snapshot(project) == before:
-            shelf.save_snapshot(project, str(workspace.read(project.path).text))
+            move_document_state(agent_files, project, Project.of(os.path.join(project.folder, origin), call.folder))
+        elif not turn.author.is_agent and agent_files.snapshot(project) == before:
+            agent_files.save_snapshot(project, str(workspace.read(project.path).text))
 
 
 def _origin(turn: TurnRecord, path: str) -> str | None:
@@ -181,8 +181,8 @@ def read(call: Invocation) -> int:
     from redraft.formats.components import component
 
     name = call.arguments.component
-    with open_for_reading(call, call.arguments.file) as desk:
-        text = desk.store.read(desk.project.path).text
+    with open_for_reading(call, call.arguments.file) as context:
+        text = context.store.read(context.project.path).text
     if name is not None:
         place = component(text, name)
         if place is None:

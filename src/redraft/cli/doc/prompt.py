@@ -50,8 +50,8 @@ def _all_questions(call: Invocation) -> list[dict[str, Any]]:
     from redraft.sessions.tmux.registry import load
 
     project = Project.of(os.path.join(call.folder, "document"), call.folder)
-    with AgentDocFiles.open(project.root) as shelf:
-        entries = load(shelf)
+    with AgentDocFiles.open(project.root) as agent_files:
+        entries = load(agent_files)
     asked: list[dict[str, Any]] = []
     for session, entry in entries.items():
         if is_alive(entry.pane):

@@ -45,10 +45,10 @@ def ensure_session(opened: OpenedDocument, *, begin: bool = False) -> str:
     from redraft.sessions.scaffold import add_scaffold, add_session_id
     from redraft.sessions.session_fields import session_fields
 
-    desk = opened.context
-    path = desk.project.path
+    context = opened.context
+    path = context.project.path
     done = change(
-        desk.store, path, f"Prepare {path}", lambda text: add_session_id(add_scaffold(text) if begin else text)
+        context.store, path, f"Prepare {path}", lambda text: add_session_id(add_scaffold(text) if begin else text)
     )
     session = session_fields(done.text).session
     if session is None:
@@ -80,8 +80,8 @@ def start(call: Invocation) -> int:
     here = _current_pane(_live_panes())
     program = _find_agent_program()
     with _open_locked(call, project) as opened:
-        desk = opened.context
-        Claim(project, ensure_session(opened), here, desk.stamp).register(desk.agent_files)
+        context = opened.context
+        Claim(project, ensure_session(opened), here, context.stamp).register(context.agent_files)
     call.screen.finish()
     os.environ.pop("CLAUDECODE", None)
     os.chdir(project.root)
@@ -117,15 +117,15 @@ def route(call: Invocation) -> int:
     live = _live_panes()
     started, together = False, list[str]()
     with _open_locked(call, project) as opened:
-        shelf = opened.context.agent_files
-        prune(shelf, live)
+        agent_files = opened.context.agent_files
+        prune(agent_files, live)
         session = ensure_session(opened)
-        entries = registry.load(shelf)
+        entries = registry.load(agent_files)
         if session in entries:
             pane = live[entries[session].pane]
         else:
             pane, started = _choose_pane(call, project, typed, live)
-            Claim(project, session, pane, opened.context.stamp).register(shelf)
+            Claim(project, session, pane, opened.context.stamp).register(agent_files)
             together = [entry.pane for entry in entries.values() if entry.window == pane.window]
     if not started:
         panes.type_line(pane.id, typed)
@@ -161,8 +161,8 @@ def claim(call: Invocation) -> int:
     project = find_project(call, arguments.file)
     live = _live_panes()
     with _open_locked(call, project) as opened:
-        shelf = opened.context.agent_files
-        window = effective_window(arguments.window, project.root, shelf, live)
+        agent_files = opened.context.agent_files
+        window = effective_window(arguments.window, project.root, agent_files, live)
         if arguments.pane:
             pane = _require_pane(arguments.pane, live)
         elif arguments.position:
@@ -170,8 +170,8 @@ def claim(call: Invocation) -> int:
         else:
             pane = _current_pane(live)
         claimed = Claim(project, ensure_session(opened, begin=True), pane, opened.context.stamp)
-        claimed.register(shelf)
-        claimed.log(shelf)
+        claimed.register(agent_files)
+        claimed.log(agent_files)
     show_message(pane.id, f"Claimed {claimed.file} (pane {pane.id})", SHOWN_MS)
     say(call, f"Claimed {arguments.file} for the pane {pane.id}", pane=pane.id, window=pane.window)
     return 0
@@ -191,9 +191,9 @@ def registered_pane(call: Invocation, file: str) -> str:
     from redraft.sessions.session_fields import session_fields
     from redraft.sessions.tmux.registry import load
 
-    with open_for_reading(call, file) as desk:
-        session = session_fields(desk.store.read(desk.project.path).text).session
-        entry = load(desk.agent_files).get(session or "")
+    with open_for_reading(call, file) as context:
+        session = session_fields(context.store.read(context.project.path).text).session
+        entry = load(context.agent_files).get(session or "")
     if entry is None:
         raise Refused(f"{file} is not claimed by any pane; claim it with `agent-doc claim`.", code="not_found")
     return entry.pane
@@ -209,12 +209,12 @@ def resync(call: Invocation) -> int:
     project = Project.of("document", call.folder)
     live = _live_panes()
     with (
-        AgentDocFiles.open(project.root) as shelf,
+        AgentDocFiles.open(project.root) as agent_files,
         open_workspace(project.folder) as workspace,
         sessions_lock(workspace.state),
     ):
-        gone = prune(shelf, live)
-        left = load(shelf)
+        gone = prune(agent_files, live)
+        left = load(agent_files)
     if call.screen.json:
         call.screen.emit({"removed": sorted(gone), "active": sorted(left)})
         return 0

@@ -20,8 +20,8 @@ def run(call: Invocation) -> int:
     from redraft.sessions.conversation import build_prompt
 
     arguments = call.arguments
-    with open_for_reading(call, arguments.file) as desk:
-        prompt = build_prompt(desk)
+    with open_for_reading(call, arguments.file) as context:
+        prompt = build_prompt(context)
     if prompt is None:
         say(call, f"Nothing changed in {arguments.file} since the last run.", state="unchanged")
         return 0
@@ -62,12 +62,12 @@ def _ask_agent(call: Invocation, seen: ConversationPrompt) -> int:
     return 0
 
 
-def _commit(call: Invocation, git: Repository, desk: SessionContext) -> None:
+def _commit(call: Invocation, git: Repository, context: SessionContext) -> None:
     """Commit the document. If git refuses it, report that and continue: the answer is already in the document."""
     from redraft.errors import RedraftError
 
     try:
-        git.commit(desk.stamp)
+        git.commit(context.stamp)
     except RedraftError as error:
         call.screen.remark(f"note: {error.message}")
 

@@ -21,13 +21,13 @@ def trust(call: Invocation) -> int:
     from redraft.sessions.project import AgentDocFiles, Project
 
     project = Project.of(os.path.join(call.folder, "document"), call.folder)
-    with AgentDocFiles.open(project.root) as shelf, open_workspace(project.folder) as workspace:
+    with AgentDocFiles.open(project.root) as agent_files, open_workspace(project.folder) as workspace:
         state = workspace.state
         if call.arguments.revoke:
             gone = keeping.distrust(state)
             say(call, f"No longer trusted: {pluralize(gone, 'file')}.", revoked=gone)
             return 0
-        data = shelf.read(RULES)
+        data = agent_files.read(RULES)
         if data is None:
             raise Refused(f"There is no {FILE} here.", code="not_found")
         rules = {name: rule for name, rule in parse_rules(parse_toml(data, FILE)).items() if rule.has_hooks}

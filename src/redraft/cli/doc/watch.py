@@ -100,14 +100,14 @@ def _watch(call: Invocation, project: Project) -> int:
 
     state = _state(project)
     pace = LoopLimits(call.arguments.debounce / 1000, call.arguments.max_cycles)
-    with AgentDocFiles.open(project.root) as shelf, watch_lock(state, project.root, shelf):
+    with AgentDocFiles.open(project.root) as agent_files, watch_lock(state, project.root, agent_files):
         seen = SessionWatcher(
             project.root,
             state,
             pace,
             command=lambda file: [*_PROGRAM, "run", "--", file],
             say=lambda line: _tell(call, line),
-            ready=lambda: announce(state, project.root, shelf),
+            ready=lambda: announce(state, project.root, agent_files),
         )
 
         def end(number: int, frame: FrameType | None) -> None:

@@ -27,10 +27,10 @@ def patch(call: Invocation) -> int:
     project = find_project(call, arguments.file)
     content = read_input("-").text if arguments.content is None else arguments.content
     with open_for_writing(call, project) as opened:
-        desk = opened.context
-        rules = desk.agent_files.read(RULES)
-        hooks = HookPermission(rules is not None and is_trusted(desk.state, rules), dict(os.environ))
-        written = patch_component(desk, arguments.component, content, hooks)
+        context = opened.context
+        rules = context.agent_files.read(RULES)
+        hooks = HookPermission(rules is not None and is_trusted(context.state, rules), dict(os.environ))
+        written = patch_component(context, arguments.component, content, hooks)
     _tell(call, written, f"Patched component {arguments.component!r} in {arguments.file}")
     return 0
 
@@ -52,22 +52,22 @@ def write(call: Invocation) -> int:
             return TRY_AGAIN
 
 
-def _write(call: Invocation, desk: SessionContext, answer: str, baseline: str | None) -> int:
+def _write(call: Invocation, context: SessionContext, answer: str, baseline: str | None) -> int:
     from redraft.sessions.answers import writer
     from redraft.sessions.document_store import WorkspaceStore
 
     arguments = call.arguments
     strategy = "crdt" if arguments.stream else None
     if arguments.ipc:
-        letter = writer.leave_for_editor(desk, answer, baseline, strategy)
+        letter = writer.leave_for_editor(context, answer, baseline, strategy)
         say(call, f"Left the answer for the editor in {letter}", state="left", letter=letter)
         return 0
-    by_editor = not arguments.force_disk and isinstance(desk.store, WorkspaceStore) and writer.has_listener(desk)
+    by_editor = not arguments.force_disk and isinstance(context.store, WorkspaceStore) and writer.has_listener(context)
     if by_editor:
-        writer.deliver_to_editor(desk, answer, baseline, strategy)
+        writer.deliver_to_editor(context, answer, baseline, strategy)
         say(call, f"The editor took the answer for {arguments.file}", state="taken")
         return 0
-    written = writer.write_answer(desk, answer, baseline=baseline, strategy=strategy)
+    written = writer.write_answer(context, answer, baseline=baseline, strategy=strategy)
     _tell(call, written, f"Wrote the answer into {arguments.file}")
     return CONFLICTS if written.marked else 0
 

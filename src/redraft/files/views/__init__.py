@@ -1,1 +1,1 @@
-"""A private view of a folder, in which a program works: what it is shown, where it runs, and what it changed."""
+"""A private view of a folder for a program: what it sees, where it runs, and what it changed."""

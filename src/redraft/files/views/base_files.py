@@ -1,10 +1,10 @@
-"""What a program is shown of a folder: its files as they are at one moment, kept for as long as the view lives.
+"""What a program sees of a folder: its files at one moment, kept for as long as the view exists.
 
 Every text is copied into the view's `base`, so that the program reads one state of the folder whatever others do
-meanwhile, and so that its changes can be compared with exactly what it was shown. The base is one file, since making
-thousands of small ones takes seconds on a busy disk; the sandbox spreads it out in memory. Files that are no text, or
-too large, are not copied: their marks are noted, and where one changed meanwhile what the program was shown is not
-known any more. A secret is not in the view. Version control's data is shown as it is, and never looked into here.
+meanwhile, and so that its changes can be compared with exactly what it saw. The base is one file, since creating
+thousands of small ones takes seconds on a busy disk; the sandbox unpacks it in memory. Files that are not text, or too
+large, are not copied: their marks are noted, and if one changes meanwhile, what the program saw is no longer known. A
+secret is not in the view. Version control's data is shown as it is, and never read here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from redraft.files.root import Root
 
-# More text than this is not copied; so large a folder is not worth waiting for.
+# More text than this is not copied; copying such a folder would take too long.
 MOST_BYTES = 256 * 1024 * 1024
 _COPY_BYTES = 1 << 24
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -36,8 +36,8 @@ FileKind = Literal["text", "other", "hidden"]
 
 
 class BaseFile(NamedTuple):
-    """One file as it was. A `text` has its copy in the base, `at` that offset; `hidden` is what the program is not
-    shown."""
+    """One file as it was. A `text` has its copy in the base, `at` that offset; `hidden` means that the program does not
+    see it."""
 
     kind: FileKind
     mode: int
@@ -46,13 +46,13 @@ class BaseFile(NamedTuple):
     at: int = 0
 
     def read(self, base: BinaryIO) -> bytes:
-        """What a text said."""
+        """The content of a text."""
         base.seek(self.at)
         return base.read(self.size)
 
 
 class ShownDocument(NamedTuple):
-    """A document that is shown otherwise than the disk has it, as the person sees it: with what is not saved yet."""
+    """A document that is shown as the person sees it, not as on disk: with unsaved changes."""
 
     data: bytes
     mode: int | None
@@ -60,8 +60,8 @@ class ShownDocument(NamedTuple):
 
 @dataclass(slots=True)
 class BaseFiles:
-    """The files by path. `links` and `internal` are noted for a view that is a copy: what a link says, and the size and
-    time of what belongs to version control or to us."""
+    """The files by path. `links` and `internal` are recorded for a view that is a copy: the targets of links, and the
+    size and time of files that belong to version control or to us."""
 
     files: dict[str, BaseFile]
     links: dict[str, str] = field(default_factory=dict[str, str])
@@ -83,17 +83,17 @@ class BaseFiles:
     @staticmethod
     def load(path: str) -> BaseFiles:
         with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        files = {name: BaseFile(*values) for name, values in told["files"].items()}
-        return BaseFiles(files, told["links"], {name: (size, at) for name, (size, at) in told["internal"].items()})
+            data = json.load(file)
+        files = {name: BaseFile(*values) for name, values in data["files"].items()}
+        return BaseFiles(files, data["links"], {name: (size, at) for name, (size, at) in data["internal"].items()})
 
 
 class BaseWriter:
-    """Copies the texts of a folder into the base of a view, and notes all its files."""
+    """Copies the texts of a folder into the base of a view, and records all its files."""
 
     def __init__(self, root: Root, base: BinaryIO, shown: Mapping[str, ShownDocument | None], limit: int) -> None:
-        """`shown` are the documents that are not as on disk, None for what is not to be seen; `limit` is how large a
-        document may be."""
+        """`shown` are the documents that differ from the disk, None for those that must not be seen; `limit` is how
+        large a document may be."""
         self._root = root
         self._base = base
         self._shown = shown
@@ -108,7 +108,7 @@ class BaseWriter:
             try:
                 fd = self._root.open_folder(folder)
             except RedraftError:
-                continue  # gone meanwhile, or not for us
+                continue  # deleted meanwhile, or not readable for us
             try:
                 waiting += self._write_folder(fd, folder)
             finally:
@@ -126,7 +126,7 @@ class BaseWriter:
                     if not is_internal_name(entry.name):
                         inner.append(join_path(folder, entry.name))
                 elif entry.is_file(follow_symlinks=False) and not is_internal_name(entry.name):
-                    with suppress(FileNotFoundError):  # gone meanwhile
+                    with suppress(FileNotFoundError):  # deleted meanwhile
                         self._write_file(fd, entry.name, join_path(folder, entry.name))
         return inner
 
@@ -142,7 +142,7 @@ class BaseWriter:
             fd = os.open(name, READ_FLAGS, dir_fd=folder)
         except OSError:
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            self._note(path, "other", found)  # not for us to read, nor for the program
+            self._note(path, "other", found)  # neither we nor the program may read it
             return
         try:
             found = os.fstat(fd)
@@ -170,7 +170,7 @@ class BaseWriter:
 
 
 class CopyWriter:
-    """Makes a view that is a copy: of the base where a text is in it, else of the folder."""
+    """Creates a view that is a copy: from the base for texts in it, else from the folder."""
 
     def __init__(self, root: Root, base: BinaryIO, copy: str, files: BaseFiles) -> None:
         self._root = root
@@ -221,7 +221,7 @@ class CopyWriter:
             found = self._copy_open(source, path)
             if internal:
                 self._files.internal[path] = (found.st_size, found.st_mtime_ns)
-            else:  # what the copy holds is what counts
+            else:  # what the copy contains is what counts
                 self._files.files[path] = BaseFile(
                     "other", stat.S_IMODE(found.st_mode), found.st_size, found.st_mtime_ns
                 )

@@ -1,12 +1,12 @@
-"""A private view of a folder: a program reads and writes there as if it were the folder, and the folder stays as it is.
+"""A private view of a folder: a program reads and writes there as if it were the folder, which stays as it is.
 
-Its life: `open` freezes what the program is shown and finds out how it can be kept apart; `command_line` says how to
-start a program in it, by whatever means; `changes` tells what became of the files, also after a crash or in another
-process (`load`); `close` removes it. Everything lies in one folder of ours, `place`:
+Its life: `open` freezes what the program sees and finds out how it can be isolated; `command_line` says how to start a
+program in it; `changes` reports what happened to the files, also after a crash or in another process (`load`); `close`
+removes it. Everything is in one folder of ours, `place`:
 
-    base             the texts as they were, what the program's work is compared with
-    upper/, work/    with overlayfs: what the program changed (the base, spread out in `lower/`, and the real folder lie
-                     beneath)
+    base             the texts as they were, to compare the program's work with
+    upper/, work/    with overlayfs: what the program changed (the base, unpacked in `lower/`, and the real folder are
+                     the layers below)
     copy/            otherwise: the view itself
     tmp/             the program's /tmp
     view.json, files.json, spec.json, report, lock
@@ -45,13 +45,13 @@ Confinement = Literal["namespace", "landlock", "none"]
 NowKind = Literal["file", "gone", "link", "other"]
 LOCK = "lock"
 CHECK_SECONDS = 30
-# So many changed files of version control are named; an agent's commit makes hundreds.
+# At most this many changed files of version control are listed; an agent's commit creates hundreds.
 MOST_INTERNAL = 1000
 
 
 @dataclass(slots=True)
 class ViewRecord:
-    """What is known of a view: who works in it and how, and, once that is over, how it ended and what became of it."""
+    """What is known about a view: who works in it and how, and afterwards how it ended and what became of it."""
 
     id: str
     folder: str
@@ -62,13 +62,13 @@ class ViewRecord:
     how: How = "copy"
     confinement: Confinement = "none"
     unconfined_because: str = ""
-    unfinished: str = "interrupted"  # until we hear otherwise
+    unfinished: str = "interrupted"  # until known otherwise
     turn: int | None = None
     left: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
 class ViewChange(NamedTuple):
-    """A path at which something is other than it was shown: the file that was there, and what is there now."""
+    """A path that differs from what the program saw: the file that was there, and what is there now."""
 
     path: str
     was: BaseFile | None
@@ -76,7 +76,7 @@ class ViewChange(NamedTuple):
 
 
 class ViewOptions(NamedTuple):
-    """How to make a view. `writable` are the places outside of it that the program may write to, `hidden` those that
+    """How to create a view. `writable` are the places outside of it that the program may write to, `hidden` those that
     it must not see; `document_bytes` is how large a document may be, `size` how much the program may write."""
 
     how: Literal["auto", "copy"]
@@ -88,7 +88,7 @@ class ViewOptions(NamedTuple):
 
 
 class ProgramStatus(NamedTuple):
-    """How a program ended: by itself with a status, or by a signal; or why it did not start."""
+    """How a program ended: with an exit status, or by a signal; or why it did not start."""
 
     status: int | None = None
     signal: int | None = None
@@ -113,7 +113,7 @@ class PrivateView:
         shown: Mapping[str, ShownDocument | None],
         options: ViewOptions,
     ) -> PrivateView:
-        """Make a view of the folder as it is now."""
+        """Create a view of the folder as it is now."""
         view = cls(place, record)
         try:
             with explain_os_errors("make", "a private view"):
@@ -137,12 +137,12 @@ class PrivateView:
 
     @classmethod
     def load(cls, place: str) -> PrivateView:
-        """A view that was made before, perhaps by a process that is gone."""
+        """An existing view, perhaps created by a process that is gone."""
         try:
             with open(os.path.join(place, "view.json"), encoding="utf-8") as file:
-                told = json.load(file)
+                data = json.load(file)
             known = {entry.name for entry in fields(ViewRecord)}
-            record = ViewRecord(**{name: value for name, value in told.items() if name in known})
+            record = ViewRecord(**{name: value for name, value in data.items() if name in known})
             record.left = [(path, reason) for path, reason in record.left]
         except (OSError, ValueError, TypeError) as error:
             raise Refused(f"The view in {place} cannot be read.", code="not_found", view=place) from error
@@ -157,7 +157,7 @@ class PrivateView:
         remove_view(self.place)
 
     def hold(self) -> AbstractContextManager[None]:
-        """Say that the view is in use, for as long as this process lives."""
+        """Mark the view as in use, for as long as this process lives."""
         return folder_lock(self.place, LOCK, timeout=0)
 
     @property
@@ -175,7 +175,7 @@ class PrivateView:
 
     @property
     def path(self) -> str:
-        """Where the program finds the folder: where it always is, or in the copy."""
+        """Where the program finds the folder: at its usual path, or in the copy."""
         return self.record.folder if self.record.confinement == "namespace" else self._at("copy")
 
     @property
@@ -184,7 +184,7 @@ class PrivateView:
         return "/tmp" if self.record.confinement == "namespace" else self._at("tmp")  # noqa: S108
 
     def directory(self, inner: str) -> str:
-        """Where the program finds a folder in the folder."""
+        """Where the program finds a subfolder."""
         return os.path.normpath(os.path.join(self.path, inner))
 
     def command_line(self, command: Sequence[str], *, directory: str = "") -> list[str]:
@@ -204,15 +204,17 @@ class PrivateView:
         return False
 
     def read_end(self) -> ProgramStatus:
-        """How the program ended, as far as the sandbox lived to tell."""
-        told: dict[str, Any] = {}
+        """How the program ended, if the sandbox lived to report it."""
+        report: dict[str, Any] = {}
         with suppress(OSError, ValueError), open(self._at("report"), encoding="utf-8") as file:
             for line in file:
-                told |= json.loads(line)
-        return ProgramStatus(told.get("exit"), told.get("signal"), told.get("failed", ""), told.get("not_started", ""))
+                report |= json.loads(line)
+        return ProgramStatus(
+            report.get("exit"), report.get("signal"), report.get("failed", ""), report.get("not_started", "")
+        )
 
     def written_bytes(self) -> int:
-        """How much the program has on the disk: what it changed, and its temporary files."""
+        """How much disk space the program uses: its changes, and its temporary files."""
         folders = [self._at("tmp"), self._at("upper" if self.record.how == "overlay" else "copy")]
         return sum(_disk_usage(folder) for folder in folders)
 
@@ -249,7 +251,7 @@ class PrivateView:
     def _write_spec(self, spec: Mapping[str, Any]) -> None:
         write_private(self._at("spec.json"), json.dumps(spec))
 
-    # What became of it
+    # What the program changed
 
     @property
     def files(self) -> BaseFiles:
@@ -260,8 +262,8 @@ class PrivateView:
         return self._files
 
     def changes(self) -> tuple[list[ViewChange], list[str]]:
-        """What is other than it was, and which files of version control or ours are. Call it when nobody runs in the
-        view any more."""
+        """What has changed, and which files of version control or ours have. Call it when nothing runs in the view any
+        more."""
         found = _ChangeReader(self.files)
         with Root.open(self._at("upper" if self.record.how == "overlay" else "copy")) as root:
             if self.record.how == "overlay":
@@ -272,7 +274,7 @@ class PrivateView:
         return sorted(found.changes.values()), sorted(found.internal)
 
     def read_before(self, path: str, limit: int) -> bytes | None:
-        """What the program was shown at a path; None where that is not known any more."""
+        """What the program saw at a path; None if that is no longer known."""
         file = self.files.files[path]
         try:
             if file.kind == "text":
@@ -292,7 +294,7 @@ class PrivateView:
 
     @property
     def result_folder(self) -> str:
-        """Where what the program wrote lies, for a person who looks at a kept view."""
+        """Where the program's files are, for a person who looks at a kept view."""
         return self._at("upper" if self.record.how == "overlay" else "copy")
 
 
@@ -320,8 +322,8 @@ class _ChangeReader:
         self.internal: list[str] = []
 
     def read_layer(self, root: Root) -> None:
-        """The upper layer of an overlay: changed files, a device 0:0 for what is gone, a mark on a folder that takes
-        the place of another."""
+        """The upper layer of an overlay: changed files, a device 0:0 for a deleted one, a marker on a folder that
+        replaces another."""
         for folder, path, found in _walk(root):
             if is_internal(path):
                 self._add_internal(path, found)
@@ -333,7 +335,7 @@ class _ChangeReader:
             else:
                 self._remove_beneath(path)
                 self._add(path, "gone" if _is_whiteout(found) else _kind(found))
-        # What is found in the place of a folder that was removed first is there, whichever was met first.
+        # What is in place of a deleted folder exists, whichever of the two was found first.
 
     def read_copy(self, root: Root, base: BinaryIO) -> None:
         seen: set[str] = set()
@@ -348,8 +350,8 @@ class _ChangeReader:
                 self._add(path, _kind(found))
             elif stat.S_ISDIR(found.st_mode) and path in self._files.files:
                 self._add(path, "gone")
-        gone = self._files.internal.keys() - seen
-        self.internal += sorted(gone)[: MOST_INTERNAL - len(self.internal)]
+        deleted = self._files.internal.keys() - seen
+        self.internal += sorted(deleted)[: MOST_INTERNAL - len(self.internal)]
         for path, file in self._files.files.items():
             if path not in seen and file.kind != "hidden":
                 self._add(path, "gone")
@@ -389,7 +391,7 @@ class _ChangeReader:
 
 
 def _walk(root: Root) -> Iterator[tuple[int, str, os.stat_result]]:
-    """Everything beneath, a folder before what is in it; with the descriptor of the folder that it is in."""
+    """Everything below, a folder before its content; with the descriptor of its parent folder."""
     waiting = [""]
     while waiting:
         here = waiting.pop()
@@ -450,7 +452,7 @@ def _sandbox_program() -> list[str]:
 
 
 def _check(spec: str) -> str:
-    """Why a sandbox cannot be had here; nothing where it can."""
+    """Why a sandbox is not possible here; empty if it is."""
     if not sys.platform.startswith("linux"):
         return "this system has neither namespaces nor Landlock"
     command = [*_sandbox_program(), spec]

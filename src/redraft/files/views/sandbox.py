@@ -1,12 +1,12 @@
 """Start a program that can write to its private view of a folder, and to nothing else that matters.
 
 This file is a program of its own, run by its path (`python -I -S sandbox.py SPEC COMMAND ...`), so it imports nothing
-of the package: namespaces want a process with one thread, and starting it costs 20 milliseconds. What it is to do
-stands in SPEC, a JSON file that `private_view` writes; how it went stands in the report that the SPEC names.
+from the package: namespaces need a process with one thread, and starting it costs 20 milliseconds. SPEC is a JSON file
+that `private_view` writes, with what to do; the result is written to the report that the SPEC names.
 
-Where the kernel allows it, the program lives in namespaces of its own. It sees the view at the folder's own path, a
-private `/tmp`, a small `/dev`, and the rest of the machine read-only; when it ends, the kernel ends whatever it
-started. Elsewhere Landlock forbids the writes, or nothing does; then its descendants are found and ended one by one.
+If the kernel allows it, the program runs in its own namespaces. It sees the view at the folder's own path, a private
+`/tmp`, a small `/dev`, and the rest of the machine read-only; when it ends, the kernel kills whatever it started.
+Otherwise Landlock forbids the writes, or nothing does; then its descendants are found and killed one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 NOT_STARTED, NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 125, 126, 127, 128
-END_NOW = signal.SIGUSR1  # what tells a running sandbox to end everything at once
+END_NOW = signal.SIGUSR1  # tells a running sandbox to end everything at once
 
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWPID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
@@ -35,23 +35,24 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_CHILD_SUBREAPER = 1, 24, 38, 36
 _PR_SET_SECCOMP, _SECCOMP_FILTER = 22, 2
-# What root keeps of its powers, to read and write files as root does: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID
-# and SETUID; and SETFCAP, without which a sandbox of the program's own does not start. None of them changes a mount.
+# The capabilities that root keeps, to read and write files as root does: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL,
+# SETGID and SETUID; and SETFCAP, without which a sandbox of the program's own does not start. None of them changes a
+# mount.
 _KEPT_CAPABILITIES = {0, 1, 3, 4, 5, 6, 7, 31}
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a private one is put there
-# Whoever can be asked here does things for others, outside of any sandbox.
+# Services that can be asked here act for others, outside of any sandbox.
 _DAEMONS = ("/run/dbus", "/run/podman", "/run/containerd", "/run/docker.sock", "/run/systemd/private")
 # As root, a write to these changes the machine.
 _KERNEL_SWITCHES = ("sys", "sysrq-trigger", "irq", "bus", "acpi", "scsi")
-# Landlock: the rights by which a file system is changed; the last two came with its versions 2 and 3.
+# Landlock: the rights to change a file system; the last two came with its versions 2 and 3.
 _WRITE_RIGHTS = (1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
 _FILE_RIGHTS = 1 << 1 | 1 << 14
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _IOCTL = {"x86_64": (0xC000003E, 16), "aarch64": (0xC00000B7, 29), "riscv64": (0xC00000F3, 29)}
 
-_TRIAL = ".redraft-tmp-trial"  # made to see whether it can be
+_TRIAL = ".redraft-tmp-trial"  # created to see whether that is possible
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 Spec = dict[str, Any]
@@ -64,7 +65,7 @@ class _Library:
         self._libc = ctypes.CDLL(None, use_errno=True)
 
     def call(self, name: str, *arguments: int | bytes | None) -> int:
-        """Call a function; OSError where it fails."""
+        """Call a function; raises OSError if it fails."""
         made = [ctypes.c_long(each) if isinstance(each, int) else ctypes.c_char_p(each) for each in arguments]
         try:
             found: int = self._libc[name](*made)
@@ -84,7 +85,7 @@ class _Library:
             ) from error
 
     def set_attributes(self, target: str, on: int, off: int, *, deep: bool = False) -> None:
-        """Change the flags of a mount, and with `deep` of all beneath it."""
+        """Change the flags of a mount, and with `deep` of all mounts below it."""
         attributes = ctypes.create_string_buffer(struct.pack("QQQQ", on, off, 0, 0), 32)
         address = ctypes.addressof(attributes)
         flags = _AT_RECURSIVE if deep else 0
@@ -99,7 +100,7 @@ _mount = _library.mount
 
 
 def _enter_namespaces() -> None:
-    """User, mount, process and IPC namespaces of our own, in which we are the same user as outside."""
+    """Enter new user, mount, process and IPC namespaces, in which we are the same user as outside."""
     user, group = os.geteuid(), os.getegid()
     everyone = _map_everyone() if user == 0 else None
     _library.call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWIPC)
@@ -112,7 +113,7 @@ def _enter_namespaces() -> None:
 
 
 def _map_everyone() -> Any:
-    """For root: a process that stays behind and, when asked, gives our new namespace all the users there are."""
+    """For root: a process that stays outside and, when asked, maps all users into our new namespace."""
     us = os.getpid()
     asked, ask = os.pipe()
     child = os.fork()
@@ -148,7 +149,7 @@ def _write(path: str, text: str) -> None:
 
 
 class _Tree:
-    """The file system as the program will see it. What is to stay reachable is held open before anything is covered."""
+    """The file system as the program will see it. What has to stay reachable is opened before anything is covered."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -184,9 +185,9 @@ class _Tree:
         _make_whiteout(f"{lower}/{_TRIAL}")
         if os.path.exists(spec["files"]):
             _spread_base(spec, lower)
-        # By descriptors, so that no name needs quoting in the options.
-        held = [_by(_hold(path)) for path in (lower, folder, spec["upper"], spec["work"])]
-        options = "lowerdir={}:{},upperdir={},workdir={},userxattr".format(*held)
+        # By descriptor, so that no name needs quoting in the options.
+        layers = [_by(_hold(path)) for path in (lower, folder, spec["upper"], spec["work"])]
+        options = "lowerdir={}:{},upperdir={},workdir={},userxattr".format(*layers)
         _mount("overlay", folder, "overlay", _MS_NOSUID | _MS_NODEV, options)
 
     def _build_devices(self) -> None:
@@ -208,7 +209,7 @@ class _Tree:
         _library.set_attributes(target, 0, _ATTR_RDONLY)
 
     def _make_place(self, path: str, fd: int) -> None:
-        """A place beneath the private /tmp is gone by now."""
+        """Create a mount point if it is missing, as one below /tmp is once the private /tmp covers it."""
         if os.path.lexists(path):
             return
         if stat.S_ISDIR(os.fstat(fd).st_mode):
@@ -225,7 +226,7 @@ class _Tree:
 
 
 def _spread_base(spec: Spec, lower: str) -> None:
-    """Put the texts that the program is shown, and marks for what it is not, where they cover the folder's own."""
+    """Put the texts that the program sees, and whiteouts for what it does not, where they cover the folder's own."""
     with open(spec["files"], encoding="utf-8") as file:
         files: dict[str, list[Any]] = json.load(file)["files"]
     made = {""}
@@ -246,18 +247,18 @@ def _spread_base(spec: Spec, lower: str) -> None:
 
 
 def _make_folders(path: str, folder: str, lower: str, made: set[str]) -> None:
-    """A folder as it is in the real one, which it will cover, and those above it."""
+    """Create a folder like the real one, which it will cover, and its parents."""
     if path in made:
         return
     made.add(path)
     _make_folders(path.rpartition("/")[0], folder, lower, made)
     os.mkdir(f"{lower}/{path}")
-    with suppress(OSError):  # where there is none, a document is proposed
+    with suppress(OSError):  # if there is none, a new document is proposed in it
         os.chmod(f"{lower}/{path}", stat.S_IMODE(os.stat(f"{folder}/{path}").st_mode) | stat.S_IRWXU)
 
 
 def _make_whiteout(path: str) -> None:
-    """What overlayfs takes for a file that is not there: a device that there is not. Anybody may make one."""
+    """What overlayfs takes for a deleted file: a device 0:0. Anybody may create one."""
     os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
 
 
@@ -270,7 +271,8 @@ def _by(fd: int) -> str:
 
 
 def _mount_processes() -> None:
-    """Our own `/proc`. A container may forbid it; then the old one stays, in which others cannot be opened anyway.
+    """Mount our own `/proc`. A container may forbid it; then the old one stays, in which others cannot be opened
+    anyway.
 
     The kernel's switches are read-only for everybody: who is an ordinary user here may be root outside.
     """
@@ -283,12 +285,12 @@ def _mount_processes() -> None:
             _library.set_attributes(path, _ATTR_RDONLY, 0, deep=True)
 
 
-# What holds for the program whatever else does
+# What applies to the program in any case
 
 
 def _give_up_powers() -> None:
-    """From here on nothing that is started gains a power: no capability, no setuid program, no typing into the
-    terminal on behalf of the person."""
+    """From here on nothing that is started gains privileges: no capability, no setuid program, no input to the terminal
+    in the person's name."""
     for capability in range(64):
         if capability not in _KEPT_CAPABILITIES:
             with suppress(OSError):
@@ -299,7 +301,7 @@ def _give_up_powers() -> None:
 
 
 def _forbid_typing() -> None:
-    """A seccomp filter that refuses the two ioctls by which a program puts keys into its terminal's input."""
+    """A seccomp filter that refuses the two ioctls with which a program puts keys into its terminal's input."""
     known = _IOCTL.get(os.uname().machine)
     if known is None:
         return
@@ -323,7 +325,7 @@ def _forbid_typing() -> None:
 
 
 def _restrict_writes(spec: Spec) -> None:
-    """Landlock: of all places only these can be written to."""
+    """Landlock: allow writes only to these places."""
     version = _library.call("syscall", _SYS_LANDLOCK_CREATE, None, 0, 1)
     rights = sum(1 << right for right in _WRITE_RIGHTS if right < 13 or version >= right - 11)
     handled = ctypes.create_string_buffer(struct.pack("QQ", rights, 0), 16)
@@ -338,7 +340,7 @@ def _restrict_writes(spec: Spec) -> None:
     _library.call("syscall", _SYS_LANDLOCK_RESTRICT, rules, 0)
 
 
-# Running it
+# Running the program
 
 
 class _Sandbox:
@@ -363,7 +365,7 @@ class _Sandbox:
         except OSError as error:
             self.tell(failed=str(error.strerror or error))
             return NOT_STARTED
-        ready, go = os.pipe()  # the child waits until we know its number, so that every signal finds it
+        ready, go = os.pipe()  # the child waits until we know its number, so that every signal reaches it
         self._child = os.fork()
         if self._child == 0:
             os.close(go)
@@ -399,7 +401,7 @@ class _Sandbox:
         except OSError as error:
             self.tell(failed=str(error.strerror or error))
             os._exit(NOT_STARTED)
-        while True:  # the first process inherits whatever loses its parent
+        while True:  # the first process inherits orphans
             ended, status = os.wait()
             if ended == self._child:
                 self.tell(**_ending(status))
@@ -449,7 +451,7 @@ class _Sandbox:
 
 
 def _end_descendants() -> None:
-    """End whatever the program left: as its subreaper we inherit all of it, also what began a session of its own."""
+    """Kill whatever the program left: as its subreaper we inherit all of it, also what began a new session."""
     while True:
         for child in _children(os.getpid()):
             _end_tree(child)
@@ -485,7 +487,7 @@ def _exit_status(status: int) -> int:
 
 
 def _check(spec: Spec) -> int:
-    """Try everything but the program."""
+    """Try everything except the program."""
     try:
         if spec["confinement"] == "namespace":
             _enter_namespaces()
@@ -499,7 +501,7 @@ def _check(spec: Spec) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """`SPEC COMMAND ...` runs the program, `SPEC` alone says whether it could be."""
+    """`SPEC COMMAND ...` runs the program, `SPEC` alone says whether that is possible."""
     with open(arguments[0], encoding="utf-8") as file:
         spec: Spec = json.load(file)
     if not arguments[1:]:

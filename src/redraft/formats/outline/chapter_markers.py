@@ -1,7 +1,7 @@
 """Numbers as headings write them: 12, XII, twelve, the twelfth.
 
-`NUMBER` is a regular expression for one; `value` says which. Only well-formed roman numerals below 400 count, because
-"MILD" and "CIVIL" are words, and no book has so many chapters.
+`NUMBER` is a regular expression for one; `number_value` returns its value. Only well-formed Roman numerals below 400
+count, because "MILD" and "CIVIL" are words, and no book has so many chapters.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _GERMAN_ORDINAL = (
 )
 _FOREIGN = rf"(?:{_GERMAN_ORDINAL}|{'|'.join(_FRENCH)})(?![\w’'])"
 
-# Longest first, and each ends at a word's end, so that "I" is not found in "In" nor "six" in "sixty".
+# Longest first, and each ends at a word boundary, so that "I" is not found in "In" nor "six" in "sixty".
 NUMBER = rf"(?:\d{{1,3}}(?:st|nd|rd|th)?|{_WORD}|{_ROMAN})(?![\w’'])"
 ORDINAL = rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))}|{_FOREIGN})"
 _NUMBERED_FRENCH = [re.compile(rf"(?:{word})") for word in _FRENCH]
@@ -96,7 +96,7 @@ def _roman(letters: str) -> int:
 
 
 def _foreign(word: str) -> int:
-    """The value of a German or French ordinal in small letters; 0 where it is none."""
+    """The value of a German or French ordinal in lower case; 0 if it is none."""
     for number, french in enumerate(_NUMBERED_FRENCH, 1):
         if french.fullmatch(word):
             return number
@@ -109,15 +109,15 @@ def _foreign(word: str) -> int:
     return 10 * (_GERMAN_TENS.index(tens) + 2) + (_GERMAN_ONES.index(ones) + 1 if ones in _GERMAN_ONES else 0)
 
 
-# Lines that say they are headings: "Chapter 1", "PART THE SECOND", "Act II, Scene 3", "IV.", "3. The Voyage".
+# Lines that look like headings: "Chapter 1", "PART THE SECOND", "Act II, Scene 3", "IV.", "3. The Voyage".
 #
-# Each becomes a `Marker` with a number, so that its family can be tried for a plausible sequence. Whether a line is
-# believed is decided elsewhere; this only reads one line at a time.
+# Each becomes a `ChapterMarker` with a number, so that its family can be checked for a plausible sequence. Whether a
+# line really is a heading is decided elsewhere; this only reads one line at a time.
 
 
 Kind = Literal["keyword", "word", "titled", "bare"]
 
-# The words that divide books, with their rank: a smaller one holds a larger one.
+# The words that divide books, with their rank: a lower rank contains a higher one.
 RANKS = {
     "volume": 1, "part": 2, "book": 2, "act": 2,
     "chapter": 4, "letter": 4, "canto": 4, "stave": 4, "episode": 4, "act scene": 4, "scene": 5, "section": 5,
@@ -125,7 +125,7 @@ RANKS = {
 RANK_OF_WORD, RANK_OF_TITLED, RANK_OF_BARE = 4, 4, 6
 
 _ANY_CASE = re.IGNORECASE
-# The same words shortened, and in German, French, Spanish and Italian.
+# The same words abbreviated, and in German, French, Spanish and Italian.
 _SHORTENED = {
     "vol": "volume", "chap": "chapter", "bk": "book", "pt": "part",
     "kapitel": "chapter", "chapitre": "chapter", "capítulo": "chapter", "capitulo": "chapter", "capitolo": "chapter",
@@ -134,7 +134,7 @@ _SHORTENED = {
     "lettre": "letter",
 }  # fmt: skip
 _KEYWORD = "|".join(word for word in sorted([*RANKS, *_SHORTENED], key=len, reverse=True) if " " not in word)
-# What may stand between a number and its title. Without any of it the title must begin like one.
+# What may be between a number and its title. Without any of it the title must begin like one.
 _REST = r"(?P<rest>(?P<mark>\s*(?:[.:)\]—–,]+|-+))?\s*(?P<title>.*))"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
@@ -158,7 +158,7 @@ _ACT_SCENE = re.compile(rf"scene +(?P<number>{NUMBER})(?P<rest>.*)", _ANY_CASE)
 # Ornaments around a heading: "--- Section 1 ---", "_Chapter 1_", "[ 4 ]".
 _ORNAMENT = " \t_*=~#[]—–-"
 _BEGINS = re.compile(r"[^\w(“‘\"'¿¡\[]*[A-Z0-9À-ÞΑ-ΩА-Я(“‘\"'\[]")
-# A cheap look that spares the patterns nearly every line of prose.
+# A cheap test that spares nearly every line of prose the patterns.
 _LOOK = re.compile(
     rf"(?:the |das |der |die |la |le )?(?:{_KEYWORD}|{ORDINAL})\b|[A-Za-z]+\.? +(?:the +)?{NUMBER}|{NUMBER}", _ANY_CASE
 )
@@ -166,7 +166,7 @@ _LOOK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ChapterMarker:
-    """A line that counts: which word, which number, what is left as a title."""
+    """A numbered line: its keyword, its number, and the rest as a title."""
 
     line: int
     kind: Kind
@@ -200,7 +200,7 @@ def _is_believable(kind: Kind, match: re.Match[str]) -> bool:
     if kind == "bare":
         return True
     if kind == "titled":
-        # "I went home" begins with a numeral as well: the numeral must be closed, and be no word.
+        # "I went home" begins with a numeral too: the numeral must be followed by punctuation, and not be a word.
         closed = mark.startswith((".", ")", ":", "—", "–", "--")) or match["rest"].startswith("  ")
         return bool(title) and closed and number_style(match["number"]) != "word" and bool(_BEGINS.match(title))
     if title and not mark and not match["rest"].startswith("  ") and not title[0].isupper():
@@ -219,7 +219,7 @@ def _marker(line: int, kind: Kind, match: re.Match[str], plain: str) -> ChapterM
 
 
 def chapter_markers(layout: Layout) -> Iterator[ChapterMarker]:
-    """Every line that reads as a marker and stands where a heading may stand."""
+    """Every line that reads as a marker and is where a heading may be."""
     previous = -2
     for line, text in enumerate(layout.lines):
         if not text or len(text) > SHORT or not (layout.above[line] or previous == line - 1):

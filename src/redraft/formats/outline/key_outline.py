@@ -1,7 +1,7 @@
-"""Keys and array indices with the lines they take: what JSON and YAML have in common.
+"""Keys and array indices with their lines: what JSON and YAML have in common.
 
-A reader reports what it meets in the order of the document; this keeps the way down to the present place, names array
-elements by their index, and remembers the first key that occurs twice. Nesting is a list, so its depth costs no stack.
+A reader reports what it meets in the order of the document; this tracks the path to the current place, names array
+elements by their index, and remembers the first duplicate key. Nesting is a list, so its depth costs no stack.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Level:
 
     keys: set[str] | None
     elements: int = 0
-    # Where the entry of the present member is kept, if it is kept at all.
+    # The entry of the current member, if there is one.
     entry: int | None = None
 
 
@@ -42,7 +42,7 @@ class KeyTree:
 
     @property
     def shown(self) -> bool:
-        """Whether members of the open object or array are entries; deeper ones are only checked."""
+        """Whether members of the open object or array become entries; deeper ones are only checked."""
         return len(self.levels) <= self.max_depth
 
     def open(self, *, keyed: bool) -> None:
@@ -52,7 +52,7 @@ class KeyTree:
         self.levels.pop()
 
     def key(self, name: str, line: int, column: int, identity: str | None = None) -> None:
-        """A key of the open object, at the place where it begins; `identity` where equal names may differ as keys."""
+        """A key of the open object, where it begins; `identity` if equal names may be different keys."""
         level, identity = self.levels[-1], identity or name
         if level.keys is not None:
             if identity in level.keys and self.duplicate is None:
@@ -67,7 +67,7 @@ class KeyTree:
         level.elements += 1
 
     def end(self, line: int) -> None:
-        """The value of the present member ends on this line."""
+        """The value of the current member ends on this line."""
         number = self.levels[-1].entry if self.levels else None
         if number is not None:
             entry = self.entries[number]
@@ -92,8 +92,8 @@ class KeyTree:
 
 # The outline of a JSON document: its keys and array indices with their lines.
 #
-# A strict reader of RFC 8259 that keeps places instead of values, and a list instead of the stack. Bad input gives an
-# error with its line and column. The last key has an end like any other, for the closing brace comes after it.
+# A strict reader of RFC 8259 that records positions instead of values, with a list instead of the stack. Invalid input
+# gives an error with line and column. The last key has an end like any other, since the closing brace comes after it.
 
 
 _Expect = Literal["value", "value or ]", "key", "key or }", ": after the key", ", or the end", "nothing more"]
@@ -136,7 +136,7 @@ class _JsonReader:
     text: str
     tree: KeyTree
     expect: _Expect = "value"
-    # The line of the last place that was asked for: places only grow, so each newline is counted once.
+    # The line of the last requested position: positions only grow, so each newline is counted once.
     _line: int = 0
     _line_start: int = 0
     _counted: int = 0
@@ -220,7 +220,7 @@ class _JsonReader:
 
 
 def _unescape(string: str) -> str:
-    """A key as it is meant; as it is written, where it names half a surrogate pair, which no encoding can carry."""
+    """The decoded key; undecoded if it contains half a surrogate pair, which no encoding can represent."""
     if "\\" not in string:
         return string[1:-1]
     name: str = json.loads(string)
@@ -229,22 +229,22 @@ def _unescape(string: str) -> str:
 
 # The outline of a YAML document: its keys and sequence indices with their lines.
 #
-# Reads the events of libyaml, which have places, and builds no values: an alias stays an alias, no tag makes an
-# object. Documents of one file follow one another at the top level. Bad input gives an error with its line and
-# column, and so does nesting beyond any reason, for which libyaml's time is quadratic.
+# Uses the events of libyaml, which have positions, and builds no values: an alias stays an alias, no tag creates an
+# object. Several documents in one file follow one another at the top level. Invalid input gives an error with line
+# and column, and so does extreme nesting, for which libyaml takes quadratic time.
 
 
 _DEEPEST = 1000
-# libyaml is of YAML 1.1 and ends lines at these three; YAML 1.2 and this program do not. They are put aside as
-# characters of private use, one for one, so that every place stays true.
+# libyaml implements YAML 1.1 and ends lines at these three; YAML 1.2 and this program do not. They are replaced with
+# private-use characters, one for one, so that every position stays valid.
 _ASIDE = {0x85: "\ue085", 0x2028: "\ue028", 0x2029: "\ue029"}
 _BACK = {ord(aside): chr(original) for original, aside in _ASIDE.items()}
-# Plain scalars that are no strings: the key 1 and the key "1" are two.
+# Plain scalars that are not strings: the key 1 and the key "1" are different.
 _NO_STRING = re.compile(r"[-+.\d].*|~|null|true|false|yes|no|on|off", re.IGNORECASE)
 
 
 class _TooDeep(Exception):
-    """The document nests deeper than anyone could read."""
+    """The document is nested deeper than anyone could read."""
 
     def __init__(self, mark: Mark) -> None:
         super().__init__(f"nested deeper than {_DEEPEST} levels")
@@ -268,7 +268,7 @@ def outline_yaml(text: str, max_depth: int) -> Outline:
         message = " ".join(filter(None, [bad.context, bad.problem]))
         return _failure_at(message, bad.problem_mark or bad.context_mark, text)
     except yaml.reader.ReaderError as bad:
-        # libyaml counts the bytes before a character that it does not accept.
+        # libyaml counts the bytes before an invalid character.
         before = text.encode("utf-8", "surrogatepass")[: bad.position].decode("utf-8", "ignore")
         return _character_failure(text, len(before))
     except UnicodeEncodeError as bad:
@@ -277,7 +277,7 @@ def outline_yaml(text: str, max_depth: int) -> Outline:
 
 
 def _failure_at(message: str, mark: Mark | None, text: str) -> Outline:
-    """An error at a mark; libyaml puts the end of a document on a line of its own, though there may be none."""
+    """An error at a mark; libyaml puts the end of a document on a line of its own, which may not exist."""
     if mark is None:
         return parse_failure(message, 0, 0)
     if mark.line > count_breaks(text):
@@ -296,16 +296,16 @@ def _character_failure(text: str, place: int) -> Outline:
 class _YamlReader:
     tree: KeyTree
     lines: list[str]
-    # For each open collection whether its next node is a key; None in a sequence.
+    # For each open collection, whether its next node is a key; None in a sequence.
     _key_next: list[bool | None] = field(default_factory=list[bool | None])
     # The last line on which a node ended.
     _last: int = -1
-    # Whether the last document is written in brackets, which close after its last key.
+    # Whether the last document is in flow style, whose brackets close after its last key.
     _bracket: bool = False
 
     @property
     def last_content(self) -> int | None:
-        """The line of the last node, if nothing but blank lines and comments follows it, and no bracket."""
+        """The line of the last node, if only blank lines and comments follow it, and no bracket."""
         rest = self.lines[self._last + 1 :]
         return None if self._bracket or any(line and not line.startswith("#") for line in rest) else self._last
 
@@ -324,8 +324,8 @@ class _YamlReader:
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 self.tree.close()
                 self._key_next.pop()
-                # A flow collection ends with its bracket; a block collection ends where its last node did, though
-                # libyaml says where the next one begins.
+                # A flow collection ends with its bracket; a block collection ends with its last node, although libyaml
+                # reports where the next one begins.
                 flow = event.end_mark.index > event.start_mark.index
                 self._bracket = flow
                 self._end(max(self._last, event.end_mark.line if flow else -1))
@@ -349,7 +349,7 @@ class _YamlReader:
             self.tree.key(title.translate(_BACK), mark.line, mark.column, self._identity(event, title, quoted=quoted))
 
     def _identity(self, event: NodeEvent, title: str, *, quoted: bool) -> str:
-        """What makes two keys the same. Merge keys may repeat, and collections as keys are not compared."""
+        """What makes two keys equal. Merge keys may repeat, and collections as keys are not compared."""
         if title in ("<<", "?") and not quoted:
             return f"{title} {event.start_mark.index}"
         plain = not quoted and _NO_STRING.fullmatch(title)
@@ -366,12 +366,12 @@ class _YamlReader:
         self.tree.end(self._last)
 
     def _dash(self, line: int) -> int:
-        """The line of an element's dash, where the element itself begins further down."""
+        """The line of an element's dash, if the element itself begins further down."""
         above = range(self._last + 1, min(line, len(self.lines)))
         return next((number for number in above if self.lines[number].startswith("-")), line)
 
     def _scalar_end(self, event: Event) -> int:
-        """The last line of a scalar; a block scalar is said to end where the next line begins."""
+        """The last line of a scalar; libyaml reports the end of a block scalar on the next line."""
         first, last = event.start_mark.line, event.end_mark.line
         if event.end_mark.column == 0 and last > first:
             last -= 1

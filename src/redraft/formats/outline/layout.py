@@ -1,6 +1,6 @@
-"""How plain text lies on the page: its lines, the blank lines around them, and how much is written between.
+"""The layout of plain text: its lines, the blank lines around them, and how much text is between.
 
-What the eye uses to tell a heading from prose. No rule about words is here.
+This is what the eye uses to tell a heading from prose. There are no rules about words here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FINISHED = ".!?:;\"”’'»)]*_—-"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The lines of a text without the blanks at their ends, and what surrounds each."""
+    """The lines of a text without trailing blanks, and what surrounds each."""
 
     lines: list[str]
     written: list[int]
@@ -51,11 +51,12 @@ class Layout:
         return self.above[line] > 0 and self.below[line] > 0
 
     def body(self, first: int, last: int) -> int:
-        """How many characters are written after line `first` and before line `last`."""
+        """How many characters are between line `first` and line `last`."""
         return max(0, self.written[min(last, len(self.lines))] - self.written[first + 1])
 
     def after_a_finished_sentence(self, line: int) -> bool:
-        """Page numbers and running heads fall into the middle of sentences; headings do not."""
+        """Whether the text before ends a sentence: page numbers and running heads interrupt sentences, headings do
+        not."""
         before = line - 1
         while before >= 0 and not self.lines[before]:
             before -= 1
@@ -63,7 +64,7 @@ class Layout:
 
 
 def _strip_boilerplate(lines: list[str]) -> list[str]:
-    """The lines with those blank that an electronic edition puts around a book: a licence has sections of its own."""
+    """Blank out what an electronic edition puts around a book: a licence has sections of its own."""
     first, last = 0, len(lines)
     for number, line in enumerate(lines):
         match = _WRAPPING.match(line) if line.startswith("***") else None

@@ -1,7 +1,7 @@
-"""The outline of a document: one question, answered by the reader of its format.
+"""The outline of a document, computed by the reader of its format.
 
-`outline` never raises because of what a document holds: bad JSON or YAML gives an outline without entries and with an
-`error` that has a line and a column. Readers are imported when first needed, because YAML's is slow to load.
+`outline` never raises because of a document's content: invalid JSON or YAML gives an outline without entries and with
+an `error` that has a line and a column. Readers are imported when first needed, because YAML's is slow to load.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from redraft.formats.heading import Heading
     from redraft.formats.markdown_headings import QuotedHeading
 
-# What an outline is: entries with their lines, nested, and how much they can be trusted.
+# What an outline is: nested entries with their lines, and a confidence.
 #
-# Lines are counted from 0 and `line_end` is inclusive, as the tool that shows outlines speaks; it is None where
-# nothing but blank space follows, so that "to the end of the file" stays true when text is appended. Nothing here
-# reads a document: the readers of each format make these values.
+# Lines count from 0 and `line_end` is inclusive, as in the tool that shows outlines; it is None if only blank space
+# follows, so that "to the end of the file" stays true when text is appended. Nothing here reads a document: the readers
+# of each format create these values.
 
 
 Method = Literal["headings", "keys", "heuristic", "none"]
@@ -37,7 +37,7 @@ REPAIR = "The document cannot be parsed. Read the lines around the error, correc
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """One section: its title, its place, and what lies within it."""
+    """One section: its title, its lines, and its subsections."""
 
     title: str
     level: int
@@ -82,7 +82,7 @@ class ParseError:
 class Outline:
     """The structure of a document.
 
-    A document that cannot be parsed has an `error` and no entries; one with a duplicate key has both, because readers
+    A document that cannot be parsed has an `error` and no entries; one with a duplicate key has both, because parsers
     disagree on what that means and an editor has to be able to find it.
     """
 
@@ -115,14 +115,14 @@ class Outline:
         return shape
 
     def truncate(self, most: int) -> Outline:
-        """At most `most` entries: the deepest levels go first, then the last entries; the note says so.
+        """At most `most` entries: the deepest levels are dropped first, then the last entries; the note says so.
 
-        An outline is read beside the document by a model with little room, and 87,000 lines of YAML have 10,000 keys.
+        A model reads an outline with a limited context, and 87,000 lines of YAML have 10,000 keys.
         """
         levels = sorted(entry.level for entry in self.walk())
         if len(levels) <= most:
             return self
-        # A level stays only where all of its entries fit.
+        # A level stays only if all of its entries fit.
         deepest = levels[most] - 1 if most >= 0 else 0
         entries = tuple(_down_to(self.entries, deepest)) if deepest >= levels[0] else self._first(most)
         shown = f"The outline is too large to show: {len(levels)} entries were cut to {_count(entries)}."
@@ -141,7 +141,7 @@ def parse_failure(message: str, line: int, column: int) -> Outline:
 
 
 def nest(marks: Sequence[Heading]) -> tuple[OutlineEntry, ...]:
-    """The sections that the marks begin: each reaches to the next mark of its own level or a higher one."""
+    """The sections that these headings begin: each ends at the next heading of its own level or a higher one."""
     ends: list[int | None] = [None] * len(marks)
     open_: list[int] = []
     for number, mark in enumerate(marks):
@@ -155,7 +155,7 @@ def nest(marks: Sequence[Heading]) -> tuple[OutlineEntry, ...]:
 
 
 def build_tree(entries: Iterable[OutlineEntry]) -> tuple[OutlineEntry, ...]:
-    """Entries in the order of the document, each put under the last one before it that has a lower level."""
+    """Nest entries, given in the order of the document: each under the last one before it that has a lower level."""
     roots: list[OutlineEntry] = []
     open_: list[tuple[OutlineEntry, list[OutlineEntry]]] = []
 
@@ -173,7 +173,7 @@ def build_tree(entries: Iterable[OutlineEntry]) -> tuple[OutlineEntry, ...]:
 
 
 def insert(entries: Sequence[OutlineEntry], new: Sequence[OutlineEntry]) -> tuple[OutlineEntry, ...]:
-    """New entries, in the order of the document, each among the children of the innermost entry that it lies in."""
+    """Insert new entries, in the order of the document, each as a child of the innermost entry that contains it."""
     found: list[OutlineEntry] = []
     left = list(new)
     for entry in entries:
@@ -197,7 +197,7 @@ def _count(entries: Sequence[OutlineEntry]) -> int:
 
 Format = Literal["markdown", "text", "json", "yaml", "unknown"]
 
-# Deeper nesting tells a reader nothing, and entries that hold entries must not outgrow the stack.
+# Deeper nesting tells a reader nothing, and nested entries must not overflow the stack.
 _DEEPEST = 64
 
 __all__ = ["Format", "Outline", "OutlineEntry", "ParseError", "outline"]
@@ -211,8 +211,8 @@ def outline(
     detect_chapters: bool = True,
     quoted: bool = False,
 ) -> Outline:
-    """The sections of `text` down to `max_depth` levels; `detect_chapters` is for plain text alone, `quoted` for
-    markdown: headings inside block quotes come too, each within the section that quotes it, since they divide nothing.
+    """The sections of `text` down to `max_depth` levels. `detect_chapters` applies to plain text, `quoted` to markdown:
+    headings inside block quotes are included, each within the section that quotes it, since they divide nothing.
 
     A document of unknown format is read as plain text.
     """
@@ -250,7 +250,7 @@ def _end(each: QuotedHeading) -> int:
 
 
 def _quotation(inside: Iterable[QuotedHeading], end: int) -> list[OutlineEntry]:
-    """The headings of one block quote, nested; none reaches beyond it."""
+    """The headings of one block quote, nested; none extends beyond it."""
     return [_within(entry, end) for entry in nest([each.mark for each in inside])]
 
 

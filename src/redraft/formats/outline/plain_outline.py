@@ -1,7 +1,7 @@
 """The outline of plain text: chapters if it has any, else its paragraphs.
 
-The first two passes, markers and visual patterns, are `chapters`; the third, here, divides by blank lines and scene
-breaks, and is what is left for a text that says nothing of its structure.
+The first two passes, markers and visual patterns, are in `chapters`. The third divides by blank lines and scene
+breaks, for a text that has no other structure.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
     from redraft.formats.outline.table_of_contents import TableOfContents
 
-# Which of a family's numbered lines are headings: those that count.
+# Which numbered lines of a family are headings: those that form a sequence.
 #
-# A family is all markers of one form. Headings count up from 1 and begin again under a new part; a mention in prose,
-# a list and a line of a poem do not fit. `chain` finds the best such sequence in one pass. Nothing here reads text.
+# A family is all markers of one form. Headings count up from 1 and start again in a new part; a mention in prose, a
+# list and a line of a poem do not fit. `chain` finds the best such sequence in one pass. Nothing here reads text.
 
 
-# What a step costs, where a marker that fits earns 1. A number left out is a heading that was overlooked; to begin
-# again earns nothing unless at least two markers follow.
+# The cost of a step; a marker that fits scores 1. A skipped number is an overlooked heading; starting again gains
+# nothing unless at least two markers follow.
 _SKIP = 0.6
 _AGAIN = 0.9
 _MOST_SKIPPED = 3
-# A later start means that something is missing, and soon that this is no sequence at all.
+# A later start means that something is missing, and beyond this that it is no sequence at all.
 _LATE_START = 0.4
 
 
@@ -47,7 +47,7 @@ class _Link:
 
 
 def chain(family: Sequence[ChapterMarker], dividers: Sequence[int] = ()) -> list[ChapterMarker]:
-    """The best sequence in a family, in the order of lines; `dividers` are lines where numbers may begin again."""
+    """The best sequence in a family, in line order; `dividers` are lines where numbers may start again."""
     best: _Link | None = None
     latest: dict[int, _Link] = {}
     places = iter(sorted(dividers))
@@ -87,29 +87,29 @@ def _unroll(link: _Link | None) -> list[ChapterMarker]:
     return found[::-1]
 
 
-# The chapters of a plain text, by a vote of families.
+# The chapters of a plain text, chosen by families.
 #
-# Lines that may be headings are gathered in families (one keyword and its numbers, bare numerals, titles in capitals,
-# titles that a table of contents announces). A family is believed when its members count up, follow finished
-# sentences and have text between them; the families that explain the document make its outline, nested by rank. A
-# table of contents itself, and what belongs to its lines, is left out.
+# Lines that may be headings are grouped in families (one keyword and its numbers, bare numerals, titles in capitals,
+# titles that a table of contents lists). A family is accepted if its members count up, follow finished sentences and
+# have text between them; the families that explain the document make its outline, nested by rank. A table of contents
+# itself, with everything in it, is left out.
 
 
-# The fewest members of a family that no keyword vouches for.
+# The fewest members of a family without a keyword.
 _FEWEST_BARE = 2
 _FEWEST_OTHER = 3
 # The share of a family that must follow a finished sentence; page numbers reach about a third.
 _FINISHED = 0.6
 # The share of a family without a keyword that must be part of its sequence.
 _PURE = 0.5
-# A list has less text between its numbers than this, sections have more; used where chapters are known already.
+# Lists have less text between their numbers than this, sections have more; used if chapters are already known.
 _SECTION = 600
-# What stands between the title of a book and its first section: an author, a place, a year.
+# What may be between the title of a book and its first section: an author, a place, a year.
 _TITLE_PAGE = 300
 
 
 def chapters(layout: Layout) -> list[Heading]:
-    """The headings of a plain text that it marks by words, numbers or capitals."""
+    """The headings that a plain text marks with words, numbers or capitals."""
     table = tables_of_contents(layout)
     numbered = _find_numbered(layout, [marker for marker in chapter_markers(layout) if not table.holds(marker.line)])
     found: dict[int, tuple[int, str, Rule]] = {
@@ -141,7 +141,7 @@ def _find_numbered(layout: Layout, candidates: Sequence[ChapterMarker]) -> list[
 
 
 def _drop_mentions(believed: Sequence[ChapterMarker]) -> list[ChapterMarker]:
-    """Leaves out a lone "Letter 4" among the chapters; alone in a text it may be all that there is."""
+    """Drop a lone "Letter 4" among the chapters; alone in a text it may be the only heading."""
     times = Counter(map(_family, believed))
     if len(believed) <= _FEWEST_OTHER:
         return list(believed)
@@ -165,7 +165,7 @@ def _is_believed(
     if len(best) < fewest or len(best) < _PURE * len(family) or best[0].number != 1:
         return False
     if max(marker.number for marker in best) < fewest:
-        return False  # the same number again and again, such as the word "I"
+        return False  # the same number repeated, such as the word "I"
     return not any(among) or _middle_body(layout, best) >= _SECTION
 
 
@@ -183,7 +183,7 @@ def _titles(layout: Layout, table: TableOfContents, numbered: Sequence[ChapterMa
 
 
 def _visual(layout: Layout, table: TableOfContents) -> Sequence[int]:
-    """Titles by their look alone: like those that a table announces, dates, underlined, or in capitals."""
+    """Titles by their look alone: like those in a table of contents, dates, underlined, or in capitals."""
     if table.announced:
         return _similar_titles(layout, titles.capital_titles(layout), table.announced)
     diary = days(layout)
@@ -196,7 +196,7 @@ def _visual(layout: Layout, table: TableOfContents) -> Sequence[int]:
 
 
 def _drop_title_page(layout: Layout, found: list[int], numbered: Sequence[int]) -> list[int]:
-    """Leaves out the title and the author before the first section: lines with next to nothing below them."""
+    """Drop the title and the author before the first section: lines with next to nothing below them."""
     least = min(_TITLE_PAGE, layout.written[-1] // 50)
     for place, line in enumerate(found):
         after = min([*found[place + 1 : place + 2], *numbered[:1]], default=line)
@@ -206,7 +206,7 @@ def _drop_title_page(layout: Layout, found: list[int], numbered: Sequence[int]) 
 
 
 def _similar_titles(layout: Layout, lines: Sequence[int], models: Sequence[int]) -> list[int]:
-    """The lines that look as most of the models do: a table of contents may have a misprint."""
+    """The lines that look like most of the models: a table of contents may have a misprint."""
     room = sorted(layout.above[line] for line in models)[len(models) // 4]
     if sum(layout.lines[line].isupper() for line in models) * 4 < len(models) * 3:
         return []
@@ -214,7 +214,7 @@ def _similar_titles(layout: Layout, lines: Sequence[int], models: Sequence[int])
 
 
 def _is_explained(layout: Layout, numbered: Sequence[ChapterMarker]) -> bool:
-    """Numbered headings divide most of the text: capitals between them are something else."""
+    """Whether numbered headings divide most of the text: capitals between them are then something else."""
     if not numbered:
         return False
     return layout.body(numbered[0].line, numbered[-1].line) * 2 > layout.written[-1]

@@ -1,7 +1,7 @@
-"""Tables of contents: where they lie, and which later lines they announce.
+"""Tables of contents: where they are, and which later lines they list.
 
-A table of contents is a dense run of short lines that come again later, far apart. It is no part of the outline, but
-the lines it announces are, however they look: nothing else tells a title in small letters from a line of prose.
+A table of contents is a dense run of short lines that occur again later, far apart. It is not part of the outline, but
+the lines that it lists are, however they look: nothing else distinguishes a lower-case title from a line of prose.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 # A table's lines follow one another within this many characters: an entry may have a summary of a few lines.
 _DENSE = 500
 _FEWEST = 3
-# A title comes in the table, in the text, and perhaps on a page of its own. What comes more often is a running head or
-# the name of a speaker.
+# A title occurs in the table, in the text, and perhaps on a page of its own. What occurs more often is a running head
+# or the name of a speaker.
 _MOST_TIMES = 3
-# The sections that a table announces take at least this many times its own room.
+# The sections that a table lists are at least this many times as long as the table.
 _SPREAD = 4
 
 _PAGE = re.compile(r"(?:[\s.·…_]{2,}|\s)(?:\d{1,4}|[ivxl]{1,6})$")
@@ -35,7 +35,7 @@ _HEAD = re.compile(r"(?:table of )?contents\W*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TableOfContents:
-    """The lines of the tables of contents (half-open ranges) and the lines that they announce."""
+    """The lines of the tables of contents (half-open ranges) and the lines that they list."""
 
     ranges: tuple[tuple[int, int], ...]
     announced: tuple[int, ...]
@@ -60,7 +60,7 @@ def tables_of_contents(layout: Layout) -> TableOfContents:
 
 
 def title_keys(text: str) -> tuple[str, ...]:
-    """What two spellings of a heading have in common: its title without page, marks and case, or its number."""
+    """What two spellings of a heading have in common: its title without page, punctuation and case, or its number."""
     marker = read_marker(0, text)
     if marker is None or (marker.kind == "word" and not marker.title and _PAGE.search(text)):
         return tuple(filter(None, [_words(text)]))
@@ -73,7 +73,7 @@ def _words(title: str) -> str:
 
 
 def _repeated_lines(layout: Layout) -> dict[str, list[int]]:
-    """The short lines that come more than once, by their key."""
+    """The short lines that occur more than once, by key."""
     places: dict[str, list[int]] = defaultdict(list)
     for line, text in enumerate(layout.lines):
         if text and len(text) <= SHORT and _short_paragraph(layout, line):
@@ -87,13 +87,13 @@ def _repeated_lines(layout: Layout) -> dict[str, list[int]]:
 
 
 def _short_paragraph(layout: Layout, line: int) -> bool:
-    """No line of wrapped prose: those begin small, or go on in one that does."""
+    """Whether this is not wrapped prose, whose lines begin in lower case, or continue in one that does."""
     following = layout.lines[line + 1] if line + 1 < len(layout.lines) else ""
     return not layout.lines[line][0].islower() and not following[:1].islower()
 
 
 def _dense_runs(layout: Layout, lines: Sequence[int]) -> list[list[int]]:
-    """Lines that follow one another closely. The last may be the first headings of the text itself."""
+    """Groups of lines that follow one another closely. The last may include the first headings of the text itself."""
     runs: list[list[int]] = []
     for line in lines:
         if runs and layout.body(runs[-1][-1], line) < _DENSE:
@@ -104,10 +104,10 @@ def _dense_runs(layout: Layout, lines: Sequence[int]) -> list[list[int]]:
 
 
 def _entries(layout: Layout, places: dict[str, list[int]], run: Sequence[int]) -> dict[int, tuple[str, int]]:
-    """The lines of a run that are entries of a table: each with its key, and how often that has come in the run.
+    """The entries of a table in a run of lines: each with its key, and how often the key has occurred in the run.
 
-    A table and its text hold a key equally often ("Chapter 1" once for each part), so the text has begun where a key
-    has come more often than it is still to come.
+    A table and its text contain a key equally often ("Chapter 1" once for each part), so the text has begun where a key
+    has occurred more often than it is still to occur.
     """
     entries: dict[int, tuple[str, int]] = {}
     times: dict[str, int] = defaultdict(int)
@@ -121,7 +121,7 @@ def _entries(layout: Layout, places: dict[str, list[int]], run: Sequence[int]) -
 
 
 def _announced_lines(layout: Layout, places: dict[str, list[int]], entries: dict[int, tuple[str, int]]) -> list[int]:
-    """For each entry the line after the table that reads the same, where they lie far enough apart."""
+    """For each entry the same line after the table, if these are far enough apart."""
     if not entries:
         return []
     first, last = min(entries), max(entries)
@@ -135,7 +135,7 @@ def _announced_lines(layout: Layout, places: dict[str, list[int]], entries: dict
 
 
 def _first_line(layout: Layout, first: int) -> int:
-    """The table's own heading, if one stands right above it."""
+    """The table's own heading, if there is one right above it."""
     line = first - 1
     while line >= 0 and layout.body(line, first) < _DENSE:
         if _HEAD.match(layout.lines[line]):

@@ -1,7 +1,7 @@
-"""Titles that no number announces: capitals between blank lines, underlined lines, and the names of a book's parts.
+"""Titles without a number: capitals between blank lines, underlined lines, and the names of a book's parts.
 
-They are told from shouting, signatures, speakers and running heads by what surrounds them: a title comes once, after a
-finished sentence, with more room above it than a paragraph has, and prose follows.
+Their surroundings distinguish them from shouting, signatures, speakers and running heads: a title occurs once, after a
+finished sentence, with more space above it than a paragraph has, and prose follows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from redraft.formats.outline.layout import Layout
 
-# The specification's measure of a short line.
+# The specification's length of a short line.
 _CAPITALS = 50
 _FEWEST = 3
 # Prose of two or three lines: what follows a title, and what a list of names lacks.
@@ -38,7 +38,7 @@ _DASHED = re.compile(r"(?P<rule>[-=~*#]{2,})\s+(?P<title>\w.*?)\s+(?P=rule)")
 
 
 def named_parts(layout: Layout) -> list[int]:
-    """Lines that name a part which has no number: preface, prologue, epilogue."""
+    """Lines that name a part without a number: preface, prologue, epilogue."""
     return [
         line
         for line, text in enumerate(layout.lines)
@@ -49,7 +49,7 @@ def named_parts(layout: Layout) -> list[int]:
 
 
 def capital_titles(layout: Layout) -> list[int]:
-    """Lines in capitals that are likely titles: those with the most room above them, if they are enough."""
+    """Lines in capitals that are probably titles: those with the most space above them, if there are enough."""
     found = [line for line, text in enumerate(layout.lines) if _in_capitals(text) and layout.stands_apart(line)]
     times = Counter(layout.lines[line].casefold() for line in found)
     found = [line for line in found if times[layout.lines[line].casefold()] == 1 or line == found[0]]
@@ -83,7 +83,7 @@ def is_rule(text: str) -> bool:
 
 
 def title_below(layout: Layout, line: int, taken: Collection[int]) -> str:
-    """The title that stands below a heading which is only a number, or nothing."""
+    """The title below a heading that is only a number, or ""."""
     below = line + 1
     while below < len(layout.lines) and not layout.lines[below]:
         below += 1
@@ -109,12 +109,12 @@ def _in_capitals(text: str) -> bool:
 
 
 def _has_prose_below(layout: Layout, line: int) -> bool:
-    """Something is written below, and it is no list of names: its first paragraphs hold prose."""
+    """Whether there is prose below, not just a list of names."""
     return layout.body(line, line + 12) >= _PROSE or len(layout.lines) - line < 12
 
 
 def covers_text(layout: Layout, lines: Sequence[int]) -> bool:
-    """The titles divide the whole text and not only its front matter."""
+    """Whether the titles divide the whole text and not only its front matter."""
     return layout.body(lines[0], lines[-1]) * 2 > layout.written[-1]
 
 
@@ -123,14 +123,14 @@ def _can_be_underlined(layout: Layout, line: int) -> bool:
     return 0 < len(text) < _CAPITALS and layout.above[line] > 0 and not is_rule(text) and text[-1] not in ".,;:"
 
 
-# Lines that are nothing but a date: the headings of a diary, in English, German and French.
+# Lines that are only a date: the headings of a diary, in English, German and French.
 #
-# A date alone says little, since letters and telegrams carry one as well; it is their number, and that they divide
-# the whole text, that makes a diary of it.
+# A date alone means little, since letters and telegrams have one as well; it is a diary if there are many, and they
+# divide the whole text.
 
 
 _FEWEST_DAYS = 3
-# The least that is written under most days; a list of dates has less.
+# The least text under most days; a list of dates has less.
 _ENTRY = 80
 _LONGEST = 60
 
@@ -149,7 +149,7 @@ _DATE = (
     rf"(?:(?:the\s+|den\s+|am\s+|le\s+)?{_DAY}(?:\s+of)?\s+{_MONTH}{_YEAR}?|{_MONTH}\s+(?:the\s+)?{_DAY}{_YEAR}?"
     r"|[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]|[0-3]?[0-9][./][01]?[0-9][./](?:[12][0-9])?[0-9]{2})"
 )
-# What may follow: the hour, the place, the end of a sentence.
+# What may follow: the time, the place, the end of a sentence.
 _AFTER = r"(?:[,.;:—–-]+\s*.{0,30})?"
 _LINE = re.compile(rf"[_*\[\s]*(?:{_WEEKDAY}[,.]?\s+{_DATE}|{_DATE}|{_WEEKDAY}){_AFTER}[\W_]*", re.IGNORECASE)
 
@@ -160,7 +160,7 @@ def is_date(text: str) -> bool:
 
 
 def days(layout: Layout) -> Sequence[int]:
-    """The lines where the days of a diary begin; none where the dates do not make one."""
+    """The lines where the days of a diary begin; none if the dates do not make one."""
     found = [
         line
         for line, text in enumerate(layout.lines)

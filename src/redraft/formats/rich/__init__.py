@@ -1,1 +1,1 @@
-"""Markdown as a document that a rich-text editor shows, and back, byte for byte where nothing was changed. Pure."""
+"""Markdown as a document of a rich-text editor, and back, byte for byte where nothing was changed. Pure."""

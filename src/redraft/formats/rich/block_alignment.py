@@ -1,4 +1,4 @@
-"""Which blocks of a changed document are which of the old ones: the same, moved, or the same with other words. Pure."""
+"""Match the blocks of a changed document to the old ones: unchanged, moved, or with other words. Pure."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from redraft.text.diff.line_diff import Region, diff_sequences
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Beyond this many comparisons blocks are paired in their order: nobody rewrites so many at once and keeps their words.
+# Beyond this many comparisons blocks are paired in order: nobody rewrites so many at once and keeps their words.
 _MOST = 10_000
 _ALIKE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSource:
-    """Where a new block comes from: the old block's number, and whether it is quite the same."""
+    """Where a new block comes from: the old block's number, and whether it is identical."""
 
     number: int
     same: bool
 
 
 def origins(old: Sequence[Node], new: Sequence[Node]) -> list[BlockSource | None]:
-    """For each new block where it comes from, None where it is new. No old block is named twice."""
+    """For each new block where it comes from, or None. No old block is used twice."""
     old_keys, new_keys = list(map(node_key, old)), list(map(node_key, new))
     regions = diff_sequences(old_keys, new_keys)
     found = _match_unmoved(regions, len(new))
@@ -42,7 +42,7 @@ def origins(old: Sequence[Node], new: Sequence[Node]) -> list[BlockSource | None
 
 
 def _match_unmoved(regions: Sequence[Region], count: int) -> list[BlockSource | None]:
-    """The blocks outside of the regions that differ."""
+    """The blocks outside of the changed regions."""
     found: list[BlockSource | None] = [None] * count
     at = shift = 0
     for region in [*regions, Region(count, count, count, count)]:
@@ -55,15 +55,15 @@ def _match_unmoved(regions: Sequence[Region], count: int) -> list[BlockSource | 
 def _match_moved(
     regions: Sequence[Region], old: list[str], new: list[str], found: list[BlockSource | None]
 ) -> set[int]:
-    """Blocks that are gone in one place and the same in another; gives the numbers of the old ones."""
-    gone: dict[str, list[int]] = defaultdict(list)
+    """Blocks deleted in one place and identical in another; returns the numbers of the old ones."""
+    removed: dict[str, list[int]] = defaultdict(list)
     for region in regions:
         for number in range(region.old_start, region.old_end):
-            gone[old[number]].append(number)
+            removed[old[number]].append(number)
     taken: set[int] = set()
     for number in (each for region in regions for each in range(region.new_start, region.new_end)):
-        if gone.get(new[number]):
-            origin = BlockSource(gone[new[number]].pop(0), True)
+        if removed.get(new[number]):
+            origin = BlockSource(removed[new[number]].pop(0), True)
             found[number] = origin
             taken.add(origin.number)
     return taken
@@ -96,7 +96,7 @@ def _pairs(old: Sequence[Node], new: Sequence[Node]) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=_MOST)
 def _likeness(old: str, new: str) -> float:
-    """From 0 to 1: the words that two blocks share, and a little for being of one kind."""
+    """From 0 to 1: the share of common words, plus a little for the same kind."""
     left, right = json.loads(old), json.loads(new)
     words, others = plain_text(left).split(), plain_text(right).split()
     shared = len(set(words) & set(others))

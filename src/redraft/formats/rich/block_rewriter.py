@@ -1,9 +1,9 @@
-"""A changed block in the lines of the old one: paragraphs, headings, code.
+"""Write a changed block into the lines of the old one: paragraphs, headings, code.
 
-The new words are brought into the old lines by a three-way merge: the old block as it would be written anew is the
-base, the lines as they are one side, the new block as it would be written the other. So escapes, wrapping and signs of
-emphasis that the author chose stay. Where the two sides meet, the new words alone are put into the old lines. What
-comes out is used only if it reads as the new block; else it is written anew.
+A three-way merge brings the new words into the old lines: the base is the old block in generated markdown, one side is
+the lines as they are, the other is the new block in generated markdown. So escapes, wrapping and emphasis characters
+that the author chose stay. In a conflict, only the new words are put into the old lines. The result is used only if it
+parses as the new block; otherwise the block is generated from scratch.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 _ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)((?:[ \t]+#+)?[ \t]*)$")
 _SINGLE_BLANK = re.compile(r"(?<=[^ ]) (?=[^ ])")
-# A paragraph whose longest line is shorter or longer is not wrapped but has its breaks for another reason.
+# If a paragraph's longest line is outside this range, it is not wrapped but has its breaks for another reason.
 _WRAPPED = range(40, 200)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownStyle:
-    """How a text is written: its style, what its links refer to, and how its lines end."""
+    """How a text is written: its style, its link references, and its line endings."""
 
     facts: Facts
     references: dict[str, Any]
     newline: str
 
     def writer(self, near: str) -> Writer:
-        """Whoever writes in the style of a place."""
+        """A writer in the style of a place."""
         return Writer(infer_style(facts_in(near), self.facts), self.references)
 
     def reads_as(self, lines: Sequence[str], wanted: Sequence[Node]) -> bool:
@@ -58,10 +58,10 @@ def content_text(lines: Sequence[PrefixedLine]) -> str:
 
 
 def reline(
-    contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    contents: Sequence[str], lines: Sequence[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine]:
-    """New contents for lines: each keeps the prefix and the terminator of the line that was in its place."""
-    end = next((line.end for line in lines if line.end), manner.newline)
+    """New contents for lines: each keeps the prefix and the terminator of the line that it replaces."""
+    end = next((line.end for line in lines if line.end), style.newline)
     made = [PrefixedLine(line.prefix, content, line.end or end) for line, content in zip(lines, contents, strict=False)]
     return made + level.make_lines(contents[len(made) :], end)
 
@@ -71,20 +71,20 @@ def rewrite_paragraph(
     new: Node,
     lines: list[PrefixedLine],
     level: ContainerLines,
-    manner: MarkdownStyle,
+    style: MarkdownStyle,
     is_read: Callable[[list[str]], bool] | None = None,
 ) -> list[PrefixedLine]:
-    """`is_read` says whether words are read as the new ones in their place, where that is no paragraph."""
+    """`is_read` says whether words parse as the new ones in their place, if that is not a paragraph."""
     source = content_text(lines)
-    for written in _inline_spellings(old, new, source, manner):
-        if manner.reads_as(written, [new]) if is_read is None else is_read(written):
-            return reline(written, lines, level, manner)
-    return reline(manner.writer(source).block(new), lines, level, manner)
+    for written in _inline_spellings(old, new, source, style):
+        if style.reads_as(written, [new]) if is_read is None else is_read(written):
+            return reline(written, lines, level, style)
+    return reline(style.writer(source).block(new), lines, level, style)
 
 
-def _inline_spellings(old: Node, new: Node, source: str, manner: MarkdownStyle) -> Iterator[list[str]]:
+def _inline_spellings(old: Node, new: Node, source: str, style: MarkdownStyle) -> Iterator[list[str]]:
     """Ways to write a paragraph's new words, those that keep most of the old lines first."""
-    writer = manner.writer(source)
+    writer = style.writer(source)
     base, theirs = writer.inline(old), writer.inline(new)
     width = max(map(len, source.split("\n"))) if "\n" in source else 0
     merged = merge(base, source, theirs)
@@ -99,8 +99,8 @@ def _inline_spellings(old: Node, new: Node, source: str, manner: MarkdownStyle) 
 
 
 def _splice(base: str, source: str, theirs: str) -> str:
-    """The source with nothing replaced but that in which the two spellings differ. What they lack, such as a no-break
-    space at the edge of a paragraph, stays, though the words beside it changed."""
+    """The source with only the differences between the two spellings replaced. What neither has, such as a no-break
+    space at the edge of a paragraph, stays, even if the words beside it changed."""
     start = common_prefix(base, theirs)
     end = common_suffix(base, theirs, min(len(base), len(theirs)) - start)
     regions = diff_sequences(base, source)
@@ -116,8 +116,8 @@ def _splice(base: str, source: str, theirs: str) -> str:
 
 
 def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
-    """The lines of a text. Where one is longer than others of its paragraph it is broken, but inside of what was added
-    alone, and at single blanks: those at an end may mean something."""
+    """The lines of a text. A line longer than the paragraph's others is wrapped, but only inside added text, and only
+    at single spaces: several at the end of a line may mean something."""
     at = 0
     for line in text.split("\n"):
         blanks = [
@@ -136,9 +136,9 @@ def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
 
 
 def rewrite_heading(
-    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """Only the words between the hashes, or above the line under them; None where the level is another."""
+    """Change only the words between the hashes, or above the underline; None if the level changed."""
     if attrs_of(old)["level"] != attrs_of(new)["level"] or not content_of(old) or not content_of(new):
         return None
     inner_old, inner_new = (node("paragraph", content_of(each)) for each in (old, new))
@@ -151,10 +151,10 @@ def rewrite_heading(
             inner_new,
             within,
             level,
-            manner,
-            lambda written: len(written) == 1 and manner.reads_as([before + written[0] + behind], [new]),
+            style,
+            lambda written: len(written) == 1 and style.reads_as([before + written[0] + behind], [new]),
         )
-        return made if len(made) == 1 and manner.reads_as([hashes[1] + made[0].content + hashes[3]], [new]) else None
+        return made if len(made) == 1 and style.reads_as([hashes[1] + made[0].content + hashes[3]], [new]) else None
     if len(lines) < 2 or lines[-1].content.strip(" \t=-"):
         return None
     under = lines[-1]
@@ -163,17 +163,17 @@ def rewrite_heading(
         inner_new,
         lines[:-1],
         level,
-        manner,
-        lambda written: manner.reads_as([*written, under.content], [new]),
+        style,
+        lambda written: style.reads_as([*written, under.content], [new]),
     )
     made = [*above, under]
-    return made if manner.reads_as([line.content for line in made], [new]) else None
+    return made if style.reads_as([line.content for line in made], [new]) else None
 
 
 def rewrite_code(
-    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    old: Node, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """Only the lines of code that differ; None where more than the code changed or its lines are indented."""
+    """Change only the lines of code that differ; None if more than the code changed or its lines are indented."""
     if old.get("attrs") != new.get("attrs"):
         return None
     fenced = lines[0].content.lstrip(" ")[:3] in ("```", "~~~")
@@ -188,27 +188,27 @@ def rewrite_code(
     for region in diff_sequences(before, after):
         made += inner[at : region.old_start]
         added = [indent + each if each else "" for each in after[region.new_start : region.new_end]]
-        made += reline(added, inner[region.old_start : region.old_end], level, manner)
+        made += reline(added, inner[region.old_start : region.old_end], level, style)
         at = region.old_end
     made += inner[at:]
     whole = [*(lines[:1] if fenced else ()), *made, *(lines[-1:] if closed else ())]
-    return whole if manner.reads_as([line.content for line in whole], [new]) else None
+    return whole if style.reads_as([line.content for line in whole], [new]) else None
 
 
-# A changed table in its old lines: only the cells that changed, between the pipes that were there.
+# A changed table in its old lines: only changed cells, between the existing pipes.
 
 
 _PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
 
 
 def rewrite_table(
-    block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, manner: MarkdownStyle
+    block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """None where its columns are others: then all of it has to be written."""
+    """None if its columns changed: then all of it has to be written."""
     if _columns(block.node) != _columns(new) or not block.inside:
         return None
     source = content_text(lines)
-    setting = InlineContext(manner.writer(source).style, manner.references, in_table=True)
+    context = InlineContext(style.writer(source).style, style.references, in_table=True)
     rows = content_of(new)
     head, *found = origins([row.node for row in block.inside], rows)
     if head is None or head.number != 0 or any(origin and origin.number == 0 for origin in found):
@@ -216,34 +216,34 @@ def rewrite_table(
     made: list[PrefixedLine] = []
     for number, (row, origin) in enumerate(zip(rows, [head, *found], strict=True)):
         if origin is None:
-            made += level.make_lines([_row_anew(new, number, setting)], manner.newline)
+            made += level.make_lines([_row_anew(new, number, context)], style.newline)
             continue
         old = block.inside[origin.number]
         line = level.cut(old.start, old.end)[0]
-        content = line.content if origin.same else _row(old.node, row, line.content, setting)
+        content = line.content if origin.same else _row(old.node, row, line.content, context)
         if content is None:
             return None
         made.append(line._replace(content=content))
         if number == 0:
             made += level.cut(old.end, old.end + 1)
-    return made if manner.reads_as([line.content for line in made], [new]) else None
+    return made if style.reads_as([line.content for line in made], [new]) else None
 
 
 def _columns(table: Node) -> list[object]:
-    """How many columns there are, and how each is aligned."""
+    """The number of columns, and the alignment of each."""
     first = content_of(table)[0] if content_of(table) else {}
     return [cell.get("attrs") for cell in content_of(first)]
 
 
-def _row_anew(table: Node, number: int, setting: InlineContext) -> str:
-    if setting.style.even_columns:
-        lines = table_lines(table, setting)
+def _row_anew(table: Node, number: int, context: InlineContext) -> str:
+    if context.style.even_columns:
+        lines = table_lines(table, context)
         return lines[number + 1] if number else lines[0]
-    return row_text(content_of(content_of(table)[number]), setting)
+    return row_text(content_of(content_of(table)[number]), context)
 
 
-def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | None:
-    """The line of a row with the cells that changed."""
+def _row(old: Node, new: Node, content: str, context: InlineContext) -> str | None:
+    """The line of a row with its changed cells."""
     before, after = content_of(old), content_of(new)
     parts = _parts(content)
     outer = content.lstrip().startswith("|")
@@ -254,7 +254,7 @@ def _row(old: Node, new: Node, content: str, setting: InlineContext) -> str | No
             at = number + outer
             if at >= len(parts):
                 return None  # the row is shorter than the table, and this cell is not in it
-            parts[at] = _cell(was, now, parts[at], setting)
+            parts[at] = _cell(was, now, parts[at], context)
     return "|".join(parts)
 
 
@@ -271,24 +271,24 @@ def _parts(content: str) -> list[str]:
     return parts
 
 
-def _cell(old: Node, new: Node, part: str, setting: InlineContext) -> str:
-    """A cell's part of the line; where cells have blanks to be of one width, as wide as before if there is room."""
+def _cell(old: Node, new: Node, part: str, context: InlineContext) -> str:
+    """A cell's part of the line; if cells are padded to one width, the new one is too, if it fits."""
     source = part.strip()
-    merged = merge(cell_text(old, setting), source, cell_text(new, setting))
-    words = merged.text if merged.clean else cell_text(new, setting)
+    merged = merge(cell_text(old, context), source, cell_text(new, context))
+    words = merged.text if merged.clean else cell_text(new, context)
     if not source:
         return (f" {words} " if part.startswith(" ") or not part else words).ljust(len(part))
     before = part[: len(part) - len(part.lstrip())]
     after = part[len(part.rstrip()) :]
-    if len(after) < 2 and not setting.style.even_columns:
+    if len(after) < 2 and not context.style.even_columns:
         return before + words + after
     room = len(part) - len(before) - len(words)
     return before + words + " " * max(room, min(len(after), 1))
 
 
-# A changed block of any kind in its old lines: quotations, lists and their items down to the paragraph that changed.
+# A changed block of any kind in its old lines: quotations, lists and their items, down to the changed paragraph.
 #
-# Each container's own signs are kept aside as prefixes while its blocks are treated, and put back before them.
+# Each container's own markers are set aside as prefixes while its blocks are processed, and put back afterwards.
 
 
 _BOX = re.compile(r"\[[ xX]\](?=[ ]*$)")
@@ -298,11 +298,11 @@ _MARKER = re.compile(r"([-+*]|[0-9]{1,9}[.)])([ ]*)")
 class BlockRewriter:
     """Rewrites blocks of one text."""
 
-    def __init__(self, manner: MarkdownStyle) -> None:
-        self._manner = manner
+    def __init__(self, style: MarkdownStyle) -> None:
+        self._manner = style
 
     def rewrite(self, block: RichBlock, new: Node, level: ContainerLines) -> list[PrefixedLine]:
-        """The lines of a block that now says `new`."""
+        """The lines of a block that now is `new`."""
         lines = level.cut(block.start, block.end)
         found = None
         if block.node["type"] == new["type"]:
@@ -315,16 +315,16 @@ class BlockRewriter:
     def _in_place(
         self, block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines
     ) -> list[PrefixedLine] | None:
-        old, manner = block.node, self._manner
+        old, style = block.node, self._manner
         match new["type"]:
             case "paragraph":
-                return rewrite_paragraph(old, new, lines, level, manner)
+                return rewrite_paragraph(old, new, lines, level, style)
             case "heading":
-                return rewrite_heading(old, new, lines, level, manner)
+                return rewrite_heading(old, new, lines, level, style)
             case "codeBlock":
-                return rewrite_code(old, new, lines, level, manner)
+                return rewrite_code(old, new, lines, level, style)
             case "table":
-                return rewrite_table(block, new, lines, level, manner)
+                return rewrite_table(block, new, lines, level, style)
             case "blockquote":
                 return self._quote(block, new, level)
             case "listItem" | "taskItem":
@@ -335,7 +335,7 @@ class BlockRewriter:
                 return None
 
     def _write_anew(self, new: Node, lines: list[PrefixedLine], level: ContainerLines) -> list[PrefixedLine]:
-        """Written as a whole; its first line stands where the old one stood."""
+        """Generate all of it; its first line keeps the position of the old one."""
         source = content_text(lines)
         writer = self._manner.writer(source)
         written = self._item_anew(new, source, writer) if new["type"] in ITEMS else writer.block(new)
@@ -346,7 +346,7 @@ class BlockRewriter:
 
     @staticmethod
     def _item_anew(new: Node, source: str, writer: Writer) -> list[str]:
-        """An item with the marker that it had."""
+        """An item with its old marker."""
         found = _MARKER.search(source)
         marker = found[1] + (found[2] or " ") if found else writer.style.bullet + " "
         return writer.item(new, marker, loose=False)
@@ -424,7 +424,7 @@ def _no_gap(_above: Node, _below: Node) -> list[str]:
 
 
 def _put_marker(lines: list[PrefixedLine], marker: str, within: ContainerLines) -> list[PrefixedLine]:
-    """An item's lines with its marker before the first, and before no other."""
+    """An item's lines, with its marker before the first only."""
     if not lines:
         return []
     rest = [line._replace(prefix=within.fresh) if line.prefix == within.lines[0].prefix else line for line in lines[1:]]

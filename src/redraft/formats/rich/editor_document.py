@@ -1,6 +1,6 @@
-"""A markdown text as the rich editor has it, kept for those who ask again: its document, its plain text, its edits.
+"""A markdown text as the rich editor has it, cached: its document, its plain text, its edits.
 
-What reading a text costs is paid once for each text; the nodes that are given out are shared and must not be changed.
+Each text is parsed once; the returned nodes are shared and must not be changed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from redraft.formats.rich.schema import Node
 
-# A conversation goes to and fro between a few documents; a megabyte of markdown takes about 60 MB here.
+# A conversation alternates between a few documents; a megabyte of markdown takes about 60 MB here.
 _KEPT = 4
 
 
 class ReplacedDocument:
-    """What became of a replacement: the document after it, its plain text, and its markdown."""
+    """The result of a replacement: the document after it, its plain text, and its markdown."""
 
     def __init__(self, before: ParsedDocument, doc: Node) -> None:
         self.doc = doc
@@ -52,11 +52,11 @@ class EditorDocument:
         return self.positions.text
 
     def replace(self, passages: Sequence[Replacement]) -> ReplacedDocument:
-        """With every passage replaced; refused as a whole where one cannot be."""
+        """The document with every passage replaced; refused as a whole if one cannot be."""
         return ReplacedDocument(self.parsed, apply_replacements(self.doc, passages, self.parsed.references))
 
 
 @lru_cache(maxsize=_KEPT)
 def editor_document(markdown: str) -> EditorDocument:
-    """The model of a text; the same one while the text is among the last that were asked for."""
+    """The document of a text; the same object while it is cached."""
     return EditorDocument(parse(markdown))

@@ -1,5 +1,5 @@
-"""Documents of other TipTap editors: a schema that also has the node types and marks that a document uses and ours has
-not. What they allow is inferred from where they stand; nothing is known of what they mean.
+"""Documents of other TipTap editors: our schema plus the node types and marks that a document uses and ours lacks. What
+they allow is inferred from where they occur; their meaning is unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Unknown:
 
 
 def schema_for(doc: Node) -> Schema[str, str]:
-    """Our schema, or one that also has what `doc` needs."""
+    """Our schema, or an extended one with what `doc` needs."""
     unknown = _Unknown()
     _collect_unknown(doc, unknown, inline=False, depth=0)
     if not unknown.nodes and not unknown.marks:
@@ -37,7 +37,7 @@ def schema_for(doc: Node) -> Schema[str, str]:
 
 
 def check_document(value: object, *, strict: bool = False) -> Node:
-    """A document as JSON gives it; refused where it is none, or where `strict` and it does not fit the schema."""
+    """A document as JSON; refused if it is none, or if `strict` and it does not fit the schema."""
     if not isinstance(value, dict) or cast("Node", value).get("type") != "doc":
         raise Refused("This is not a ProseMirror document: it must be an object whose `type` is `doc`.", field="doc")
     doc = cast("Node", value)
@@ -72,7 +72,7 @@ def _check_node(shape: object, depth: int) -> None:
 
 
 def _check_shape(shape: object) -> str:
-    """What nodes and marks have in common: a type, and attributes of which those that we know are of the right kind."""
+    """What nodes and marks have in common: a type, and attributes; known ones must have the right type."""
     if not isinstance(shape, dict) or not isinstance(cast("Node", shape).get("type"), str):
         raise Refused("A node or mark must be an object with a `type`.", field="doc")
     given = cast("Node", shape)
@@ -90,7 +90,7 @@ def _check_shape(shape: object) -> str:
 
 
 def _has_kind(default: Any, value: Any) -> bool:
-    """Whether an attribute is of the kind of its default; where that is nothing, it is a text or a small value."""
+    """Whether an attribute has the type of its default; if that is None, a text or a small value is accepted."""
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, int):
@@ -110,7 +110,7 @@ def _check_text(words: str) -> None:
 def _collect_unknown(shape: Node, unknown: _Unknown, *, inline: bool, depth: int) -> None:
     kind: str = shape["type"]
     attrs = _declared_attrs(shape)
-    if kind == "image" and not inline:  # as TipTap has it unless it is told otherwise
+    if kind == "image" and not inline:  # TipTap's default
         unknown.nodes[kind] = {"group": "block", "attrs": {**node_spec(kind)["attrs"], **attrs}}
     elif kind not in NODES:
         spec = unknown.nodes.setdefault(kind, {"attrs": {}})
@@ -129,11 +129,11 @@ def _collect_unknown(shape: Node, unknown: _Unknown, *, inline: bool, depth: int
 
 
 def _declared_attrs(shape: Node) -> dict[str, Any]:
-    """The attributes that a node or mark has, as a schema declares them."""
+    """The attributes of a node or mark, as a schema declares them."""
     return {name: {"default": None} for name in cast("dict[str, Any]", shape.get("attrs") or {})}
 
 
 def _any_of(shape: Node, before: str) -> str:
-    """A content that allows all that was seen in such a node."""
+    """A content expression that allows everything seen in such a node."""
     seen = {child["type"] for child in content_of(shape)} | set(before.strip("()*").split(" | "))
     return f"({' | '.join(sorted(seen - {''}))})*"

@@ -1,8 +1,8 @@
-"""The inside of a paragraph as markdown, written so that reading it gives the same nodes.
+"""Write the content of a paragraph as markdown that parses to the same nodes.
 
-Signs that would be markup are escaped only where they could be: what a person writes stays as plain as it can. Which
-sign for emphasis works depends on the characters around it; so several spellings are tried, and the first that reads
-back as what was meant is taken.
+Characters are escaped only where they could be markup: what a person writes stays as plain as possible. Which
+emphasis character works depends on the characters around it; so several spellings are tried, and the first that parses
+back to the original is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from redraft.formats.rich.style import Style
 
-# Where links lead, as markdown writes it: destinations, titles, labels. Pure.
+# Link destinations, titles and labels in markdown. Pure.
 
 
 _NEEDS_BRACKETS = re.compile(r"[\s<>\x00-\x1f]|^$")
@@ -39,7 +39,7 @@ def link_destination(href: str) -> str:
 
 
 def link_title(title: str | None) -> str:
-    """A link's title with the blank before it, nothing where there is none."""
+    """A link's title with the space before it; empty if there is none."""
     if not title:
         return ""
     written = _ENTITY_SIGN.sub("&amp;", title.replace("\\", "\\\\"))
@@ -50,7 +50,7 @@ def link_title(title: str | None) -> str:
 
 
 def label_key(label: str) -> str:
-    """The normal form of a reference's label, as markdown-it has it."""
+    """A reference's label, normalised as in markdown-it."""
     from markdown_it.common.utils import normalizeReference
 
     return normalizeReference(label)
@@ -65,13 +65,13 @@ def _is_balanced(href: str) -> bool:
     return depth == 0
 
 
-# Escapes: which characters of a text would be read as markdown where they stand. Pure.
+# Escapes: which characters of a text would be parsed as markdown where they are. Pure.
 
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _SIGNS = re.compile(r"[\\`*_\[\]<&~!|]")
-# What would begin another block, where a line begins with it: the part to keep, and the sign to escape.
+# What would begin another block at the start of a line: the part to keep, and the character to escape.
 _LINE_STARTS = re.compile(
     r"(?P<before>[ \t]{0,3})(?:(?P<number>[0-9]{1,9})(?P<point>[.)])(?=[ \t]|$)"
     r"|(?P<sign>\#(?=\#{0,5}(?:[ \t]|$))|[-+*](?=[ \t]|$)|>|[-=](?=[-= \t]*$)"
@@ -82,12 +82,12 @@ _LINE_STARTS = re.compile(
 
 
 def character_reference(character: str) -> str:
-    """A character as a reference."""
+    """A character as a character reference."""
     return "&nbsp;" if character == "\u00a0" else f"&#{ord(character)};"
 
 
 def escape_text(content: str, before: str, after: str, follows: str, *, in_table: bool) -> str:
-    """A text between the characters `before` and `after` and before a node of the type `follows`."""
+    """A text between the characters `before` and `after`, followed by a node of the type `follows`."""
     pieces: list[str] = []
     at = 0
     for found in _SIGNS.finditer(content):
@@ -128,7 +128,7 @@ def _is_markup(
 
 
 def escape_line_starts(written: str) -> str:
-    """The lines of a paragraph, none of which begins another block."""
+    """The lines of a paragraph, escaped so that none begins another block."""
     return "\n".join(map(_escape_line_start, written.split("\n")))
 
 
@@ -141,7 +141,7 @@ def _escape_line_start(line: str) -> str:
 
 
 def code_span(content: str, *, in_table: bool) -> str:
-    """Code between as many backticks as it takes."""
+    """Code between as many backticks as necessary."""
     runs = {len(run) for run in re.findall(r"`+", content)}
     ticks = "`" * next(count for count in range(1, len(runs) + 2) if count not in runs)
     blank = content.startswith(" ") and content.endswith(" ") and content.strip(" ")
@@ -158,7 +158,7 @@ _DELIMITERS = {"bold": "strong", "italic": "emphasis"}
 
 @dataclass(frozen=True, slots=True)
 class InlineContext:
-    """Where inline content is written: the style, whether in a table or a heading, and what links can refer to."""
+    """Where inline content is written: the style, whether in a table or a heading, and the link references."""
 
     style: Style
     references: dict[str, Any]
@@ -166,49 +166,49 @@ class InlineContext:
     in_heading: bool = False
 
 
-def write_inline(nodes: Sequence[Node], setting: InlineContext) -> str:
-    """The markdown; lines are parted by "\\n"."""
+def write_inline(nodes: Sequence[Node], context: InlineContext) -> str:
+    """The markdown; lines are separated with "\\n"."""
     wanted = join_texts(nodes)
     first = ""
-    for spelling, careful in _spellings(setting):
+    for spelling, careful in _spellings(context):
         written = _InlineWriter(wanted, spelling, careful=careful).run()
         first = first or written
-        if "\n\n" not in written and parse_inline(written, setting) == wanted:
+        if "\n\n" not in written and parse_inline(written, context) == wanted:
             return written
     return first
 
 
-def parse_inline(source: str, setting: InlineContext) -> list[Node]:
-    """What inline markdown says where it stands alone."""
+def parse_inline(source: str, context: InlineContext) -> list[Node]:
+    """The nodes of inline markdown, parsed alone."""
     source = re.sub(r"(?m)^[ \t]+", "", source).rstrip(" \t")
-    if setting.in_table:
+    if context.in_table:
         source = source.replace("\\|", "|")
-    env = {"references": setting.references}
+    env = {"references": context.references}
     children = markdown_parser().parseInline(source, env)[0].children or []
-    labels = {key: entry.get("label", key) for key, entry in setting.references.items()}
-    return join_texts(inline_nodes(children, labels, in_table=setting.in_table))
+    labels = {key: entry.get("label", key) for key, entry in context.references.items()}
+    return join_texts(inline_nodes(children, labels, in_table=context.in_table))
 
 
-def _spellings(setting: InlineContext) -> Iterator[tuple[InlineContext, bool]]:
-    style = setting.style
-    yield setting, False
+def _spellings(context: InlineContext) -> Iterator[tuple[InlineContext, bool]]:
+    style = context.style
+    yield context, False
     other = {"*": "_", "_": "*", "**": "__", "__": "**"}
     for emphasis, strong in (
         ("*", "**"),
         (other[style.emphasis], style.strong),
         (style.emphasis, other[style.strong]),
     ):
-        yield replace(setting, style=replace(style, emphasis=emphasis, strong=strong)), False
-    yield replace(setting, style=replace(style, emphasis="*", strong="**")), True
-    yield replace(setting, style=replace(style, emphasis="_", strong="**")), True
+        yield replace(context, style=replace(style, emphasis=emphasis, strong=strong)), False
+    yield replace(context, style=replace(style, emphasis="*", strong="**")), True
+    yield replace(context, style=replace(style, emphasis="_", strong="**")), True
 
 
 class _InlineWriter:
-    """One spelling. `careful` writes letters beside a sign of emphasis as references where that makes it one."""
+    """One spelling. `careful` writes letters next to an emphasis character as references if that is necessary."""
 
-    def __init__(self, nodes: list[Node], setting: InlineContext, *, careful: bool) -> None:
+    def __init__(self, nodes: list[Node], context: InlineContext, *, careful: bool) -> None:
         self._nodes = nodes
-        self._setting = setting
+        self._setting = context
         self._careful = careful
         self._out: list[str] = []
         # Each open mark, and where in `_out` its text begins.
@@ -229,7 +229,7 @@ class _InlineWriter:
         return escape_line_starts(written)
 
     def _to_open(self, marks: list[Mark], number: int) -> list[Mark]:
-        """Those that last longest first, so that the others lie within."""
+        """The longest-lasting first, so that the others are nested inside."""
         missing = [mark for mark in marks if mark not in [each for each, _ in self._open]]
         return sorted(missing, key=lambda mark: -self._lasts(mark, number))
 
@@ -303,7 +303,7 @@ class _InlineWriter:
         if number == len(self._nodes) - 1 or follows == "hardBreak":
             written = _encode_edge(written, at_start=False)
         if written.startswith(":") and self._out and self._out[-1].endswith("]"):
-            written = "\\" + written  # or it would define what stands in the brackets
+            written = "\\" + written  # or it would be a link definition
         if self._careful and written and self._out and self._out[-1] in ("*", "_", "**", "__", "~~"):
             closing = len(_outer(self._nodes[number - 1])) > len(_outer(each)) if number else False
             written = _encode_first(written) if closing and not _is_alphanumeric(before) else written
@@ -325,7 +325,7 @@ class _InlineWriter:
 
 
 def _outer(each: Node) -> list[Mark]:
-    """The marks that are written as signs around; code is written with its text."""
+    """The marks that are written around the text; code is written with its text."""
     return [mark for mark in each.get("marks") or () if mark["type"] != "code"]
 
 
@@ -336,7 +336,7 @@ def _is_autolink(words: str, href: str) -> bool:
 
 
 def _is_alphanumeric(character: str) -> bool:
-    """Whether a letter or digit: beside those, a sign of emphasis is one."""
+    """Whether it is a letter or digit: next to those, an emphasis character is one."""
     return bool(character) and unicodedata.category(character)[0] in "LN"
 
 
@@ -349,8 +349,8 @@ def _encode_first(written: str) -> str:
 
 
 def _encode_edge(written: str, *, at_start: bool) -> str:
-    """A blank at the edge of a line, which reading would take away. Blanks at the end of a line stay as they are typed
-    unless they are of a kind that nobody types by chance."""
+    """Encode a space at the edge of a line, which parsing would remove. Ordinary trailing spaces stay as they are
+    typed; unusual ones, which nobody types by chance, are encoded."""
     if at_start and written[:1].isspace():
         return character_reference(written[0]) + written[1:]
     if not at_start and written[-1:].isspace() and written[-1:] != " ":

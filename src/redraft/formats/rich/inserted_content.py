@@ -1,8 +1,8 @@
-"""The text that is to be put into a document, as nodes: plain text, markdown or simple HTML.
+"""The text to insert into a document, as nodes: plain text, markdown or simple HTML.
 
-Where nobody says which, HTML is what has a tag that the schema knows, markdown what has markup in it, and all else is
-plain. In plain text a newline ends the paragraph. Whatever the form, only what the schema has comes through; a script
-ends as text.
+If the form is not given, a text with a tag that the schema knows is HTML, one with markup is markdown, and everything
+else is plain. In plain text a newline ends the paragraph. Whatever the form, only what the schema has comes through; a
+script becomes text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from redraft.formats.rich.schema import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Simple HTML as nodes of the schema. Only what the schema has comes through: of any other tag (a script, a style, a
-# frame) the very characters do, as text, and of a known one only the attributes that the schema has. An address that
-# is not a plain one (`javascript:`, `data:`) is left out, and the words of its link stay.
+# Simple HTML as nodes of the schema. Only what the schema has comes through: any other tag (a script, a style, a frame)
+# becomes text, and of a known one only the attributes that the schema has are kept. An unsafe address (`javascript:`,
+# `data:`) is dropped, and the words of its link stay.
 
 
 _MARKS = {
@@ -42,7 +42,7 @@ _BLOCKS = {
     "blockquote": "blockquote", "pre": "codeBlock", "table": "table", "tr": "tableRow", "th": "tableHeader",
     "td": "tableCell", **{f"h{level}": "heading" for level in range(1, 7)},
 }  # fmt: skip
-# Within which tags an item, a row or a cell stands, and which tags end it.
+# Which tags an item, a row or a cell must be in, and which tags end it.
 _WITHIN = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
 _SIBLINGS = {"li": ("li",), "tr": ("tr",), "td": ("td", "th"), "th": ("td", "th")}
 _THROUGH = frozenset({"thead", "tbody", "span", "br", "hr", "img"})
@@ -50,12 +50,12 @@ KNOWN = frozenset((*_MARKS, *_BLOCKS, *_THROUGH))
 LOOKS_LIKE = re.compile(rf"</?(?:{'|'.join(sorted(KNOWN, key=len, reverse=True))})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://|mailto:|[#/.?]|[^:]*$)", re.IGNORECASE)
 _TEXTBLOCK = ("paragraph", "heading", "codeBlock")
-# Beyond it, tags are text: nobody means such nesting, and every level costs a frame somewhere.
+# Beyond this depth tags are text: nobody means such nesting, and every level costs a stack frame somewhere.
 _DEEPEST = 30
 
 
 def html_blocks(source: str) -> list[Node]:
-    """The blocks that HTML says."""
+    """The blocks of an HTML source."""
     reader = _HtmlReader()
     reader.feed(source)
     reader.close()
@@ -135,7 +135,7 @@ class _HtmlReader(HTMLParser):
         self._open.append((tag, made))
 
     def _close_sibling(self, tag: str) -> None:
-        """An item, a row or a cell ends where the next one begins, whether its own end is written or not."""
+        """An item, a row or a cell ends where the next one begins, whether or not its end tag is written."""
         within = _WITHIN.get(tag, ())
         open_tags = [name for name, _ in self._open]
         limit = max((at for at, name in enumerate(open_tags) if name in within), default=0)
@@ -161,7 +161,7 @@ class _HtmlReader(HTMLParser):
 
 
 def _mark(tag: str, given: dict[str, str]) -> dict[str, Any]:
-    """What is open: the kind by which it will be closed, and the mark, if it is one that may stand."""
+    """An open tag: the kind that closes it, and its mark, if it is an allowed one."""
     kind = _MARKS[tag]
     if kind != "link":
         return {"for": kind, "mark": mark(kind)}
@@ -175,7 +175,7 @@ def _is_leaf(shape: Node) -> bool:
 
 
 def _repair(shape: Node) -> Node:
-    """A node whose content the schema allows: an item alone gets a list, a cell alone becomes what it holds."""
+    """A node whose content the schema allows: a lone item gets a list, a lone cell becomes its content."""
     kind: str = shape["type"]
     if kind in _TEXTBLOCK or _is_leaf(shape):
         return {**shape, "content": join_texts(shape["content"])} if shape.get("content") else shape
@@ -194,12 +194,12 @@ _BREAK = re.compile(r"(?:\r\n?|\n){1,2}")
 
 
 def paragraphs_of(words: str) -> list[Node]:
-    """Plain text: one newline or two part paragraphs, as two do in the text of a document."""
+    """Plain text: one or two newlines separate paragraphs, as two do in the text of a document."""
     return [node("paragraph", [text(line)] if line else []) for line in _BREAK.split(words)]
 
 
 def blocks_of(words: str, form: Form, references: dict[str, Any], *, begins_block: bool) -> list[Node]:
-    """What `words` say. Unless markdown is asked for, a heading or a list is one only where a block begins."""
+    """The blocks of `words`. Unless markdown is requested, a heading or a list counts only at the start of a block."""
     if form == "plain" or not words:
         return paragraphs_of(words)
     if form == "html" or (form == "auto" and LOOKS_LIKE.search(words)):
@@ -215,7 +215,7 @@ def blocks_of(words: str, form: Form, references: dict[str, Any], *, begins_bloc
 
 
 def _line(words: str, references: dict[str, Any]) -> Node:
-    """One paragraph of markdown; the blanks around it stay, since it may go into the middle of another."""
+    """One paragraph of markdown; the spaces around it stay, since it may go into the middle of another."""
     core = words.strip()
     found = [_escape_html(block) for block in parse_nodes(core, references)] if core else []
     if len(found) != 1 or found[0]["type"] != "paragraph":
@@ -224,7 +224,7 @@ def _line(words: str, references: dict[str, Any]) -> Node:
 
 
 def _restore_edges(words: str, found: list[Node]) -> list[Node]:
-    """Paragraphs with the blanks that were around their source."""
+    """Paragraphs with the spaces that were around their source."""
     if not found or found[0]["type"] != "paragraph" or found[-1]["type"] != "paragraph":
         return found
     lead = words[: len(words) - len(words.lstrip(" \t"))]
@@ -242,7 +242,7 @@ def _is_marked(paragraph: Node) -> bool:
 
 
 def _escape_html(shape: Node) -> Node:
-    """HTML in markdown as the characters that it is."""
+    """HTML in markdown as literal characters."""
     if shape["type"] == "source" and attrs_of(shape)["kind"] in ("html", "other"):
         return node("paragraph", [text(" ".join(attrs_of(shape)["markdown"].split("\n")))])
     if not content_of(shape):

@@ -1,8 +1,8 @@
-"""Lines within containers: what of a line belongs to the quotations and lists around it, and what is the block's own.
+"""Lines within containers: which part of a line belongs to the quotations and lists around it, and which to the block.
 
-Cutting a container's lines moves its own signs into the prefixes, so that its blocks can be treated as if they stood
-at the top; joined, prefix and content are the line as it was. `Opaque` says that a line is indented in a way that this
-cannot tell (tabs), and that the container has to be written as a whole.
+Entering a container moves its markers into the prefixes, so that its blocks can be processed as if they were at the top
+level; prefix and content joined are the original line. `Opaque` means that a line is indented in a way that cannot be
+split (tabs), and that the container has to be written as a whole.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _CODE_INDENT = 4
 
 
 class Opaque(Exception):
-    """The lines of a container cannot be told from those of its blocks."""
+    """A container's lines cannot be split into its markers and its blocks' content."""
 
 
 class PrefixedLine(NamedTuple):
-    """A line in three parts: what belongs to the containers around, its own content, and its terminator."""
+    """A line in three parts: the prefix of the containers around it, its content, and its terminator."""
 
     prefix: str
     content: str
@@ -40,8 +40,8 @@ class PrefixedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContainerLines:
-    """Lines as they are seen within some containers. `base` is the number of the first, `fresh` the prefix of a line
-    that is added."""
+    """Lines as seen from inside some containers. `base` is the number of the first, `fresh` the prefix of an added
+    line."""
 
     lines: Sequence[PrefixedLine]
     base: int = 0
@@ -78,7 +78,7 @@ def enter_quote(level: ContainerLines) -> ContainerLines:
 
 
 def enter_item(level: ContainerLines, *, task: bool) -> ContainerLines:
-    """The lines of a list's item as its blocks see them."""
+    """The lines of a list item as its blocks see them."""
     first = level.lines[0]
     _check_tabs(first.content)
     marker = _MARKER.match(first.content)

@@ -1,8 +1,8 @@
-"""Markdown into a document of the rich editor, each block with the lines that it came from.
+"""Parse markdown into a document of the rich editor, each block with its source lines.
 
-Nothing is lost on the way: what the schema cannot show becomes a `source` node that holds its markdown, also lines that
-no rule of the grammar owned up to. Line numbers count from 0 and are half-open, in `text.lines`' sense of a line. A
-line break within a paragraph is a blank in the document, as a browser shows it.
+Nothing is lost: what the schema cannot show becomes a `source` node with its markdown, including lines that no grammar
+rule covered. Line numbers count from 0 and are half-open, with lines as in `text.lines`. A line break within a
+paragraph is a space in the document, as in a browser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-# The inside of a paragraph: markdown-it's inline tokens as texts with marks, images, breaks and kept source.
+# The content of a paragraph: markdown-it's inline tokens as texts with marks, images, breaks and source nodes.
 
 
 _MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
@@ -31,8 +31,8 @@ _BREAK_TAG = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 
 
 def inline_nodes(tokens: Sequence[Token], labels: Mapping[str, str], *, in_table: bool = False) -> Iterator[Node]:
-    """The nodes; `labels` are those of the text's definitions, as they are written. In a table `<br>` is a break:
-    there is no other way to write one."""
+    """The nodes; `labels` are those of the text's link definitions, as written. In a table `<br>` is a break: there is
+    no other way to write one."""
     marks: list[Mark] = []
     for number, token in enumerate(tokens):
         if token.type == "link_open" and tokens[number + 1].type == "link_close":
@@ -89,14 +89,14 @@ def _image(token: Token, labels: Mapping[str, str]) -> Node:
 
 
 def _words(token: Token) -> str:
-    """What an image's description says, without its markup."""
+    """An image's description, without its markup."""
     if token.type == "image":
         return "".join(map(_words, token.children or []))
     return " " if token.type in ("softbreak", "hardbreak") else token.content
 
 
 def _empty_link(token: Token, labels: Mapping[str, str]) -> str:
-    """A link without words, which no mark can show."""
+    """A link without text, which no mark can show."""
     if label := _label(token, labels):
         return f"[][{label}]"
     title = token.attrs.get("title")
@@ -110,14 +110,14 @@ def _quote_title(title: str) -> str:
 _TASK = re.compile(r"\[([ xX])\](?:[ \t\n]+|$)")
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t]*(?:\r\n?|\n)(?:(?!\+\+\+)[^\r\n]*(?:\r\n?|\n))*\+\+\+[ \t]*(?:\r\n?|\n|\Z)")
 _ALIGN = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
-# What a level of containers is allowed to cost before its outermost block is kept as source.
+# The deepest nesting of containers before the outermost block is kept as source.
 _DEEPEST = MAX_NESTING - 4
 
 
 @dataclass(frozen=True, slots=True)
 class RichBlock:
-    """A block and the lines that it came from. `inside` are the blocks that it holds, for lists their items, in the
-    order of the node's content; tables keep their rows there."""
+    """A block and its source lines. `inside` are the blocks in it, for lists their items, in the order of the node's
+    content; for tables their rows."""
 
     node: Node
     start: int
@@ -127,8 +127,8 @@ class RichBlock:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A markdown text and its document. `references` are what links may refer to, by the normal form of the label;
-    `facts` tell how the text writes."""
+    """A markdown text and its document. `references` are the link definitions, by normalised label; `facts` describe
+    the style of the text."""
 
     text: str
     lines: list[str]
@@ -142,7 +142,7 @@ class ParsedDocument:
 
 
 def parse(text: str, references: dict[str, Any] | None = None, *, piece: bool = False) -> ParsedDocument:
-    """The document of a markdown text, or of a piece from the middle of one, whose links may refer to `references`."""
+    """The document of a markdown text, or of a part of one, whose links may use `references`."""
     lines = split_lines(text)
     head = 0 if piece else head_end(text)
     start = len(split_lines(text[:head]))
@@ -167,18 +167,18 @@ def head_end(text: str) -> int:
 
 
 def parse_nodes(text: str, references: dict[str, Any]) -> list[Node]:
-    """The blocks of a piece of a text."""
+    """The blocks of a part of a text."""
     return [block.node for block in parse(text, references, piece=True).blocks]
 
 
 def _source(lines: Sequence[str], start: int, end: int, kind: str) -> RichBlock:
-    """Whole lines of the text as a block that is kept."""
+    """Whole lines of the text as a source block."""
     content = "\n".join(line.rstrip("\r\n") for line in lines[start:end]).removeprefix("\ufeff")
     return RichBlock(node("source", markdown=content, kind=kind), start, end)
 
 
 def _cover_lines(blocks: list[RichBlock], lines: list[str]) -> Iterator[RichBlock]:
-    """The blocks, and between them any line with words that none of them has."""
+    """The blocks, and between them any lines with text that no block covers."""
     at = 0
     for block in blocks:
         yield from _source_between(lines, at, block.start)
@@ -223,7 +223,7 @@ class _BlockParser:
         return found
 
     def _is_continuation(self, found: list[RichBlock], block: RichBlock, at: int) -> bool:
-        """Whether a definition stands directly under another: they are one block."""
+        """Whether a definition is directly below another: they are one block."""
         both = bool(found) and self._tokens[at].type == "definition" and found[-1].end == block.start
         return both and found[-1].node.get("attrs", {}).get("kind") == "definition"
 
@@ -233,7 +233,7 @@ class _BlockParser:
         return RichBlock(node("source", markdown=content, kind="definition"), above.start, below.end)
 
     def _close(self, at: int) -> int:
-        """The token that closes the one at `at`; itself where nothing has to."""
+        """The token that closes the one at `at`; itself if none does."""
         if self._tokens[at].nesting != 1:
             return at
         level, stop = self._tokens[at].level, at + 1
@@ -264,17 +264,17 @@ class _BlockParser:
         return RichBlock(made, start, end, inside)
 
     def _span(self, token: Token) -> tuple[int, int]:
-        """The lines of a token without the blank ones at its end, unless it is code or HTML, whose own they may be."""
+        """The lines of a token without trailing blank ones, except in code or HTML, where they may belong to it."""
         start, end = token.map or (0, 0)
         if token.type not in ("fence", "html_block"):
-            # Within a quotation a line is blank that holds only the quotation's own sign.
+            # Within a quotation, a line with only the quotation's own marker is blank.
             blank = " \t\r\n>" if token.level else " \t\r\n"
             while end > start + 1 and not self._lines[end - 1].strip(blank):
                 end -= 1
         return start + self._first, end + self._first
 
     def _leaf(self, token: Token) -> Node:
-        from markdown_it.common.utils import unescapeAll  # start-up waits for every import
+        from markdown_it.common.utils import unescapeAll  # imported here, because every import delays start-up
 
         if token.type in ("fence", "code_block"):
             language, _, meta = unescapeAll(token.info).strip().partition(" ")

@@ -1,11 +1,10 @@
-"""Offsets in the plain text of a rich document, and the editor's positions that they mean.
+"""Convert between offsets in the plain text of a rich document and the editor's positions.
 
-The text is that of TipTap's `getText({blockSeparator: "\\n\\n"})`: every block but one that begins the document puts
-two newlines before its text, a list as well as its items and their paragraphs. A position counts as ProseMirror does:
-one for each UTF-16 unit and for each boundary of a node. Offsets here are code points; they become UTF-16 units only in
-what a position counts, and nowhere else. An offset means the place of the character that it stands before; at the end
-of a block's text, the end of that block; between the two newlines of a separator, the place before the block that they
-belong to.
+The text is that of TipTap's `getText({blockSeparator: "\\n\\n"})`: every block except one at the start of the document
+puts two newlines before its text, a list as well as its items and their paragraphs. A position counts as in
+ProseMirror: one for each UTF-16 unit and for each boundary of a node. Offsets here are code points, and are converted
+to UTF-16 units only inside positions. An offset means the place of the character after it; at the end of a block's
+text, the end of that block; between the two newlines of a separator, the place before the block that they belong to.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SEPARATOR = "\n\n"
 
 
 class _TextRun(NamedTuple):
-    """A stretch of the text: characters of a text node, what an atom says, or (`gap` >= 0) a separator.
+    """A part of the text: characters of a text node, the text of an atom, or (`gap` >= 0) a separator.
 
     `position` is the node's; `gap` is where the text before the separator ended."""
 
@@ -43,8 +42,8 @@ class _TextRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Positions:
-    """The text of one document and the way between its offsets and positions. Made once, asked often. `starts` are the
-    positions of the document's own blocks."""
+    """The text of one document, and the mapping between its offsets and positions. Built once, used often. `starts` are
+    the positions of the document's top-level blocks."""
 
     text: str
     size: int
@@ -72,7 +71,7 @@ class Positions:
         return run.position if run.atom else run.position + _units(run, inside)
 
     def after(self, offset: int) -> int:
-        """The position just after the character that ends at an offset; that of the offset itself at the beginning."""
+        """The position right after the character that ends at an offset; at the start, the offset's own."""
         self._check(offset)
         if offset == 0:
             return self.position(0)
@@ -85,13 +84,13 @@ class Positions:
         return run.position + _units(run, inside)
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """The positions of a passage: what stands beside it without having a text (an image) stays outside."""
+        """The positions of a passage: neighbours without text (an image) stay outside."""
         place = self.position(start)
         return (place, place) if start == end else (place, max(place, self.after(end)))
 
     def offset(self, position: int) -> int:
-        """How many characters of the text come before a position, as TipTap counts them; within a character that has
-        two UTF-16 units, that character is not yet one of them."""
+        """How many characters of the text come before a position, as TipTap counts them; a position inside a surrogate
+        pair does not count its character."""
         if not 0 <= position <= self.size:
             raise Refused(f"Position {position} is outside the document, which has size {self.size}.", field="position")
         number = bisect_left(self._positions, position) - 1
@@ -106,7 +105,7 @@ class Positions:
         return run.offset + len(run.text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))
 
     def all(self) -> list[int]:
-        """The position of every offset, that of the text's end included."""
+        """The position of every offset, including the end of the text."""
         return [*(place for run in self.runs for place in _places(run)), self.last]
 
     def _check(self, offset: int) -> None:
@@ -140,7 +139,7 @@ def _places(run: _TextRun) -> Iterator[int]:
 
 
 class _PositionWalk:
-    """One pass over a document, in its order. `here` is where the text so far ends."""
+    """One pass over a document, in order. `here` is where the text so far ends."""
 
     def __init__(self) -> None:
         self.runs: list[_TextRun] = []
@@ -174,8 +173,8 @@ class _PositionWalk:
         self.here = self.at
 
     def _inline(self, child: Node) -> None:
-        if said := text_of_atom(child):
-            self._add(said, atom=True)
+        if text := text_of_atom(child):
+            self._add(text, atom=True)
         start = self.at
         if is_leaf(child):
             self.at = start + 1
@@ -198,7 +197,7 @@ class _PositionWalk:
 
 
 def is_textblock(shape: Node) -> bool:
-    """Whether a node holds text. Of a type that the schema does not know, its content tells."""
+    """Whether a node contains text; for an unknown type, its content decides."""
     kind: str = shape["type"]
     if kind in NODES:
         return kind in TEXTBLOCKS
@@ -206,13 +205,13 @@ def is_textblock(shape: Node) -> bool:
 
 
 def is_leaf(shape: Node) -> bool:
-    """Whether a node can hold nothing; one of an unknown type, whether it does."""
+    """Whether a node cannot have content; for an unknown type, whether it has none."""
     kind: str = shape["type"]
     return not (NODES[kind][0] if kind in NODES else content_of(shape))
 
 
 def text_of_atom(shape: Node) -> str:
-    """What TipTap writes for a node within a line: its text serialisers know a break and a mention."""
+    """The text that TipTap writes for an inline node: its text serialisers know a break and a mention."""
     kind: str = shape["type"]
     if kind == "hardBreak":
         return "\n"

@@ -1,8 +1,8 @@
-"""Passages of a rich document replaced by new text, as one step.
+"""Replace passages of a rich document with new text, as one step.
 
-The passages are given by offsets in the document's plain text (code points). The edit is made by ProseMirror's own
+The passages are given by offsets in the document's plain text (code points). The edit is made with ProseMirror's own
 steps, so that a browser that makes it gets the same document. What would break the structure is refused: a passage
-that begins in one cell of a table and ends outside of it, or that would silently take out a block that is not in the
+that begins in one table cell and ends outside of it, or that would silently delete a block that is not in the
 text.
 """
 
@@ -32,7 +32,7 @@ _CELLS = ("tableCell", "tableHeader")
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """From `start` up to but not including `end` comes `new`; `expected` is what the caller thinks stands there."""
+    """Replace `start` up to but not including `end` with `new`; `expected` is what the caller believes is there."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Replacement:
 
 
 def apply_replacements(doc: Node, passages: Sequence[Replacement], references: dict[str, Any] | None = None) -> Node:
-    """The document with every passage replaced, each by its offsets in the text before; refused as a whole where one
+    """The document with every passage replaced, each by its offsets in the original text; refused as a whole if one
     cannot be."""
     from prosemirror.model import Node as ModelNode
     from prosemirror.model import ReplaceError
@@ -68,7 +68,7 @@ def apply_replacements(doc: Node, passages: Sequence[Replacement], references: d
 
 
 def _window(positions: Positions, passages: Sequence[Replacement]) -> tuple[int, int]:
-    """Which of the document's blocks the passages can touch; a large document is not rebuilt for a word."""
+    """Which top-level blocks the passages can touch; a large document is not rebuilt for one word."""
     starts = positions.starts
     if passages[0].start == 0 and passages[-1].end == len(positions.text):
         return 0, len(starts)
@@ -78,7 +78,7 @@ def _window(positions: Positions, passages: Sequence[Replacement]) -> tuple[int,
 
 
 def check_replacements(passages: Sequence[Replacement], content: str) -> list[Replacement]:
-    """The passages in their order in the text; refused where one is outside of it or where two overlap."""
+    """The passages in text order; refused if one is outside of the text or two overlap."""
     for passage in passages:
         _check(passage, content)
     ordered = sorted(passages, key=lambda passage: (passage.start, passage.end))
@@ -90,7 +90,7 @@ def check_replacements(passages: Sequence[Replacement], content: str) -> list[Re
 
 
 def _check(passage: Replacement, content: str) -> None:
-    """Refuse offsets outside of the text, and `Stale` where it does not say there what was expected."""
+    """Refuse offsets outside of the text, and raise `Stale` if the text there is not the expected one."""
     start, end, length = passage.start, passage.end, len(content)
     if start < 0:
         raise Refused(f"Invalid 'from' position: {start}. Must be >= 0.", field="from")
@@ -105,7 +105,7 @@ def _check(passage: Replacement, content: str) -> None:
 
 
 class _ReplaceStep:
-    """One passage on its way into a transform; those after it are in already, so its positions still hold."""
+    """Applies one passage to a transform; later passages are applied already, so its positions are still valid."""
 
     def __init__(
         self, made: Transform, positions: Positions, passage: Replacement, base: int, references: dict[str, Any]
@@ -119,7 +119,7 @@ class _ReplaceStep:
             self._take_all()
 
     def _take_all(self) -> None:
-        """Mean the whole text, without the frontmatter that it does not show; a block alone stays what it is."""
+        """Select the whole text, without frontmatter, which the text does not include; a lone block keeps its type."""
         doc = self._made.doc
         head = doc.first_child
         at = head.node_size if head and head.type.name == "source" and head.attrs["kind"] == "frontmatter" else 0
@@ -166,7 +166,7 @@ class _ReplaceStep:
             raise Refused(message, field="to")
 
     def _inherit_marks(self, content: list[Node], before: ResolvedPos, after: ResolvedPos) -> list[Node]:
-        """New text with the formatting of what it replaces, or of what it comes between."""
+        """New text with the formatting of what it replaces, or of its surroundings."""
         around = self._marks(before, after)
         if not around:
             return content
@@ -180,9 +180,9 @@ class _ReplaceStep:
             beside = left or right
             marks = [] if beside is None else list(beside.marks)
             after_it = [] if left is None or right is None else list(right.marks)
-            # A link or code does not grow by what is written beside it.
-            kept = [each for each in marks if each.type.name not in ("link", "code") or each in after_it]
-            return [cast("Node", each.to_json()) for each in kept]
+            # A link or code does not extend to what is written beside it.
+            inherited = [each for each in marks if each.type.name not in ("link", "code") or each in after_it]
+            return [cast("Node", each.to_json()) for each in inherited]
         found: list[list[Any]] = []
 
         def look(child: Any, *_: Any) -> bool:
@@ -206,7 +206,7 @@ class _ReplaceStep:
         self._made.replace(self._start, self._end, Slice(Fragment.from_(nodes), open_start, open_end))
 
     def _put_blocks(self, blocks: list[Node]) -> None:
-        """Blocks that are no paragraphs: the passage goes, and they stand between what is left of its block."""
+        """Blocks other than paragraphs: delete the passage, and put them between the two halves of its block."""
         self._made.delete(self._start, self._end)
         place = self._made.doc.resolve(self._start)
         if not place.parent.inline_content:
@@ -227,7 +227,7 @@ class _ReplaceStep:
 
 
 def _cell(place: ResolvedPos) -> int:
-    """Where the innermost table cell around a place begins, -1 where there is none."""
+    """Where the innermost table cell around a place begins; -1 if there is none."""
     for depth in range(place.depth, 0, -1):
         if place.node(depth).type.name in _CELLS:
             return place.before(depth)

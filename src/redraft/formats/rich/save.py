@@ -1,9 +1,9 @@
-"""A changed document back into its markdown: only blocks that really changed are written, all others keep their bytes.
+"""Save a changed document as markdown: only blocks that really changed are written, all others keep their bytes.
 
-Blocks are compared by what they say, not by marks that an editor would have to carry along: so it does not matter
-which editor, or how many, made the change. A changed block is brought into its old lines as far down as the change is
-(an item of a list, a paragraph in it). What is put in is read again together with its neighbours; where it would be
-read as something else, it is written in a plainer way.
+Blocks are compared by content, not by marks that an editor would have to preserve: so it does not matter which editor,
+or how many, made the change. A changed block is written into its old lines, as deep as the change is (an item of a
+list, a paragraph in it). The result is parsed again together with its neighbours; if it would be parsed as something
+else, it is written in a plainer way.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from redraft.text.lines import adopt_newlines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# A document as markdown can say it: blanks at the edge of emphasis lie outside of it, breaks at the end of a
-# paragraph are gone, code has no line breaks within a paragraph. What is left is what reading the written text gives
-# back, but for blanks at the end of a paragraph. Pure; nothing with a word in it is taken away.
+# A document as markdown can express it: spaces at the edge of emphasis are outside of it, breaks at the end of a
+# paragraph are dropped, inline code has no line breaks. Parsing the written text gives exactly this back, except for
+# spaces at the end of a paragraph. Pure; no words are removed.
 
 
 _EMPHASES = ("bold", "italic", "strike")
@@ -51,7 +51,7 @@ def _represent(shape: Node) -> Node:
 
 
 def _blocks(content: list[Node]) -> list[Node]:
-    """Empty paragraphs cannot be written beside other blocks."""
+    """Drop empty paragraphs, which cannot be written beside other blocks."""
     settled = list(map(_represent, content))
     return [each for each in settled if each != {"type": "paragraph"}] or settled[:1]
 
@@ -75,7 +75,7 @@ def _inline(content: list[Node]) -> list[Node]:
 
 
 def _trim(pieces: list[Node]) -> list[Node]:
-    """Without the break or the blanks at the end."""
+    """Remove the break or the spaces at the end."""
     *before, last = pieces
     if last["type"] == "hardBreak":
         return before
@@ -90,7 +90,7 @@ def _is_code(piece: Node) -> bool:
 
 
 def _split_blanks(each: Node) -> Iterator[Node]:
-    """A text with the blanks at its ends apart, one that is code as it is."""
+    """Split the spaces off both ends of a text; code stays as it is."""
     if each["type"] != "text":
         yield each
         return
@@ -105,7 +105,7 @@ def _split_blanks(each: Node) -> Iterator[Node]:
 
 
 def _trim_emphasis(pieces: list[Node], kind: str) -> list[Node]:
-    """Blanks and breaks at the edge of a stretch of emphasis, without it."""
+    """Remove the emphasis from spaces and breaks at its edges."""
     found = list(pieces)
     for order in (range(len(found)), range(len(found) - 1, -1, -1)):
         inside = False
@@ -132,10 +132,10 @@ _EMPTY: Node = {"type": "paragraph"}
 
 
 def save(doc: Node, before: str | ParsedDocument) -> str:
-    """The markdown of `doc`, which was made out of `before`."""
+    """The markdown of `doc`, which is a changed version of `before`."""
     parsed = parse(before) if isinstance(before, str) else before
     old = [to_representable(block.node) for block in parsed.blocks]
-    # A block that nobody touched is the very same object where the document was changed in this process.
+    # If the document was changed in this process, an untouched block is the very same object.
     known = {id(block.node): shape for block, shape in zip(parsed.blocks, old, strict=True)}
     new = [known.get(id(shape)) or to_representable(shape) for shape in content_of(doc)]
     new = [shape for shape in new if shape != _EMPTY]
@@ -146,7 +146,7 @@ def save(doc: Node, before: str | ParsedDocument) -> str:
 
 @dataclass(slots=True)
 class _SavedBlock:
-    """A block of the result: the lines that part it from the one above, and its own."""
+    """A block of the result: the lines between it and the one above, and its own."""
 
     node: Node
     gap: list[PrefixedLine]
@@ -156,7 +156,7 @@ class _SavedBlock:
 
 
 class _Saver:
-    """One document on its way back."""
+    """Saves one document."""
 
     def __init__(self, parsed: ParsedDocument, old: list[Node], new: list[Node]) -> None:
         self._blocks = [replace_node(block, shape) for block, shape in zip(parsed.blocks, old, strict=True)]
@@ -183,7 +183,7 @@ class _Saver:
         return self._join()
 
     def _gap(self, origin: BlockSource | None, *, follows: bool) -> list[PrefixedLine]:
-        """The lines between two blocks: as they were where both stood so, else a blank one."""
+        """The lines between two blocks: the old ones if both were neighbours before, else a blank one."""
         if follows and origin is not None:
             return self._level.cut(self._blocks[origin.number - 1].end, self._blocks[origin.number].start)
         return [PrefixedLine("", "", self._newline)]
@@ -200,7 +200,7 @@ class _Saver:
         return self._level.make_lines(writer.block(shape), self._newline)
 
     def _settle(self, number: int) -> None:
-        """Write a block in plainer ways until it is read as what it is, with its neighbours as they are."""
+        """Write a block in plainer ways until it and its neighbours are parsed correctly."""
         piece = self._pieces[number]
         if self._is_read_back(number):
             return
@@ -228,15 +228,15 @@ class _Saver:
         for neighbour in (above, below):
             if other := writer.beside(neighbour, piece.node):
                 yield other
-        if piece.node["type"] in ("bulletList", "taskList"):  # between two others, only the third sign is left
+        if piece.node["type"] in ("bulletList", "taskList"):  # between two others, only the third character is left
             yield from (Writer(replace(writer.style, bullet=sign), self._manner.references) for sign in "-*+")
-        # Under a list, a paragraph that is a little indented belongs to it unless the list's own text lies deeper.
+        # Below a list, a slightly indented paragraph belongs to it unless the list's own text is indented deeper.
         for style in (replace(writer.style, gap=4), replace(writer.style, indented_code=False, setext=False)):
             yield Writer(style, self._manner.references)
         yield Writer(DEFAULT, self._manner.references)
 
     def _is_read_back(self, number: int) -> bool:
-        """Whether a block and its neighbours are read as themselves."""
+        """Whether a block and its neighbours are parsed correctly."""
         first, stop = max(number - 1, 0), min(number + 2, len(self._pieces))
         pieces = self._pieces[first:stop]
         text = "".join(line.whole for piece in pieces for line in _end_lines([*piece.gap, *piece.lines], self._newline))
@@ -244,7 +244,7 @@ class _Saver:
         return [to_representable(block.node) for block in found.blocks] == [piece.node for piece in pieces]
 
     def _join(self) -> str:
-        """The result, with what stood above the first block and below the last."""
+        """The result, including what was above the first block and below the last."""
         lines = [line for piece in self._pieces for line in (*piece.gap, *piece.lines)]
         if not self._blocks:
             return "".join(line.whole for line in [*_end_lines(lines, self._newline), *self._level.lines])
@@ -257,7 +257,7 @@ class _Saver:
 
 
 def replace_node(block: RichBlock, shape: Node) -> RichBlock:
-    """A block whose nodes are in the form in which they are compared, all the way down."""
+    """A block with all of its nodes in the form in which they are compared."""
     content = content_of(shape)
     if len(block.inside) != len(content):
         return replace(block, node=shape, inside=())
@@ -266,5 +266,5 @@ def replace_node(block: RichBlock, shape: Node) -> RichBlock:
 
 
 def _end_lines(lines: Sequence[PrefixedLine], newline: str) -> list[PrefixedLine]:
-    """Lines that all end."""
+    """The lines, each with a terminator."""
     return [line if line.end else line._replace(end=newline) for line in lines]

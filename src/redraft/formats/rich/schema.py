@@ -1,9 +1,9 @@
-"""The document that a rich-text editor holds: its node types, its marks, and their attributes.
+"""The schema of the rich-text editor's document: its node types, marks, and attributes.
 
-TipTap's StarterKit with tables, task lists and inline images, with four differences, made in the browser's schema
-(`web/src/rich/schema.ts`) too: an item may begin with any block, code may be bold or a link, a code block keeps the
-rest of its info line, a link its reference's label; and with `source` and `inlineSource` for markdown that none of the
-others can show. A document here is the JSON that ProseMirror gives: nested dictionaries. Nothing here reads markdown.
+TipTap's StarterKit with tables, task lists and inline images, with four differences that the browser's schema
+(`web/src/rich/schema.ts`) has too: an item may begin with any block, code may be bold or a link, a code block keeps the
+rest of its info line, a link its reference's label; plus `source` and `inlineSource` for markdown that nothing else
+can show. A document here is ProseMirror's JSON: nested dictionaries. Nothing here reads markdown.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Node = dict[str, Any]
 Mark = dict[str, Any]
 
-# For each node type: what it may hold, its group, the defaults of its attributes. The order of the marks is that in
-# which TipTap's extensions rank them, and thereby that of the marks of a text.
+# For each node type: its content, its group, the defaults of its attributes. Marks are in the order in which TipTap's
+# extensions rank them, which is also the order of the marks of a text.
 NODES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "doc": ("block+", "", {}),
     "paragraph": ("inline*", "block", {}),
@@ -56,16 +56,16 @@ RANKS = {name: rank for rank, name in enumerate(MARKS)}
 TEXTBLOCKS = frozenset({"paragraph", "heading", "codeBlock"})
 LISTS = frozenset({"bulletList", "orderedList", "taskList"})
 ITEMS = frozenset({"listItem", "taskItem"})
-# Attributes that the browser adds for its own display and that no markdown can keep.
+# Attributes that the browser adds for display and that markdown cannot store.
 _FOR_DISPLAY = frozenset({"target", "rel", "class", "colwidth"})
 
 
 def node(kind: str, content: Iterable[Node] | None = None, /, **attrs: Any) -> Node:
-    """A node; attributes that have their default and an empty content are left out."""
+    """A node, without default attributes and without empty content."""
     made: Node = {"type": kind}
-    kept = {name: value for name, value in attrs.items() if value != NODES[kind][2].get(name)}
-    if kept:
-        made["attrs"] = kept
+    changed = {name: value for name, value in attrs.items() if value != NODES[kind][2].get(name)}
+    if changed:
+        made["attrs"] = changed
     if content := list(content or ()):
         made["content"] = content
     return made
@@ -80,14 +80,14 @@ def text(content: str, marks: Sequence[Mark] = ()) -> Node:
 
 def mark(kind: str, /, **attrs: Any) -> Mark:
     made: Mark = {"type": kind}
-    kept = {name: value for name, value in attrs.items() if value != MARKS[kind].get(name)}
-    if kept:
-        made["attrs"] = kept
+    changed = {name: value for name, value in attrs.items() if value != MARKS[kind].get(name)}
+    if changed:
+        made["attrs"] = changed
     return made
 
 
 def attrs_of(shape: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a node or mark, defaults included."""
+    """The attributes of a node or mark, including defaults."""
     kind: str = shape["type"]
     known = NODES[kind][2] if kind in NODES else MARKS.get(kind, {})
     return {**known, **(shape.get("attrs") or {})}
@@ -98,13 +98,13 @@ def content_of(shape: Mapping[str, Any]) -> list[Node]:
 
 
 def plain_text(shape: Node) -> str:
-    """All the words of a node, as they stand."""
+    """All the text of a node."""
     return shape.get("text") or "".join(map(plain_text, content_of(shape)))
 
 
 def normal_form(shape: Node) -> Node:
-    """The one form of a node: no defaults, no attributes for display, texts with the same marks joined. Two documents
-    that say the same are equal in it."""
+    """The normal form of a node: no defaults, no display attributes, texts with the same marks joined. Documents with
+    the same content are equal in it."""
     kind: str = shape["type"]
     if kind == "text":
         return text(shape["text"], sort_marks(shape.get("marks") or ()))
@@ -131,7 +131,7 @@ def _stored_attrs(shape: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sort_marks(marks: Iterable[Mark]) -> list[Mark]:
-    """Marks in the order of the schema, each kind once, as ProseMirror keeps them."""
+    """Marks in the order of the schema, each kind once, as in ProseMirror."""
     found: dict[str, Mark] = {}
     for each in marks:
         kind: str = each["type"]
@@ -141,7 +141,7 @@ def sort_marks(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def join_texts(content: Iterable[Node]) -> list[Node]:
-    """Neighbouring texts with the same marks as one, and none that is empty."""
+    """Join neighbouring texts with the same marks, and drop empty ones."""
     found: list[tuple[Node, list[str]]] = []  # joined at the end: a long paragraph has a text for each of its lines
     for each in content:
         if each["type"] != "text":
@@ -155,7 +155,7 @@ def join_texts(content: Iterable[Node]) -> list[Node]:
 
 @cache
 def schema() -> Schema[str, str]:
-    """The same as ProseMirror's Python port has it, for steps and for the check that a document is sound."""
+    """The same schema for ProseMirror's Python port, for steps and to validate documents."""
     from prosemirror.model import Schema
 
     return Schema(cast("Any", {"nodes": {name: node_spec(name) for name in NODES}, "marks": mark_specs()}))

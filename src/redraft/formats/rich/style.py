@@ -1,7 +1,7 @@
-"""How a text writes its markdown: which signs for bullets, emphasis, headings, fences, rules, breaks and tables.
+"""The markdown style of a text: its characters for bullets, emphasis, headings, fences, rules, breaks and tables.
 
-A style is learned from tokens by counting; where a text says nothing the wider one decides, and then the default. It
-is used only for what has to be written anew.
+A style is inferred from tokens by counting; if a place shows nothing, the whole text decides, and then the default. It
+is used only for what has to be generated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CLOSING_HASHES = re.compile(r"#+[ \t]+\S.*[ \t]#+[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """One way to write. `gap` are the blanks after a list's marker."""
+    """One style. `gap` is the number of spaces after a list marker."""
 
     bullet: str = "-"
     gap: int = 1
@@ -53,20 +53,20 @@ def infer_style(near: Facts, wider: Facts | None = None) -> Style:
     found: dict[str, Any] = {}
     for each in fields(Style):
         for facts in (near, wider or Counter()):
-            seen = [(count, value) for (name, value), count in facts.items() if name == each.name]
-            if seen:
-                found[each.name] = max(seen, key=lambda pair: pair[0])[1]
+            counts = [(count, value) for (name, value), count in facts.items() if name == each.name]
+            if counts:
+                found[each.name] = max(counts, key=lambda pair: pair[0])[1]
                 break
     return Style(**found)
 
 
 def facts_in(source: str) -> Facts:
-    """What a piece of markdown shows of its style."""
+    """The style facts of a piece of markdown."""
     return facts_of(markdown_parser().parse(source), source.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
 def facts_of(tokens: Sequence[Token], lines: Sequence[str]) -> Facts:
-    """The same, of tokens that are at hand."""
+    """The same, from existing tokens."""
     return Counter(_facts(tokens, lines))
 
 
@@ -106,7 +106,7 @@ def _leaf_facts(token: Token, line: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_loose(tokens: Sequence[Token], at: int) -> bool:
-    """markdown-it hides the paragraphs of a tight list."""
+    """Whether a list is loose: markdown-it hides the paragraphs of a tight one."""
     level = tokens[at].level
     for number in range(at + 1, len(tokens)):
         token = tokens[number]

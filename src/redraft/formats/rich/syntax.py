@@ -1,6 +1,6 @@
-"""Markdown's grammar, as the rich editor needs it: CommonMark with GFM's tables and strikethrough, and rules that
-recognise what other tools put into markdown (directives, footnotes, display formulas, template tags) as blocks that
-are kept as they are written. Tokens are markdown-it's own; each block token knows its lines.
+"""Markdown's grammar for the rich editor: CommonMark with GFM's tables and strikethrough, plus rules that recognise
+what other tools put into markdown (directives, footnotes, display formulas, template tags) as blocks that are kept as
+they are written. Tokens are markdown-it's own; each block token knows its lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
 
-# Deeper containers are read as source: nobody writes them, and reading them costs a stack frame each.
+# Deeper containers are read as source: nobody writes them, and parsing them costs a stack frame each.
 MAX_NESTING = 80
 _FENCED_DIRECTIVE = re.compile(r"(:{3,})(?!:)[ \t]*(?:[A-Za-z{\[].*)?$")
 _LEAF_DIRECTIVE = re.compile(r"::[A-Za-z][\w-]*(?:\[.*\])?(?:\{.*\})?[ \t]*$")
@@ -30,7 +30,7 @@ _INDENT = 4
 
 @cache
 def markdown_parser() -> MarkdownIt:
-    """The parser. It is shared: nothing in it changes by parsing."""
+    """The parser. It is shared: parsing does not change it."""
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import reference
 
@@ -38,7 +38,7 @@ def markdown_parser() -> MarkdownIt:
     made.enable(["table", "strikethrough"])
 
     def definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        """A link's definition, with its own text, which the parser's rule does not tell."""
+        """A link definition with its own text, which the parser's rule does not provide."""
         if not reference(state, start, end, silent):
             return False
         if not silent and state.tokens and state.tokens[-1].type == "definition":
@@ -57,7 +57,7 @@ def markdown_parser() -> MarkdownIt:
 
 
 def _check_block(_state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
-    """No rule, but a place that every line comes by."""
+    """Not a rule, but a hook that every line passes."""
     check_interrupt()
     return False
 
@@ -81,7 +81,7 @@ def _push(state: StateBlock, kind: str, start: int, stop: int) -> bool:
 
 
 def _directive(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`:::name` up to its closing colons, `::name`, `!!! name` with what is indented under it, or a template's tag."""
+    """`:::name` up to its closing colons, `::name`, `!!! name` with its indented lines, or a template tag."""
     if state.is_code_block(start):
         return False
     line = _line(state, start)
@@ -121,7 +121,7 @@ def _closing_colons(state: StateBlock, colons: int, start: int, end: int) -> int
 
 
 def _indented_end(state: StateBlock, start: int, end: int) -> int:
-    """Past the lines that are indented under the first."""
+    """Skip the lines that are indented below the first."""
     stop = start + 1
     for number in range(start + 1, end):
         if state.isEmpty(number):
@@ -133,7 +133,7 @@ def _indented_end(state: StateBlock, start: int, end: int) -> int:
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`[^name]: text`, the lines of its paragraph, and what is indented under it."""
+    """`[^name]: text`, the lines of its paragraph, and its indented lines."""
     if state.is_code_block(start) or not _FOOTNOTE.match(_line(state, start)):
         return False
     if silent:

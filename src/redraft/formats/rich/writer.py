@@ -1,7 +1,7 @@
-"""Blocks written anew, in a given style.
+"""Generate blocks in a given style.
 
-Gives lines without terminators and without the prefix of whatever they will stand in; nothing here looks at the text
-that was there before. What follows from it: reading the lines gives the nodes, as far as markdown can say them.
+Returns lines without terminators and without the prefix of their container; nothing here looks at the previous text.
+The guarantee: parsing the lines gives the nodes back, as far as markdown can express them.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from redraft.formats.rich.style import DEFAULT, Style
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Tables as GFM writes them: one line for each row, cells between pipes, and the line of dashes under the first.
+# Tables as in GFM: one line for each row, cells between pipes, and the line of dashes below the first.
 
 
 _DASHES = {None: "---", "left": ":--", "center": ":-:", "right": "--:"}
 
 
-def table_lines(table: Node, setting: InlineContext) -> list[str]:
-    """The lines of a table. Its first row is the head; a row that is short gets empty cells."""
+def table_lines(table: Node, context: InlineContext) -> list[str]:
+    """The lines of a table. Its first row is the head; a short row gets empty cells."""
     rows = [content_of(row) for row in content_of(table)]
-    written = [[cell_text(cell, setting) for cell in row] for row in rows]
+    written = [[cell_text(cell, context) for cell in row] for row in rows]
     count = max([1, *map(len, written)])
     head = rows[0] if rows else []
     aligned = [attrs_of(cell).get("align") for cell in head] + [None] * (count - len(head))
     cells = [row + [""] * (count - len(row)) for row in written] or [[""] * count]
     widths = [max(3, *(_width(row[column]) for row in cells)) for column in range(count)]
     dashes = [
-        _dashes(align, width if setting.style.even_columns else 3) for align, width in zip(aligned, widths, strict=True)
+        _dashes(align, width if context.style.even_columns else 3) for align, width in zip(aligned, widths, strict=True)
     ]
     lines = [cells[0], dashes, *cells[1:]]
-    return [_row(line, widths, setting) for line in lines]
+    return [_row(line, widths, context) for line in lines]
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], setting: InlineContext) -> str:
-    style = setting.style
+def _row(cells: Sequence[str], widths: Sequence[int], context: InlineContext) -> str:
+    style = context.style
     if style.even_columns:
         cells = [cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
-    # Without pipes outside, an empty first cell or a lone column could not be seen.
+    # Without outer pipes, an empty first cell or a single column could not be seen.
     outer = style.outer_pipes or len(cells) == 1 or not cells[0].strip() or not cells[-1].strip()
     if not style.cell_padding:
         return f"|{'|'.join(cells)}|" if outer else "|".join(cells)
@@ -53,15 +53,15 @@ def _row(cells: Sequence[str], widths: Sequence[int], setting: InlineContext) ->
     return f"| {joined} |" if outer else joined.rstrip()
 
 
-def row_text(cells: Sequence[Node], setting: InlineContext) -> str:
-    """One row, without regard to the width of its columns."""
-    written = [cell_text(cell, setting) for cell in cells]
-    return _row(written, [len(each) for each in written], setting)
+def row_text(cells: Sequence[Node], context: InlineContext) -> str:
+    """One row, ignoring the width of its columns."""
+    written = [cell_text(cell, context) for cell in cells]
+    return _row(written, [len(each) for each in written], context)
 
 
-def cell_text(cell: Node, setting: InlineContext) -> str:
-    """A cell in one line: its blocks are parted by breaks."""
-    return write_inline(list(_inline(content_of(cell))), setting).replace("\n", " ")
+def cell_text(cell: Node, context: InlineContext) -> str:
+    """A cell in one line: its blocks are separated with breaks."""
+    return write_inline(list(_inline(content_of(cell))), context).replace("\n", " ")
 
 
 def _inline(blocks: Sequence[Node]) -> Iterator[Node]:
@@ -102,7 +102,7 @@ class Writer:
     references: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def blocks(self, nodes: Sequence[Node], *, tight: bool = False) -> list[str]:
-        """Blocks one after the other, with a blank line between them."""
+        """Blocks with a blank line between them."""
         lines: list[str] = []
         writer = self
         for number, each in enumerate(nodes):
@@ -113,14 +113,14 @@ class Writer:
         return lines
 
     def document(self, nodes: Sequence[Node]) -> list[str]:
-        """The blocks of a whole document. A rule of dashes at its beginning would be taken for frontmatter."""
+        """The blocks of a whole document. A rule of dashes at its start would be parsed as frontmatter."""
         if nodes and nodes[0]["type"] == "horizontalRule" and self.style.rule.startswith("---"):
             below = self.blocks(nodes[1:])
             return ["***", "", *below] if below else ["***"]
         return self.blocks(nodes)
 
     def beside(self, above: Node, below: Node) -> Writer | None:
-        """Whoever writes a list directly under another of its kind uses other signs: the two would be one."""
+        """A writer with other list markers, for a list directly below another of its kind: the two would become one."""
         kinds = {above["type"], below["type"]}
         style = self.style
         if kinds <= {"bulletList", "taskList"}:
@@ -130,7 +130,7 @@ class Writer:
         return None
 
     def gap(self, above: Node, below: Node, *, tight: bool) -> int:
-        """How many blank lines part two blocks."""
+        """How many blank lines separate two blocks."""
         if not tight or above["type"] != "paragraph" or not content_of(above) or below["type"] not in LISTS:
             return 1
         starts_at_one = below["type"] != "orderedList" or attrs_of(below)["start"] == 1
@@ -160,7 +160,7 @@ class Writer:
                 return self._unknown(each)
 
     def _unknown(self, each: Node) -> list[str]:
-        """A block that another schema made: what it holds, or where it stands alone in a line, what it is."""
+        """A block of an unknown type: a lone inline node becomes a paragraph, anything else its content."""
         if each["type"] in ("image", "hardBreak", "inlineSource", "text"):
             return self.block(node("paragraph", [each]))
         return self.blocks(content_of(each)) if content_of(each) else []
@@ -192,7 +192,7 @@ class Writer:
         sign = "~" if "`" in info or self.style.fence.startswith("~") else "`"
         longest = max((len(run) for run in re.findall(rf"(?m)^[ ]*({re.escape(sign)}+)", content)), default=0)
         fence = sign * max(longest + 1, len(self.style.fence), 3)
-        # A reader takes the blanks around it away, and escapes for what they stand for.
+        # A parser strips the spaces around it and resolves escapes.
         return [fence + _INFO_SIGNS.sub(r"\\\1", info), *(lines if content else []), fence]
 
     def items(self, each: Node) -> list[str]:
@@ -220,7 +220,7 @@ class Writer:
         return f"{counted}{self.style.delimiter}{gap}"
 
     def item(self, item: Node, marker: str, *, loose: bool) -> list[str]:
-        """The lines of an item, its first with the marker, the others as far indented."""
+        """The lines of an item, the first with the marker, the others indented as far."""
         inner = content_of(item)
         width = len(marker)
         rule_like = bool(inner) and inner[0]["type"] == "horizontalRule"
@@ -243,6 +243,6 @@ class Writer:
 
 
 def write(doc: Node, style: Style = DEFAULT, references: dict[str, Any] | None = None) -> str:
-    """A whole document anew; lines end in "\\n"."""
+    """Generate a whole document; lines end in "\\n"."""
     lines = Writer(style, references or {}).document(content_of(doc))
     return "".join(f"{line}\n" for line in lines) if any(lines) else ""

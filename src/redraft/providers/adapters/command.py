@@ -1,11 +1,11 @@
 """Agent programs as models: `claude -p --output-format json`, and any command that reads a prompt and writes an answer.
 
-A command is a list of words, never a shell's line. The prompt goes in by the standard input, `claude`'s standing orders
-by a private file, and the answer comes back by the standard output, within a time and a size. The program gets only the
-environment that programs need, and the variables that its settings name: not our own, and not the keys of other
-providers. It runs in an empty folder unless a place is named, so that it cannot reach documents around the one door.
+A command is a list of words, never a shell command line. The prompt is written to standard input, `claude`'s system
+prompt to a private file, and the answer is read from standard output, with a time limit and a size limit. The program
+gets only the environment that programs need and the variables that its settings name: not our own, and not the keys of
+other providers. It runs in an empty folder unless one is named, so that it cannot bypass the workspace.
 
-Such programs call no tools of ours natively; `prompted_tools.PromptedTools` gives them those.
+Such programs cannot call our tools natively; `prompted_tools.PromptedTools` adds that.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ CLAUDE = ("claude", "-p", "--output-format", "json")
 _PASSED = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "SSL_CERT_FILE"}
 _PASSED_STARTS = ("LC_", "XDG_")
 _PASSED_ENDS = ("_PROXY", "_proxy")
-# A program that finds this set takes itself for a child of another agent and refuses, or waits for it.
+# A program that finds this set believes it is a child of another agent and refuses, or waits for it.
 _NEVER_PASSED = {"CLAUDECODE"}
 _MAX_QUOTED = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """How to run the program. `form` says what it writes: plain text, or the JSON that `claude` writes."""
+    """How to run the program. `form` is its output format: plain text, or the JSON that `claude` writes."""
 
     argv: tuple[str, ...] = CLAUDE
     form: Literal["text", "claude"] = "claude"
@@ -61,7 +61,7 @@ class CommandSpec:
     output_bytes: int = 8 * 1024 * 1024
 
     def words(self, request: StepRequest, orders: str) -> list[str]:
-        """The whole command for a request; `orders` names the file with the standing orders, if there are any."""
+        """The whole command for a request; `orders` is the file with the system prompt, if there is one."""
         words = list(self.argv)
         if self.form == "claude":
             if self.model:
@@ -78,7 +78,7 @@ class CommandSpec:
 
 
 class CommandProvider:
-    """A program that answers a prompt. `environ` is what it may be given from, usually the process's own."""
+    """A program that answers a prompt. `environ` is where its variables come from, usually the process's own."""
 
     supports_native_tools = False
 
@@ -97,7 +97,7 @@ class CommandProvider:
         self.context_tokens = context_tokens
 
     def skip_step(self) -> None:
-        """It is told the conversation anew with each step."""
+        """Nothing to do: each step sends the whole conversation."""
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         check_command(self.provider_name)
@@ -108,8 +108,8 @@ class CommandProvider:
         started = time.monotonic()
         with contextlib.ExitStack() as stack:
             folder = self._command.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="redraft-agent-"))
-            written = stack.enter_context(_orders_file(orders)) if orders else ""
-            text = await self._run(self._command.words(request, written), prompt, folder, request.timeout)
+            orders_path = stack.enter_context(_orders_file(orders)) if orders else ""
+            text = await self._run(self._command.words(request, orders_path), prompt, folder, request.timeout)
         result = self._parse_claude(text) if self._command.form == "claude" else ProviderStepResult(text.strip())
         return replace(
             result,
@@ -136,7 +136,8 @@ class CommandProvider:
         return ended.output.decode("utf-8", "replace")
 
     def _parse_claude(self, text: str) -> ProviderStepResult:
-        """What `claude` wrote: `result`, `session_id`, `is_error`, and the usage and price where it says them."""
+        """Parse the output of `claude`: `result`, `session_id`, `is_error`, and the usage and price if it reports
+        them."""
         try:
             answer = parse_json(text)
             if not isinstance(answer, dict):
@@ -149,12 +150,12 @@ class CommandProvider:
                 output=text,
             ) from error
         table = cast("JsonObject", answer)
-        said = table.get("result")
-        if table.get("is_error") or not isinstance(said, str):
-            raise self._error(f"The program reported an error: {str(said)[:_MAX_QUOTED]}", "bad_request")
+        reply = table.get("result")
+        if table.get("is_error") or not isinstance(reply, str):
+            raise self._error(f"The program reported an error: {str(reply)[:_MAX_QUOTED]}", "bad_request")
         session = table.get("session_id")
         return ProviderStepResult(
-            said,
+            reply,
             usage=_usage(table.get("usage")),
             price_usd=_price(table.get("total_cost_usd")),
             session=session if isinstance(session, str) else None,
@@ -166,8 +167,8 @@ class CommandProvider:
 
 @contextlib.contextmanager
 def _orders_file(orders: str) -> Generator[str]:
-    """The orders as a file that only this person can read. As a word of the command they would be seen by everybody who
-    lists the machine's processes, and from 128 KiB on the system takes no such word."""
+    """The system prompt as a file that only this user can read. As an argument it would be visible to everybody who can
+    list processes, and from 128 KiB on the system refuses such an argument."""
     with tempfile.TemporaryDirectory(prefix="redraft-orders-") as folder:
         path = os.path.join(folder, "orders.md")
         with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
@@ -176,7 +177,7 @@ def _orders_file(orders: str) -> Generator[str]:
 
 
 def scrub_environ(environ: Mapping[str, str], named: Iterable[str]) -> dict[str, str]:
-    """The environment that a program is given: what programs need, and what its settings name."""
+    """The environment for a program: what programs need, and what its settings name."""
     wanted = set(named)
 
     def passes(name: str) -> bool:
@@ -187,25 +188,25 @@ def scrub_environ(environ: Mapping[str, str], named: Iterable[str]) -> dict[str,
 
 
 def render_prompt(request: StepRequest, *, separate: bool) -> tuple[str, str]:
-    """The standing orders and the prompt; the orders stand in the prompt unless they go `separate`ly.
+    """The system prompt and the prompt; the first is part of the second unless they are `separate`.
 
-    A program that remembers (`session`) is told only what is new since it last spoke.
+    A program with a `session` remembers the conversation, so it gets only what is new since its last answer.
     """
     messages = list(request.messages)
     orders = "\n\n".join(message.text for message in messages if isinstance(message, SystemMessage))
-    talk = [message for message in messages if not isinstance(message, SystemMessage)]
+    conversation = [message for message in messages if not isinstance(message, SystemMessage)]
     if request.session:
-        spoke = [index for index, message in enumerate(talk) if isinstance(message, AssistantMessage)]
-        talk = talk[spoke[-1] + 1 :] if spoke else talk
-    many = len(talk) > 1
-    prompt = "\n\n".join(_render_message(message, label=many) for message in talk)
+        spoke = [index for index, message in enumerate(conversation) if isinstance(message, AssistantMessage)]
+        conversation = conversation[spoke[-1] + 1 :] if spoke else conversation
+    many = len(conversation) > 1
+    prompt = "\n\n".join(_render_message(message, label=many) for message in conversation)
     if separate:
         return orders, prompt
     return "", f"{orders}\n\n{prompt}" if orders else prompt
 
 
 def _render_message(message: Message, *, label: bool) -> str:
-    text = str(message.told) if isinstance(message, ToolResult) else message.text
+    text = str(message.content) if isinstance(message, ToolResult) else message.text
     return f"[{message.role}]\n{text}" if label else text
 
 

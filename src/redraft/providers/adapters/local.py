@@ -1,9 +1,9 @@
 """A GGUF file as a model, in this process (the extra `redraft[local]`).
 
-llama.cpp computes in threads of its own; a step waits for it in one of ours, so the event loop stays free. The file is
-loaded with the first step and stays loaded. Its decoder is held to a JSON schema where the request has one, so even a
-very small model answers in form; small models have no native tools, and `prompted_tools.PromptedTools` gives them ours.
-Nothing leaves the machine.
+llama.cpp computes in its own threads; a step waits for it in one of ours, so the event loop stays free. The file is
+loaded with the first step and stays loaded. If the request has a JSON schema, decoding is constrained to it, so even a
+very small model answers in the right form. Small models have no native tools; `prompted_tools.PromptedTools` adds
+ours. Nothing leaves the machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NAME = "local"
 
 @dataclass(slots=True)
 class _Generation:
-    """What has been generated of one answer so far, and whether to go on."""
+    """What has been generated of one answer so far, and whether to continue."""
 
     stop: threading.Event
     deadline: float
@@ -53,7 +53,7 @@ class _Generation:
     late: bool = False
 
     def take(self, chunk: Any) -> bool:
-        """Keep a piece; True tells the decoder to stop."""
+        """Add a piece; returns True to stop the decoder."""
         if "error" in chunk:
             self.error = chunk["error"]
             return True
@@ -86,7 +86,7 @@ class LocalProvider:
         return os.path.basename(self._file)
 
     def skip_step(self) -> None:
-        """It is told the conversation anew with each step."""
+        """Nothing to do: each step sends the whole conversation."""
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         return await (cancel or CancelToken()).run(self._step(request))
@@ -120,9 +120,9 @@ class LocalProvider:
             settings.n_ctx = self.context_tokens
             settings.n_parallel = 1
             settings.verbosity = -1
-            # One core is left to the person: threads that outnumber the free cores wait for each other. On two busy
-            # cores one thread wrote 29-38 tokens a second and two wrote 3-10 (four runs each, in turn); an idle
-            # machine, where one more thread should help, was not measured.
+            # Leave one core to the person: threads that outnumber the free cores wait for each other. On two busy cores
+            # one thread wrote 29-38 tokens a second and two wrote 3-10 (four runs each, alternating). An idle machine,
+            # where one more thread should help, was not measured.
             settings.cpuparams.n_threads = max(1, (os.cpu_count() or 2) - 1)
             settings.cpuparams_batch.n_threads = settings.cpuparams.n_threads
             # The library also listens on a loopback port; nobody but us can know its key.
@@ -177,7 +177,8 @@ class LocalProvider:
 
 
 def _chat(messages: Iterable[Message]) -> list[JsonObject]:
-    """The conversation for a chat template, which mostly knows one system text at the start and strict turns."""
+    """The conversation for a chat template, most of which allow one system text at the start and strictly alternating
+    turns."""
     listed = list(messages)
     orders = "\n\n".join(message.text for message in listed if isinstance(message, SystemMessage))
     turns: list[JsonObject] = [{"role": "system", "content": orders}] if orders else []
@@ -185,7 +186,7 @@ def _chat(messages: Iterable[Message]) -> list[JsonObject]:
         if isinstance(message, SystemMessage):
             continue
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        text = str(message.told) if isinstance(message, ToolResult) else message.text
+        text = str(message.content) if isinstance(message, ToolResult) else message.text
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += f"\n\n{text}"
         else:

@@ -1,11 +1,11 @@
-"""Tools for models that cannot call any: the model is told of them in words and answers in JSON of one schema.
+"""Tools for models without native tool calls: the prompt describes them and the model answers in JSON of one schema.
 
     {"say": "what to tell the person", "calls": [{"tool": "search", "arguments": {"query": "harbour"}}]}
 
-`PromptedTools` wraps a provider and is one: a loop sees no difference. Where the provider can constrain its output to a
-schema (llama.cpp, Ollama, vLLM), it is asked to; where not, the words of the prompt have to do. What comes back is
-checked either way. Output that does not fit is a `ProviderError` of the kind `invalid_output`, whose message can be
-told back to the model as it is; nothing is guessed, repaired or executed.
+`PromptedTools` wraps a provider and is one: a loop sees no difference. If the provider can constrain its output to a
+schema (llama.cpp, Ollama, vLLM), it is asked to; if not, the prompt has to suffice. The answer is checked either way.
+Output that does not fit is a `ProviderError` of the kind `invalid_output`, whose message can be sent back to the model
+as it is; nothing is guessed, repaired or executed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PromptedTools(ProviderWrapper):
         result = await self._inner.run_step(asked, cancel=cancel)
         if result.finish in ("cut_off", "refused"):
             return result
-        # A number of its own for each answer keeps the ids of one conversation apart.
+        # A separate number for each answer keeps the ids unique within a conversation.
         answered = sum(isinstance(message, AssistantMessage) for message in request.messages)
         text, calls = parse_answer(
             result.text, request.tools, prefix=f"call_{answered + 1}", provider=self.provider_name
@@ -64,7 +64,7 @@ class PromptedTools(ProviderWrapper):
 
 
 def instructions(tools: Iterable[ToolDefinition]) -> str:
-    """What the model is told of the protocol and of its tools."""
+    """The prompt that explains the protocol and the tools."""
     listed = "\n".join(
         f"- {tool.name}: {tool.description}\n  arguments: {json.dumps(tool.parameters, ensure_ascii=False)}"
         for tool in tools
@@ -79,7 +79,7 @@ def instructions(tools: Iterable[ToolDefinition]) -> str:
 
 
 def answer_schema(tools: Iterable[ToolDefinition]) -> JsonObject:
-    """The schema of an answer, for a decoder that can hold the model to it."""
+    """The schema of an answer, for constrained decoding."""
     options = [
         {
             "type": "object",
@@ -101,7 +101,7 @@ def answer_schema(tools: Iterable[ToolDefinition]) -> JsonObject:
 
 
 def to_plain_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The conversation with every call and result in words, as a model without tools can read it."""
+    """The conversation with every call and result as text, readable for a model without tools."""
     return tuple(_to_plain_message(message) for message in messages)
 
 
@@ -111,14 +111,14 @@ def _to_plain_message(message: Message) -> Message:
         return AssistantMessage(json.dumps({"say": message.text, "calls": calls}, ensure_ascii=False))
     if isinstance(message, ToolResult):
         outcome = "gave" if message.ok else "failed"
-        return UserMessage(f"The tool {message.name} {outcome}:\n{json.dumps(message.told, ensure_ascii=False)}")
+        return UserMessage(f"The tool {message.name} {outcome}:\n{json.dumps(message.content, ensure_ascii=False)}")
     return message
 
 
 def parse_answer(
     text: str, tools: Iterable[ToolDefinition], *, prefix: str = "call", provider: str = ""
 ) -> tuple[str, tuple[ToolCall, ...]]:
-    """What a model said and called; `ProviderError` where its answer does not follow the protocol."""
+    """What a model said and called; raises `ProviderError` if its answer does not follow the protocol."""
     try:
         answer = parse_json(first_object(text.strip()))
     except ValueError as error:
@@ -146,7 +146,7 @@ def _parse_call(entry: JsonObject, known: dict[str, ToolDefinition], name: str, 
     return ToolCall(name, tool.name, arguments)
 
 
-# What every answer must be, whichever tools there are; a tool's own arguments are looked at with its name in hand,
+# The schema of every answer, whichever tools there are. A call's arguments are checked separately, by the tool's name,
 # since "matches none of the choices" would not help a model.
 _ENVELOPE: JsonObject = {
     "type": "object",

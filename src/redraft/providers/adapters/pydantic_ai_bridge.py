@@ -1,8 +1,8 @@
-"""Between our canonical values and pydantic-ai's: messages, tools and answers.
+"""Convert between our canonical values and pydantic-ai's: messages, tools and answers.
 
-With `remote` the only module that knows the library. It is imported when the first remote step is asked for, because
-the library takes seconds to load. Every provider's own wire format is the library's business; what
-is decided here is what a cut-off, a broken argument or a refusal means to us.
+Besides `remote`, the only module that knows the library. It is imported with the first remote step, because the library
+takes seconds to load. The library handles each provider's wire format; this module decides what a truncated answer, a
+broken argument or a refusal means to us.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ OPAQUE = "pydantic_ai"
 
 
 def to_library_messages(messages: Iterable[Message]) -> list[ModelMessage]:
-    """The conversation in the library's form: orders first, and what is not the model's together in requests."""
+    """The conversation in the library's form: system messages first, and everything not from the model in requests."""
     found: list[ModelMessage] = []
     pending: list[ModelRequestPart] = []
     for message in sorted(messages, key=lambda message: not isinstance(message, SystemMessage)):
@@ -85,7 +85,7 @@ def _request_part(message: SystemMessage | UserMessage | ToolResult) -> ModelReq
     if isinstance(message, ToolResult):
         return ToolReturnPart(
             tool_name=message.name,
-            content=message.told if message.told is not None else {},
+            content=message.content if message.content is not None else {},
             tool_call_id=message.id,
             outcome="success" if message.ok else "failed",
         )
@@ -103,8 +103,8 @@ def _response(message: AssistantMessage) -> ModelResponse:
 
 
 def _restore(message: AssistantMessage) -> ModelResponse | None:
-    """The response as it came, with signed thoughts and ids; None where there is none, or it says something else than
-    the message (whoever took a call out of the message meant it)."""
+    """The original response, with signed thoughts and ids; None if there is none, or if it differs from the message
+    (somebody removed a call on purpose)."""
     stored = message.opaque.get(OPAQUE)
     if stored is None:
         return None
@@ -119,9 +119,9 @@ def _restore(message: AssistantMessage) -> ModelResponse | None:
 
 
 def request_parameters(request: StepRequest, model: Model) -> ModelRequestParameters:
-    """The tools, and the form of the answer where one is asked for."""
+    """The tools, and the format of the answer if one is requested."""
     tools = [
-        # Strict schemas would have to be rewritten (every property required); ours say what they mean.
+        # Strict schemas would have to be rewritten (every property required); ours are meant literally.
         LibraryTool(name=tool.name, description=tool.description, parameters_json_schema=tool.parameters, strict=False)
         for tool in request.tools
     ]
@@ -136,7 +136,7 @@ def request_parameters(request: StepRequest, model: Model) -> ModelRequestParame
 
 
 def to_step_result(response: ModelResponse, request: StepRequest, provider: str) -> ProviderStepResult:
-    """The canonical step. Latency and attempts are the caller's to fill in."""
+    """The canonical step. The caller fills in latency and attempts."""
     _check_not_empty(response, provider)
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     finish = _finish(response)
@@ -154,13 +154,13 @@ def to_step_result(response: ModelResponse, request: StepRequest, provider: str)
         provider=provider,
         model=response.model_name or "",
         data=data,
-        # A cut-off response goes back as its text alone: half a call is no part of any conversation.
+        # Of a truncated response only the text is sent back: half a call must not be part of a conversation.
         opaque=_opaque(response) if complete else {},
     )
 
 
 def to_delta(event: ModelResponseStreamEvent) -> StepDelta | None:
-    """What to show of a streaming event."""
+    """The part of a streaming event to show."""
     if isinstance(event, PartStartEvent):
         part = event.part
         if isinstance(part, ToolCallPart):
@@ -176,16 +176,17 @@ def to_delta(event: ModelResponseStreamEvent) -> StepDelta | None:
 
 
 def check_complete(response: ModelResponse, provider: str) -> None:
-    """A stream says how it ended. One that just stops was cut by a broken line or server, however whole it looks."""
-    # By the provider's own word: where it said none, the library puts `stop` in its place.
-    said = (response.provider_details or {}).get("finish_reason")
-    if response.state == "complete" and said is None and response.finish_reason in (None, "stop", "tool_call"):
+    """A stream reports how it ended. One that just stops was cut off by a broken connection or server, however complete
+    it looks."""
+    # Use the provider's own finish reason: if there is none, the library fills in `stop`.
+    reason = (response.provider_details or {}).get("finish_reason")
+    if response.state == "complete" and reason is None and response.finish_reason in (None, "stop", "tool_call"):
         raise ProviderError("The answer ended early.", kind="unreachable", provider=provider)
 
 
 def _check_not_empty(response: ModelResponse, provider: str) -> None:
-    """An answer of nothing is one only where the provider says that nothing was meant. Tokens that were counted and are
-    not there were lost on the way (some servers stream only the end of a message)."""
+    """An empty answer is valid only if the provider says that nothing was meant. Tokens that were counted but are
+    missing were lost on the way (some servers stream only the end of a message)."""
     ended = response.finish_reason in ("length", "content_filter") or response.state != "complete"
     if not response.parts and not ended and (response.finish_reason is None or response.usage.output_tokens):
         raise ProviderError("The provider's answer is empty.", kind="invalid_output", provider=provider)
@@ -205,9 +206,9 @@ def _calls(response: ModelResponse, provider: str) -> tuple[ToolCall, ...]:
 
 
 def _arguments(part: ToolCallPart, provider: str) -> JsonObject:
-    written = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
+    text = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
     try:
-        arguments: object = parse_json(written) if written.strip() else {}
+        arguments: object = parse_json(text) if text.strip() else {}
         if not isinstance(arguments, dict):
             raise ValueError("it is not an object")
     except ValueError as error:
@@ -215,7 +216,7 @@ def _arguments(part: ToolCallPart, provider: str) -> JsonObject:
             f"The arguments of {part.tool_name} cannot be read: {error}.",
             kind="invalid_output",
             provider=provider,
-            output=written,
+            output=text,
         ) from error
     return arguments  # pyright: ignore[reportUnknownVariableType] - JSON's own keys are strings
 
@@ -242,7 +243,7 @@ def _price(response: ModelResponse) -> Decimal | None:
 
 
 def _opaque(response: ModelResponse) -> JsonObject:
-    """What must go back with the response; nothing for one that text and calls describe whole."""
+    """What must be sent back with the response; empty if text and calls describe it completely."""
     if all(_is_plain(part) for part in response.parts):
         return {}
     [stored] = ModelMessagesTypeAdapter.dump_python([response], mode="json")
@@ -257,18 +258,18 @@ def _is_plain(part: ModelResponsePart) -> bool:
 
 # A pydantic-ai model for a provider's address, model name and key.
 #
-# Nothing is sent here. The key and the address are always named, which shuts off the libraries' own habit of looking
-# for them in the environment: a key of one provider must never reach another one's address.
+# Nothing is sent here. The key and the address are always passed explicitly, so that the libraries do not look for them
+# in the environment: one provider's key must never reach another's address.
 
 
-pydantic_ai.BANNER_ENABLED = False  # it would print advertising into a person's terminal
+pydantic_ai.BANNER_ENABLED = False  # it would print advertising to the terminal
 
-# What is sent where there is no key: with none at all, the libraries would take whatever the environment has for one.
+# Sent if there is no key: with none at all, the libraries would use whatever the environment has.
 NO_KEY = "none"
 
 
 def connect(address: Address, client: httpx2.AsyncClient) -> Model:
-    """The library's model, speaking through `client`."""
+    """The library's model, using `client` for its requests."""
     return _KINDS[address.kind](address, client)
 
 
@@ -314,7 +315,7 @@ def _compatible(address: Address, client: httpx2.AsyncClient) -> Model:
         base_url=address.url,
         api_key=address.key or NO_KEY,
         http_client=client,
-        # The older name of the limit is the one that every server of this family knows.
+        # Every server of this family knows the older name of the limit.
         profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
     )
     return OpenAIChatModel(address.model, provider=provider)
@@ -328,14 +329,13 @@ _KINDS: dict[str, Callable[[Address, httpx2.AsyncClient], Model]] = {
     "compatible": _compatible,
 }
 
-# The library's failures as ours: which kind each is, and what of the provider's own words is passed on.
+# The library's errors as ours: the kind of each, and how much of the provider's own message is passed on.
 #
-# Whatever else the library raises means that it met an answer it does not understand (a body without the fields that
-# the provider's documentation promises gives a plain `TypeError`): the answer is invalid, and nobody above has to
-# know.
+# Any other exception means that the library met an answer it does not understand (a body without the documented fields
+# raises a plain `TypeError`): the answer is invalid, and nobody above has to know more.
 
 
-# The first class that fits decides, so the narrower ones stand first.
+# The first class that matches decides, so the narrower ones come first.
 _FAILURES: tuple[tuple[type[Exception], Kind], ...] = (
     (library.ModelContextWindowExceededError, "context_overflow"),
     (library.ModelAuthenticationError, "auth"),
@@ -364,20 +364,20 @@ _WORDS: dict[Kind, str] = {
     "invalid_output": "The provider's answer is not valid.",
 }
 _MAX_QUOTED = 300
-# Servers on a person's own machine (llama.cpp, LM Studio) tell of a full context in words that the library does not
-# know, some of them as a failure of the server.
+# Local servers (llama.cpp, LM Studio) report a full context in words that the library does not know, some of them as a
+# server error.
 _FULL_CONTEXT = re.compile(r"\bcontext (?:size|length|window)\b|\bn_ctx\b", re.IGNORECASE)
 _VAGUE: tuple[Kind, ...] = ("bad_request", "overloaded", "unreachable")
 
 
 def translate_error(error: Exception, provider: str) -> ProviderError:
-    """Our failure for one of the library's."""
+    """Our error for one of the library's."""
     kind: Kind = next(kind for known, kind in _FAILURES if isinstance(error, known))
-    said = _provider_message(error)
-    if kind in _VAGUE and _FULL_CONTEXT.search(said):
+    message = _provider_message(error)
+    if kind in _VAGUE and _FULL_CONTEXT.search(message):
         kind = "context_overflow"
     return ProviderError(
-        f"{_WORDS[kind]} {said}".strip(),
+        f"{_WORDS[kind]} {message}".strip(),
         kind=kind,
         provider=provider,
         status=error.status_code if isinstance(error, library.ModelHTTPError) else None,
@@ -386,7 +386,7 @@ def translate_error(error: Exception, provider: str) -> ProviderError:
 
 
 def _provider_message(error: Exception) -> str:
-    """What the provider said of it: its own sentence, bounded, and nothing else of the body."""
+    """The provider's own message, bounded in length, and nothing else of the body."""
     body: Any = getattr(error, "body", None)
     for name in ("error", "message"):
         if isinstance(body, dict) and name in body:

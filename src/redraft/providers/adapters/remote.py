@@ -1,8 +1,8 @@
-"""Models behind an address: Anthropic, OpenAI (chat and responses), Google, and whatever speaks OpenAI's protocol.
+"""Models behind an address: Anthropic, OpenAI (chat and responses), Google, and everything with OpenAI's protocol.
 
-A step is one request and its repetitions. The library that speaks the wire formats is loaded with the first step, in a
-thread, so that neither `redraft --version` nor a server's loop pays for it. Connections belong to an event loop: a
-provider may be used from several, one after another or side by side, and keeps a client for each.
+A step is one request and its retries. The library for the wire formats is loaded with the first step, in a thread, so
+that neither `redraft --version` nor a server's event loop pays for it. Connections belong to an event loop: a
+provider may be used from several, one after another or at the same time, and has a client for each.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from redraft.providers.contract import StreamItem
 
-# Sending a request again, when that can help.
+# Retries, where they can help.
 #
-# Only failures whose kind says so are repeated (a limit, an overload, a time-out, a broken connection), never a
+# Only errors whose kind allows it are retried (a rate limit, an overload, a time-out, a broken connection), never a
 # refused key or a refused request. The wait doubles with each attempt, with a random part so that sixteen subagents
-# do not knock in step; a time that the provider names is kept to, and where it is longer than anybody would wait, the
-# failure is raised at once with that time in it.
+# do not retry in step. If the provider names a time, that is used; if it is longer than anybody would wait, the error
+# is raised at once with that time in it.
 
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long. Times are seconds; `attempts` counts the first one."""
+    """How often and how long to retry. Times are seconds; `attempts` includes the first one."""
 
     attempts: int = 4
     first_wait: float = 1.0
@@ -49,12 +49,12 @@ class RetryPolicy:
     longest_named_wait: float = 60.0
 
     def wait(self, attempt: int, failure: ProviderError, chance: float) -> float | None:
-        """How long to wait after `attempt` (from 1) failed; None where the failure is final. `chance` is in [0, 1)."""
+        """How long to wait after `attempt` (from 1) failed; None if the failure is final. `chance` is in [0, 1)."""
         if attempt >= self.attempts or not failure.can_retry:
             return None
         if failure.retry_after is not None:
             return None if failure.retry_after > self.longest_named_wait else max(0.0, failure.retry_after)
-        # The exponent is bounded, because a float overflows long before a patient person gives up.
+        # The exponent is limited, because a float overflows long before a patient person gives up.
         ceiling = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 30))
         return ceiling * (0.5 + chance / 2)
 
@@ -66,7 +66,7 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     chance: Callable[[], float] = random.random,
 ) -> T:
-    """What `attempt` gives (it is told which attempt it is), repeated as the policy says."""
+    """Call `attempt` with the number of the attempt, repeatedly as the policy says; returns its result."""
     number = 1
     while True:
         try:
@@ -91,7 +91,7 @@ _CONNECT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is and how to be let in. An empty `base_url` is the provider's own public one."""
+    """The address of a model and its key. An empty `base_url` is the provider's public one."""
 
     kind: str
     model: str
@@ -103,13 +103,13 @@ class Address:
         return self.base_url or PUBLIC_ADDRESSES[self.kind]
 
     def __repr__(self) -> str:
-        # A key must not get into a log by way of a traceback or a test's output.
+        # A key must not get into a log through a traceback or a test's output.
         return f"Address({self.kind!r}, {self.model!r}, base_url={self.base_url!r})"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteLimits:
-    """What holds where a request does not say. `seconds` is for one attempt, or a stream's first sign of life."""
+    """Defaults for a request. `seconds` is for one attempt, or until a stream's first sign of life."""
 
     seconds: float = 300.0
     output_tokens: int = 8192
@@ -157,7 +157,7 @@ class RemoteProvider:
         return self._limits.context_tokens
 
     def skip_step(self) -> None:
-        """It is told the conversation anew with each step."""
+        """Nothing to do: each step sends the whole conversation."""
 
     async def run_step(self, request: StepRequest, *, cancel: CancelToken | None = None) -> ProviderStepResult:
         return await (cancel or CancelToken()).run(self._ask_with_retries(lambda: self._ask(request)))
@@ -172,14 +172,14 @@ class RemoteProvider:
             yield item
 
     async def aclose(self) -> None:
-        """Give back the connections of the running loop."""
+        """Close the connections of the running loop."""
         line = self._connections.pop(asyncio.get_running_loop(), None)
         if line is not None:
             await line.client.aclose()
 
     async def _ask_with_retries(self, ask: Callable[[], Awaitable[ProviderStepResult]]) -> ProviderStepResult:
         check_address(self._address.url, self.provider_name)
-        await self._connection()  # what is loaded once is no part of a step's latency
+        await self._connection()  # one-time loading is not part of a step's latency
         started = time.perf_counter()
 
         async def attempt(number: int) -> ProviderStepResult:
@@ -245,10 +245,10 @@ class RemoteProvider:
         seconds = request.timeout or self._limits.seconds
         settings: dict[str, Any] = {
             "max_tokens": request.max_output_tokens or self._limits.output_tokens,
-            # The repetitions are ours: they heed a cancellation, are counted, and are the same for every provider.
+            # We retry ourselves: cancellation works, attempts are counted, and every provider behaves the same.
             "max_retries": 0,
             "timeout": seconds,
-            # A stream lasts as long as it has something to say; a silence of `seconds` still ends it.
+            # A stream may take as long as it has something to say; a silence of `seconds` still ends it.
             "first_event_timeout" if streaming else "request_timeout": seconds,
             "cache": True,
         }
@@ -257,14 +257,14 @@ class RemoteProvider:
         return settings  # pyright: ignore[reportReturnType] - built by name, because one name depends on `streaming`
 
     async def _connection(self) -> _Connection:
-        """The running loop's own connection, made with the first step."""
+        """The running loop's own connection, opened with the first step."""
         loop = asyncio.get_running_loop()
         line = self._connections.get(loop)
         if line is None:
             await asyncio.to_thread(_load)
             # Another step may have connected while this one waited.
             line = self._connections.get(loop) or self._open_connection()
-            # A loop that has ended took its connections along; only its entry is left.
+            # A loop that has ended took its connections with it; only its entry is left.
             self._connections = {
                 known: open_line for known, open_line in self._connections.items() if not known.is_closed()
             }
@@ -281,7 +281,7 @@ class RemoteProvider:
 
 
 def _load() -> None:
-    """Import what a step needs; the seconds that it takes pass outside of the event loop."""
+    """Import what a step needs, outside of the event loop: it takes seconds."""
     try:
         importlib.import_module("redraft.providers.adapters.pydantic_ai_bridge")
     except ImportError as error:

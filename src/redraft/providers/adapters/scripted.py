@@ -1,7 +1,7 @@
 """A model that plays a script: for tests, demonstrations and golden traces.
 
 A script is JSON lines, one step each (or a YAML or JSON list of the same); blank lines and lines that start with `#`
-are passed over:
+are skipped:
 
     {"text": "I look it up.", "calls": [{"tool": "search", "arguments": {"query": "harbour"}}]}
     {"text": "Half a sen", "finish": "cut_off"}
@@ -9,9 +9,9 @@ are passed over:
     {"raw": "{\\"say\\": "}          what a model without tools wrote, read by the JSON protocol
     {"text": "Done.", "usage": {"input_tokens": 900, "output_tokens": 12}, "price_usd": "0.003"}
 
-Steps are played in order, each once: from the first for each job, and from where it was for a job that is resumed. A
-script that has come to its end says so as a failure, unless it `repeat`s its last step. What was asked is kept in
-`asked`. Steps may be taken from several tasks and threads at a time.
+Steps are played in order, each once: from the first for each job, and from where it was for a job that is resumed. At
+its end a script fails with an error that says so, unless it `repeat`s its last step. Requests are stored in `asked`.
+Steps may be taken from several tasks and threads at a time.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ScriptedStep:
 
     @classmethod
     def from_dict(cls, data: object) -> ScriptedStep:
-        """A step as a script writes it; `invalid_settings` where it is none."""
+        """A step as a script writes it; raises `invalid_settings` if it is malformed."""
         if found := violations(data, _STEP):
             raise _script_error("; ".join(found))
         table = dict(cast("JsonObject", data))
@@ -168,7 +168,7 @@ class ScriptedProvider:
         yield result
 
     def skip_step(self) -> None:
-        """Pass over a step that a job has recorded and replays, so that it goes on behind it."""
+        """Skip a step that a job has recorded and replays, so that the script continues after it."""
         with self._lock:
             self._played += 1
 

@@ -1,4 +1,4 @@
-"""A provider around another one, which is that other one to everybody else; what it does to a step it says itself."""
+"""A provider around another one: it forwards everything, and a subclass defines what happens in a step."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 class ProviderWrapper:
-    """Everything but `run_step`. What the loop tells a route about its model (`report`) is passed on, and so is the
-    end (`aclose`), where the inner provider knows of them."""
+    """Everything but `run_step`. `report`, which tells a router about its model, and `aclose` are forwarded if the
+    inner provider has them."""
 
     def __init__(self, inner: Provider) -> None:
         self._inner = inner

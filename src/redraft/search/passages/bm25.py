@@ -1,10 +1,9 @@
-"""Rank passages by the words they share with a question: BM25, with a share carried over from the passage before.
+"""Rank passages by the words they share with a question: BM25, plus a share of the words of the previous passage.
 
-`carry` says how much the passage before one counts for it. A story names somebody once and then says "she"; the name
-that a question asks with often stands a paragraph above the answer. Words are counted before they are weighed (as in
-BM25F), so what is carried fills a gap and never outvotes what the passage says itself. Nothing is carried from one
-document into another. Scores depend on nothing but the texts given. Search by meaning adds to these scores (see
-`hybrid`).
+`carry` is the weight of the previous passage's words. A story names somebody once and then says "she"; the name
+in a question is often a paragraph above the answer. Words are counted before they are weighted (as in BM25F), so what
+is carried over fills a gap and never outweighs the passage's own words. Nothing is carried from one document to
+another. Scores depend only on the given texts. Search by meaning is combined with these scores in `hybrid`.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ LENGTH_WEIGHT = 0.75
 
 
 class Bm25Index:
-    """Passages by number, made ready to be ranked for any number of questions. Used by one thread at a time.
+    """Passages by number, indexed for any number of questions. Used by one thread at a time.
 
-    `texts` are the passages of one document, in their order; `add` takes those of another.
+    `texts` are the passages of one document, in order; `add` takes those of another.
     """
 
     def __init__(self, texts: Iterable[str] = (), *, carry: float = 0.0) -> None:
         self._carry = carry
-        # Of each passage: how many words it has (0 once it is removed), and whether a document begins with it.
+        # For each passage: its number of words (0 once it is removed), and whether it is the first of its document.
         self._lengths = array("I")
         self._begins = array("B")
         self._present = array("B")
-        # Of each term: the passages that hold it, and how often each does.
+        # For each term: the passages that contain it, and how often.
         self._places: dict[str, tuple[array[int], array[int]]] = {}
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> range:
-        """Take in the passages of a document; returns their numbers."""
+        """Add the passages of a document; returns their numbers."""
         first = len(self._lengths)
         for at, text in enumerate(texts, first):
             counts = Counter(terms(text))
@@ -55,20 +54,20 @@ class Bm25Index:
             self._begins.append(at == first)
             self._present.append(1)
             for term, count in counts.items():
-                known = self._places.get(term)
-                if known is None:
-                    known = self._places[term] = (array("I"), array("I"))
-                known[0].append(at)
-                known[1].append(count)
+                postings = self._places.get(term)
+                if postings is None:
+                    postings = self._places[term] = (array("I"), array("I"))
+                postings[0].append(at)
+                postings[1].append(count)
         return range(first, len(self._lengths))
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Let passages count no more, as if they had never been there. Their numbers are not given again."""
+        """Remove passages, as if they had never been there. Their numbers are not reused."""
         for at in numbers:
             self._present[at] = self._lengths[at] = 0
 
     def scores(self, query: str) -> Scores:
-        """One score a passage, by number; 0 where nothing is shared, and of one that was removed."""
+        """One score per passage, by number; 0 if it shares no word or was removed."""
         size = len(self._lengths)
         scores = np.zeros(size)
         if not size:
@@ -79,10 +78,10 @@ class Bm25Index:
         norms = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths / (mean or 1)
         follows = np.flatnonzero(present & (np.array(self._begins) == 0))
         for term in sorted(set(terms(query))):
-            known = self._places.get(term)
-            if known is None:
+            postings = self._places.get(term)
+            if postings is None:
                 continue
-            places, counts = np.array(known[0]), np.array(known[1], np.float64)
+            places, counts = np.array(postings[0]), np.array(postings[1], np.float64)
             often = np.zeros(size)
             often[places] = np.where(present[places], counts / norms[places], 0)
             if self._carry:
@@ -92,18 +91,18 @@ class Bm25Index:
         return scores
 
     def weights(self, query: str) -> dict[str, float]:
-        """How much each term of a question says: the rarer among the passages, the more (idf, never negative)."""
+        """The weight of each term of a question: the rarer among the passages, the higher (idf, never negative)."""
         present = np.array(self._present, bool)
         return {term: self._weight(term, present) for term in sorted(set(terms(query)))}
 
     def _weight(self, term: str, present: NDArray[np.bool_]) -> float:
-        known = self._places.get(term)
-        holding = int(present[np.array(known[0])].sum()) if known else 0
+        postings = self._places.get(term)
+        holding = int(present[np.array(postings[0])].sum()) if postings else 0
         return math.log(1 + (int(present.sum()) - holding + 0.5) / (holding + 0.5))
 
 
 def shared_weight(weights: dict[str, float], text: str) -> float:
-    """How much of a question's weight stands in a text."""
+    """How much of a question's weight a text contains."""
     return sum(weights[term] for term in sorted(weights.keys() & set(terms(text))))
 
 

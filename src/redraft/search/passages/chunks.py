@@ -1,8 +1,8 @@
-"""Cutting a document into passages, and passages into tiles.
+"""Cut a document into passages, and passages into tiles.
 
-A passage is what a search ranks: a section of the document's outline that is not too long, else paragraphs of one, up
-to about 200 words together. A tile is a few whole sentences of a passage, about 50 words: close enough to a question's
-own size to be compared with it, and small enough to say on which line something stands. Pure.
+A passage is the unit that search ranks: a section of the document's outline if it is not too long, else some of its
+paragraphs, up to about 200 words together. A tile is a few whole sentences of a passage, about 50 words: close enough
+to a question's size to be compared with it, and small enough to give a useful line number. Pure.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from redraft.formats.outline.outline import Format, Outline
 
 PASSAGE_WORDS = 200
-# So much may be left over, or too much, before a section is cut: half a passage more is better than a section in two.
+# A section may exceed a passage by this much before it is cut: half a passage more is better than a section in two.
 SECTION_WORDS = PASSAGE_WORDS * 3 // 2
 TILE_WORDS = 50
 HEADING_DEPTH = 6
-# Where a text has no spaces, so many characters weigh as much as a word.
+# In text without spaces, this many characters count as a word.
 _WORD_LENGTH = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of a document: its lines, half-open from 0, its text, and the headings that it stands under.
+    """A passage of a document: its lines, half-open from 0, its text, and the headings above it.
 
-    Only a line too long to be one passage is shared by several.
+    Passages share a line only if it is too long for one passage.
     """
 
     start_line: int
@@ -51,21 +51,21 @@ class SentenceGroup:
 
 
 def document_chunks(text: str, format: Format) -> list[Chunk]:  # noqa: A002 - as everywhere in formats
-    """The passages of a document, cut by its structure."""
+    """The passages of a document, cut along its structure."""
     lines = split_lines(text)
     if format in ("json", "yaml"):
         return _chunks(lines, _keys(outline(text, format, max_depth=2), lines))
     found = outline(text, format, max_depth=HEADING_DEPTH)
-    # Where plain text gives no better hint, its outline is made of paragraphs; they divide nothing here.
+    # Without better hints, the outline of plain text consists of paragraphs; they divide nothing here.
     return _chunks(
         lines, {each.line_start: each.level for each in found.walk() if each.detected_by != "paragraph_break"}
     )
 
 
 def _keys(found: Outline, lines: Sequence[str]) -> dict[int, int]:
-    """The keys of a data file that begin a passage; those within another only where that is too large for one.
+    """The keys of a data file that start a passage; nested ones only if their parent is too large for one.
 
-    Thousands of keys may stand on one line, so no line is weighed more than once."""
+    Thousands of keys may be on one line, so no line is measured more than once."""
     starts: dict[int, int] = {}
     until = [0, *accumulate(map(weight, lines))]
     for entry in found.entries:
@@ -78,9 +78,9 @@ def _keys(found: Outline, lines: Sequence[str]) -> dict[int, int]:
 
 
 def _chunks(lines: Sequence[str], starts: Mapping[int, int]) -> list[Chunk]:
-    """The passages of lines of which some (line -> level) start a section.
+    """The passages of lines, some of which (line -> level) start a section.
 
-    Joined they are the text, but for blank space at its beginning and end.
+    Joined they are the text, except for blank space at its start and end.
     """
     found: list[Chunk] = []
     for start, end in _sections(lines, starts):
@@ -92,7 +92,7 @@ def _chunks(lines: Sequence[str], starts: Mapping[int, int]) -> list[Chunk]:
 
 
 def _attach_headings(found: Iterable[Chunk], lines: Sequence[str], starts: Mapping[int, int]) -> list[Chunk]:
-    """Every passage with the headings above it: what they say, they say of all that stands under them."""
+    """Every passage with the headings above it: a heading applies to everything below it."""
     waiting = sorted(starts, reverse=True)
     above: list[int] = []
     done: list[Chunk] = []
@@ -106,51 +106,51 @@ def _attach_headings(found: Iterable[Chunk], lines: Sequence[str], starts: Mappi
 
 
 def _sections(lines: Sequence[str], starts: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Where sections lie, none of them blank. A heading with nothing under it but a deeper one goes with that."""
-    begun, bare = 0, -1  # `bare` is the level of the heading just read, while nothing has followed it
+    """Where sections are, none of them blank. A heading directly followed by a deeper one joins that section."""
+    start, bare = 0, -1  # `bare` is the level of the last heading, while nothing has followed it
     filled = False
     for number, line in enumerate(lines):
         level = starts.get(number)
         if level is not None and filled and not 0 <= bare < level:
-            yield begun, number
-            begun = number
+            yield start, number
+            start = number
         if line.strip():
             filled = True
             bare = -1 if level is None else level
     if filled:
-        yield begun, len(lines)
+        yield start, len(lines)
 
 
 def _paragraphs(lines: Sequence[str], start: int, end: int) -> list[Chunk]:
-    """A section in passages: cut at the first blank line after half the measure, at any line when it is full."""
+    """A section in passages: cut at the first blank line after half the size, at any line when it is full."""
     found: list[Chunk] = []
-    begun, size = start, 0
+    first, size = start, 0
     for number in range(start, end):
         line = lines[number]
         more = weight(line)
         if size and (size + more > PASSAGE_WORDS or (size > PASSAGE_WORDS // 2 and not more)):
-            found.append(Chunk(begun, number, "".join(lines[begun:number])))
-            begun, size = number, 0
+            found.append(Chunk(first, number, "".join(lines[first:number])))
+            first, size = number, 0
         if more > PASSAGE_WORDS:
-            found += _pieces(lines, begun, number)
-            begun, more = number + 1, 0
+            found += _pieces(lines, first, number)
+            first, more = number + 1, 0
         size += more
     if size:
-        found.append(Chunk(begun, end, "".join(lines[begun:end])))
-    elif found and begun < end:
-        found[-1] = Chunk(found[-1].start_line, end, found[-1].text + "".join(lines[begun:end]))
+        found.append(Chunk(first, end, "".join(lines[first:end])))
+    elif found and first < end:
+        found[-1] = Chunk(found[-1].start_line, end, found[-1].text + "".join(lines[first:end]))
     return _merge_scrap(found)
 
 
-def _pieces(lines: Sequence[str], begun: int, number: int) -> list[Chunk]:
-    """A line too long for a passage; blank lines before it go with its first piece."""
-    before = "".join(lines[begun:number])
+def _pieces(lines: Sequence[str], start: int, number: int) -> list[Chunk]:
+    """A line too long for a passage; blank lines before it join its first piece."""
+    before = "".join(lines[start:number])
     first, *rest = pack_sentences(lines[number], PASSAGE_WORDS)
-    return [Chunk(begun, number + 1, before + first), *(Chunk(number, number + 1, text) for text in rest)]
+    return [Chunk(start, number + 1, before + first), *(Chunk(number, number + 1, text) for text in rest)]
 
 
 def _merge_scrap(found: list[Chunk]) -> list[Chunk]:
-    """A few words left at the end of a section say too little to stand alone."""
+    """Join a few words left at the end of a section to the passage before: they say too little alone."""
     if len(found) > 1 and weight(found[-1].text) < PASSAGE_WORDS // 4:
         last = found.pop()
         found[-1] = Chunk(found[-1].start_line, last.end_line, found[-1].text + last.text)
@@ -158,7 +158,7 @@ def _merge_scrap(found: list[Chunk]) -> list[Chunk]:
 
 
 def tiles(chunk: Chunk) -> list[SentenceGroup]:
-    """A passage as runs of whole sentences, none empty."""
+    """A passage as groups of whole sentences, none empty."""
     found: list[SentenceGroup] = []
     line = chunk.start_line
     for text in pack_sentences(chunk.text, TILE_WORDS):
@@ -170,7 +170,7 @@ def tiles(chunk: Chunk) -> list[SentenceGroup]:
 
 
 def tile_sentences(tile: SentenceGroup) -> list[SentenceGroup]:
-    """A tile as its sentences, none empty, each with its line; one that goes on over a line end counts as two."""
+    """A tile as its sentences, none empty, each with its line; one that continues on the next line counts as two."""
     found: list[SentenceGroup] = []
     line = tile.line
     for part in (part for sentence in sentences(tile.text) for part in split_lines(sentence)):
@@ -181,21 +181,21 @@ def tile_sentences(tile: SentenceGroup) -> list[SentenceGroup]:
 
 
 def pack_sentences(text: str, words: int) -> Iterator[str]:
-    """Neighbouring sentences together, up to so many words; joined they give the text."""
-    held, size = "", 0
+    """Neighbouring sentences grouped up to this many words; joined they are the text."""
+    group, size = "", 0
     for sentence in _sentences(text, words):
         more = weight(sentence)
         if size and size + more > words:
-            yield held
-            held, size = "", 0
-        held += sentence
+            yield group
+            group, size = "", 0
+        group += sentence
         size += more
-    if held:
-        yield held
+    if group:
+        yield group
 
 
 def _sentences(text: str, words: int) -> Iterator[str]:
-    """Sentences; those of too many words in parts."""
+    """Sentences; those with too many words in parts."""
     for sentence in sentences(text):
         if weight(sentence) <= words:
             yield sentence
@@ -204,7 +204,7 @@ def _sentences(text: str, words: int) -> Iterator[str]:
 
 
 def _parts(sentence: str, words: int) -> Iterator[str]:
-    """Lines if there are any, else words, else characters."""
+    """Split into lines if there are any, else words, else characters."""
     start = 0
     while start < len(sentence):
         end = min(start + words * _WORD_LENGTH, len(sentence))
@@ -214,7 +214,7 @@ def _parts(sentence: str, words: int) -> Iterator[str]:
             found = max(sentence.rfind("\n", start, end), sentence.rfind("\r", start, end - 1))
             found = found if found > start else sentence.rfind(" ", start, end)
             end = found + 1 if found > start else end
-            end += sentence[end - 1 : end + 1] == "\r\n"  # one line end, never two
+            end += sentence[end - 1 : end + 1] == "\r\n"  # never split a CRLF
         yield sentence[start:end]
         start = end
 

@@ -1,10 +1,10 @@
-"""How close passages are to a question in meaning.
+"""How similar passages are to a question in meaning.
 
-A passage is embedded tile by tile (see `chunks`). Its closeness is the mean of two cosines: of its best tile, which is
-about as short as a question, and of all its tiles together, which know what the passage is about. Passages are embedded
-when they are first searched, the most promising first. Vectors are kept (see `vectors`) in half precision, and compared
-as they are kept, so that an answer does not depend on which of them were at hand. Where time runs out, some passages
-have none yet; the next search goes on from there.
+A passage is embedded tile by tile (see `chunks`). Its similarity is the mean of two cosines: that of its best tile,
+which is about as short as a question, and that of all its tiles together, which represent the passage's subject.
+Passages are embedded when they are first searched, the most promising first. Vectors are stored (see `vector_cache`) in
+half precision, and compared in it, so that an answer does not depend on which of them were cached. If time runs out,
+some passages have no vector yet; the next search continues from there.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 BATCH = 32
-# Rows that are compared at one time: in full precision they take 16 MB.
+# Rows compared at one time: in full precision they take 16 MB.
 ROWS = 16_384
 
 
 class EmbeddingIndex:
-    """Passages by number under one model. Used by one thread at a time."""
+    """Passages by number, for one model. Used by one thread at a time."""
 
     def __init__(self, chunks: Iterable[Chunk], embedder: Embedder) -> None:
         self._embedder = embedder
@@ -45,8 +45,8 @@ class EmbeddingIndex:
         self._keys: list[bytes] = []
         self._waiting: set[int] = set()
         self._unlooked: list[int] = []
-        # The vectors of tiles one below the other, those of a passage together: whose, from which row on, and how long
-        # the mean of them is.
+        # The vectors of all tiles as rows, those of a passage together: the passage of each group, its first row, and
+        # the length of its mean vector.
         self._rows: Halves = np.zeros((0, embedder.dimension), np.float16)
         self._used = 0
         self._owners, self._starts, self._lengths = array("I"), array("I"), array("d")
@@ -54,7 +54,7 @@ class EmbeddingIndex:
         self.add(chunks)
 
     def add(self, chunks: Iterable[Chunk]) -> None:
-        """Take in more passages, with the numbers that follow."""
+        """Add more passages, numbered from the last one."""
         for chunk in chunks:
             at = len(self._chunks)
             self._chunks.append(chunk)
@@ -63,7 +63,7 @@ class EmbeddingIndex:
             self._unlooked.append(at)
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Let passages count no more."""
+        """Remove passages."""
         for at in numbers:
             self._chunks[at] = None
             self._waiting.discard(at)
@@ -71,9 +71,9 @@ class EmbeddingIndex:
     def prepare(
         self, cache: VectorCache, order: Sequence[int], seconds: float, progress: Progress | None = None
     ) -> bool:
-        """Embed what is not embedded yet, in this order, for about so long; gives whether all of these are done.
+        """Embed what is not embedded yet, in this order, for about `seconds`; returns whether all of these are done.
 
-        `progress` hears how many of how many passages are done.
+        `progress` is called with how many of how many passages are done.
         """
         self._load(cache)
         waiting = [at for at in order if at in self._waiting] if self._waiting else []
@@ -89,26 +89,26 @@ class EmbeddingIndex:
         return True
 
     def _load(self, cache: VectorCache) -> None:
-        """Take what is kept; each passage is asked about once."""
+        """Load cached vectors; each passage is looked up once."""
         wanted = [at for at in self._unlooked if at in self._waiting]
         self._unlooked = []
-        kept = cache.get(self._keys[at] for at in wanted) if wanted else {}
+        cached = cache.get(self._keys[at] for at in wanted) if wanted else {}
         size = 2 * self._embedder.dimension
         for at in wanted:
-            data = kept.get(self._keys[at], b"")
+            data = cached.get(self._keys[at], b"")
             if data and len(data) % size == 0:
                 self._put(at, np.frombuffer(data, np.float16).reshape(-1, self._embedder.dimension))
 
     def _embed(self, cache: VectorCache, some: Sequence[int]) -> None:
         cut = [[tile.text for tile in tiles(chunk)] if (chunk := self._chunks[at]) else [] for at in some]
         rows = self._embedder.embed([text for texts in cut for text in texts]).astype(np.float16)
-        kept: dict[bytes, bytes] = {}
+        vectors: dict[bytes, bytes] = {}
         end = 0
         for at, texts in zip(some, cut, strict=True):
             start, end = end, end + len(texts)
             self._put(at, rows[start:end])
-            kept[self._keys[at]] = rows[start:end].tobytes()
-        cache.put(kept)
+            vectors[self._keys[at]] = rows[start:end].tobytes()
+        cache.put(vectors)
 
     def _put(self, at: int, rows: Halves) -> None:
         self._waiting.discard(at)
@@ -127,7 +127,7 @@ class EmbeddingIndex:
         self._used = end
 
     def similarity(self, query: str) -> Similarity:
-        """Of every passage that is embedded to a question."""
+        """The similarity of every embedded passage to a question."""
         wanted = self._embedder.embed([query])[0]
         cosines = np.zeros(self._used)
         for start in range(0, self._used, ROWS):
@@ -143,7 +143,7 @@ class EmbeddingIndex:
         return Similarity(self, wanted, cosines, scores)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts that nobody will ask about again."""
+        """The vectors of texts that are used only once; they are not cached."""
         return self._embedder.embed(texts)
 
     def rows_of(self, at: int) -> slice | None:
@@ -155,7 +155,7 @@ class EmbeddingIndex:
 
 
 class Similarity:
-    """To one question, as cosines: `scores` of the passages by number, 0 for those that are not embedded."""
+    """Similarity to one question, as cosines: `scores` of the passages by number, 0 for those that are not embedded."""
 
     def __init__(self, meaning: EmbeddingIndex, question: Vectors, cosines: Scores, scores: Scores) -> None:
         self._meaning = meaning
@@ -164,10 +164,10 @@ class Similarity:
         self.scores = scores
 
     def of_tiles(self, at: int) -> list[float] | None:
-        """Of each tile of a passage; None where it is not embedded."""
+        """The cosine of each tile of a passage; None if it is not embedded."""
         rows = self._meaning.rows_of(at)
         return None if rows is None else self._cosines[rows].tolist()
 
     def of_texts(self, texts: Sequence[str]) -> list[float]:
-        """Of parts of passages, which have no vectors of their own."""
+        """The cosines of parts of passages, which have no vectors of their own."""
         return (self._meaning.embed(texts) @ self._question).tolist()

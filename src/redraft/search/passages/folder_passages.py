@@ -1,10 +1,10 @@
-"""Ranking the passages of a whole folder, all documents together (see `hybrid`).
+"""Rank the passages of a whole folder, all documents together (see `hybrid`).
 
-The passages stay ready in memory from one search to the next; a document is read and cut again when its file has
-another mark, or when what the person works on is another text. So the first search of a large folder takes its time and
-the following ones take milliseconds. Documents are read as the person sees them, what is not saved included; a secret
-never is. Everything here runs without the workspace's guard: what only the workspace knows (`Drafts`) is handed in.
-Nothing is written but the kept vectors.
+The passages stay in memory from one search to the next; a document is read and cut again when its file has another
+mark, or its draft another text. So the first search of a large folder is slow and the next ones take milliseconds.
+Documents are read as the person sees them, including unsaved typing; secrets are never read. Everything here runs
+without the workspace's guard: what only the workspace knows (`Drafts`) is passed in. Nothing is written except the
+vector cache.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
     Wanted = Callable[[str], bool]
 
 MOST_CHARACTERS = 20_000_000
-# Of a larger file the index knows the words; what it means would be the meaning of a hundred thousand words.
+# Larger files are indexed by words only: one vector cannot represent a hundred thousand words.
 LARGEST_FILE = 8_000_000
-# Whoever asked waits for the answer: what is not read by then is not in it, what is not embedded is judged by its
-# words, and the next search goes on.
+# Somebody is waiting for the answer: documents not read in time are missing from it, passages not embedded are ranked
+# by words, and the next search continues.
 SECONDS = 3.0
-# A whole folder always has passages that fit a little; they would stand between those that do.
+# A whole folder always has passages that match a little; they would only be noise among the good ones.
 WORTH = 0.5
 FORMATS: dict[str, Format] = {"markdown": "markdown", "json": "json", "yaml": "yaml", "text": "text"}
 _AT_A_TIME = 50
-# Of a document with many good passages some are passed over: so many times the passages asked for are looked through.
+# Some passages of a document with many good ones are skipped: look at this many times the requested number.
 _LOOKED_THROUGH = 20
-# When more than half of the passages are of documents that changed or went, all are counted anew.
+# If more than half of the passages belong to changed or deleted documents, everything is counted again.
 _MANY_GONE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class FolderResults:
-    """The best passages of all, each with its document, best first; `status` as in `hybrid.PassageResults`. `truncated`
-    says that the folder holds more text than is searched."""
+    """The best passages of the folder, each with its document, best first; `status` as in `hybrid.PassageResults`.
+    `truncated` means that the folder has more text than is searched."""
 
     passages: tuple[tuple[str, Passage], ...]
     status: Status
@@ -62,8 +62,8 @@ class FolderResults:
 
 
 class _Document(NamedTuple):
-    """The passages of one document as it was read: at a file's mark, or from a text that is worked on. Without a stamp
-    nobody knows whether it still is what it was."""
+    """The passages of one document as it was read: at a file's mark, or from a draft's text. Without a stamp nobody
+    knows whether it is still current."""
 
     stamp: object
     size: int
@@ -71,7 +71,7 @@ class _Document(NamedTuple):
 
 
 class FolderPassages:
-    """The passages of one folder under one model. Safe to use from several threads; one is served at a time."""
+    """The passages of one folder for one model. Safe to use from several threads; one is served at a time."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder | None, most: int = MOST_CHARACTERS) -> None:
         self.embedder = embedder
@@ -82,7 +82,7 @@ class FolderPassages:
         self._reset()
 
     def _reset(self) -> None:
-        """Know nothing. The vectors are kept on disk, so that to begin anew costs a second for each few megabytes."""
+        """Discard everything in memory. The vectors are on disk, so starting again takes a second per few megabytes."""
         self._searchable = PassageIndex((), self.embedder)
         self._documents: dict[str, _Document] = {}
         self._owners: list[str] = []
@@ -103,10 +103,9 @@ class FolderPassages:
         each: int | None = None,
         sentences: bool = False,
     ) -> FolderResults:
-        """The passages that answer best, of the documents that are `wanted`: none whose score is less than `least` of
-        the first one's, none that has nothing to do with the question, and with `each` so many of a document and no
-        more; with `sentences`, the best sentence of each. `files` are those that there are now. `Busy` where others'
-        searches take too long."""
+        """The passages of the `wanted` documents that answer best: none whose score is below `least` of the first
+        one's, none that is unrelated to the question, and at most `each` per document; with `sentences`, the best
+        sentence of each. `files` are the existing files. Raises `Busy` if others' searches take too long."""
         deadline = time.monotonic() + seconds
         if not self._turn.acquire(timeout=2 * seconds):
             raise Busy("Other searches of this folder are running; try again in a moment.")
@@ -134,7 +133,7 @@ class FolderPassages:
             self._turn.release()
 
     def _unproven(self, paths: Collection[str]) -> set[str]:
-        """Those of these documents whose files are not the ones that were read any more, or are secrets by now."""
+        """Those of these documents whose files have changed since they were read, or have become secrets."""
         read = {path: stamp for path in paths if isinstance(stamp := self._documents[path].stamp, FileMark)}
         if not read:
             return set()
@@ -153,7 +152,7 @@ class FolderPassages:
         return found[:limit]
 
     def prepare(self, files: Mapping[str, FileMark], drafts: Drafts, seconds: float) -> bool:
-        """Read and embed ahead of the next search, for about so long; gives whether there is nothing left to do."""
+        """Read and embed ahead of the next search, for about `seconds`; returns whether there is nothing left to do."""
         found = self.search(files, drafts, "", limit=0, seconds=seconds)
         return found.status == "ready"
 
@@ -167,17 +166,19 @@ class FolderPassages:
         with VectorCache(self._workspace.state, self._workspace.now()) as cache:
             return self._searchable.rank(query, cache, seconds=seconds, among=among)
 
-    # Keeping up with the folder
+    # Following changes in the folder
 
     def _update(self, files: Mapping[str, FileMark], drafts: Drafts, deadline: float) -> bool:
-        """Read what is new or has changed, in the order of the folder; gives whether there was time for all."""
+        """Read what is new or has changed, in the order of the folder; returns whether there was time for all of it."""
         if self._gone > _MANY_GONE and 2 * self._gone > len(self._owners):
             self._reset()
         stamps: dict[str, object] = {
             path: mark for path, mark in files.items() if path not in drafts.covered and mark.size <= LARGEST_FILE
         }
         stamps |= {path: hash(text) for path, text in drafts.texts.items()}
-        for path in [path for path, known in self._documents.items() if path not in stamps or known.stamp is None]:
+        for path in [
+            path for path, document in self._documents.items() if path not in stamps or document.stamp is None
+        ]:
             self._forget(path)
         changed = [
             path
@@ -205,11 +206,12 @@ class FolderPassages:
         for path, data, mark, _ in self._reader.read_stable_files(list(unread)):
             del unread[path]
             yield path, showable_text(path, data), mark
-        for path, data in self._reader.read_many(unread):  # written just now: good for this search
+        for path, data in self._reader.read_many(unread):  # written just now: valid for this search only
             yield path, showable_text(path, data), None
 
     def _add(self, path: str, text: str | None, stamp: object) -> None:
-        """What may not be shown, or does not fit, is remembered as empty, so that it is not read for every search."""
+        """Documents that may not be shown, or do not fit, are stored as empty, so that they are not read for every
+        search."""
         self._forget(path)
         text = text or ""
         if self._size + len(text) > self._most:
@@ -222,10 +224,10 @@ class FolderPassages:
         self._size += len(text)
 
     def _forget(self, path: str) -> None:
-        known = self._documents.pop(path, None)
+        document = self._documents.pop(path, None)
         self._too_large.discard(path)
-        if known is None:
+        if document is None:
             return
-        self._size -= known.size
-        self._searchable.remove(known.numbers)
-        self._gone += len(known.numbers)
+        self._size -= document.size
+        self._searchable.remove(document.numbers)
+        self._gone += len(document.numbers)

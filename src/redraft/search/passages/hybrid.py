@@ -1,9 +1,9 @@
-"""Ranking passages, of one document or (`everywhere`) of all: by words and by meaning, each with one voice.
+"""Rank passages, of one document or (`folder_passages`) of all, by words and by meaning with equal weight.
 
-A passage's score is the mean of two: its words' (BM25) and its meaning's (cosine), each divided by the best that any
-of the passages has, so that neither outweighs the other by its scale; without a model it is the words' alone. How equal
-voices and the share that is carried over from the passage before were found, and how far to trust them: docs/search.md.
-Of a passage, the tile that fits best says on which line it is found.
+A passage's score is the mean of two: its word score (BM25) and its meaning score (cosine), each divided by the highest
+among the passages, so that neither dominates through its scale; without a model it is the word score alone. How equal
+weights and the share carried over from the previous passage were chosen, and how far to trust them: docs/search.md.
+The tile that matches best gives a passage its line.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
 CARRY = 0.3
 SECONDS = 20.0
-# Of N passages that have nothing to do with a question, the closest has a cosine below UNRELATED + SPREAD * log10(N):
-# nearly always with wordllama, nine times of ten with minilm. How it was measured: docs/search.md.
+# Of N passages unrelated to a question, the closest has a cosine below UNRELATED + SPREAD * log10(N): nearly always
+# with wordllama, nine times out of ten with minilm. How it was measured: docs/search.md.
 UNRELATED, SPREAD = 0.10, 0.06
-# What a question says beyond this would be lost in the mean of so many words anyway.
+# The rest of a longer question would be lost in the mean of so many words anyway.
 MAX_QUERY = 4_000
-# Larger documents are cut and counted anew for each search: keeping them would cost more memory than the time is worth.
+# Larger documents are cut and counted again for each search: caching them would cost more memory than it is worth.
 REMEMBERED_CHARACTERS = 4_000_000
 Status = Literal["ready", "indexing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A place that answers. Lines are from 0, half-open; `line` is where the fitting sentences, `text`, begin.
+    """A place that answers. Lines are from 0, half-open; `line` is where the matching sentences, `text`, begin.
 
-    `score` lies between 0 and 1, and 1 is a passage that no other surpasses in words or in meaning. `number` says which
-    of the passages it is. `by_meaning`: it shares no word with the question.
+    `score` is between 0 and 1; 1 is a passage that no other exceeds in words or in meaning. `number` identifies the
+    passage. `by_meaning`: it shares no word with the question.
     """
 
     line: int
@@ -65,14 +65,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageResults:
-    """The best passages, best first. While `indexing`, those without a vector were judged by their words alone."""
+    """The best passages, best first. While `indexing`, those without a vector were ranked by words alone."""
 
     passages: tuple[Passage, ...]
     status: Status
 
 
 class PassageIndex:
-    """Passages made ready to be searched, for any number of questions. Nothing is added or removed during a search.
+    """Passages indexed for any number of questions. Nothing is added or removed during a search.
 
     `chunks` are those of one document; `add` takes those of another. Without an embedder, words alone decide.
     """
@@ -85,23 +85,23 @@ class PassageIndex:
         self.add(chunks)
 
     def add(self, chunks: Sequence[Chunk], name: str = "") -> range:
-        """Take in the passages of a document; returns their numbers. The words of its name count as a heading's."""
+        """Add the passages of a document; returns their numbers. The words of its name count like a heading's."""
         self._chunks += chunks
         if self._meaning is not None:
             self._meaning.add(chunks)
         return self._ranking.add(f"{name}\n{chunk.under}{chunk.text}" for chunk in chunks)
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Let passages be found no more. Their numbers are not given again."""
-        gone = list(numbers)
-        for at in gone:
+        """Remove passages. Their numbers are not reused."""
+        removed = list(numbers)
+        for at in removed:
             self._chunks[at] = None
-        self._ranking.remove(gone)
+        self._ranking.remove(removed)
         if self._meaning is not None:
-            self._meaning.remove(gone)
+            self._meaning.remove(removed)
 
     def __len__(self) -> int:
-        """How many numbers were given out."""
+        """How many numbers have been used."""
         return len(self._chunks)
 
     def search(
@@ -128,14 +128,14 @@ class PassageIndex:
         progress: Progress | None = None,
         among: Mask | None = None,
     ) -> PassageRanking:
-        """The score of every passage. Of several threads one at a time is served: two would embed the same."""
+        """The score of every passage. One thread at a time is served: two would embed the same passages."""
         with self._one_at_a_time:
             return self._rank(query, cache, seconds, progress, among)
 
     def _rank(
         self, query: str, cache: VectorCache | None, seconds: float, progress: Progress | None, among: Mask | None
     ) -> PassageRanking:
-        query = query[:MAX_QUERY].encode("utf-8", "replace").decode("utf-8")  # a model takes no unpaired surrogates
+        query = query[:MAX_QUERY].encode("utf-8", "replace").decode("utf-8")  # models do not accept unpaired surrogates
         counted = np.array([chunk is not None for chunk in self._chunks], bool)
         if among is not None:
             counted &= among
@@ -159,8 +159,8 @@ class PassageIndex:
 
 
 class PassageRanking:
-    """How well every passage answers one question: `scores` together, `words` alone, by number. `counted` passages were
-    judged."""
+    """How well every passage answers one question: `scores` combined, `words` alone, by number. `counted` passages were
+    ranked."""
 
     def __init__(
         self,
@@ -181,21 +181,21 @@ class PassageRanking:
         self.status: Status = status
 
     def best(self, limit: int) -> list[int]:
-        """The numbers of the best passages, best first; equal ones in their order."""
-        # Where a row lies in a matrix changes the last bits of its product.
+        """The numbers of the best passages, best first; equal ones in order."""
+        # The position of a row in a matrix changes the last bits of its product.
         order = np.argsort(-self.scores.round(6), kind="stable")[: max(0, limit)]
         return order[self.scores[order] > 0].tolist()
 
     def similarity(self, at: int) -> float:
-        """The cosine of a passage to the question; 0 where it is not known."""
+        """The cosine of a passage to the question; 0 if unknown."""
         return 0.0 if self._close is None else float(self._close.scores[at])
 
     def is_related(self, at: int) -> bool:
-        """Whether a passage shares a word with the question, or means something closer to it than chance brings."""
+        """Whether a passage shares a word with the question, or is closer to it in meaning than by chance."""
         return bool(self.words[at] > 0) or self.similarity(at) >= self._far
 
     def passage(self, at: int, *, sentence: bool = False) -> Passage:
-        """A passage that was found, and the tile of it that fits best, or only the best sentence of that."""
+        """A passage with its best tile, or only the best sentence of that."""
         chunk = self._chunks[at]
         if chunk is None:
             raise ValueError(f"passage {at} was removed")
@@ -212,7 +212,7 @@ class PassageRanking:
         )
 
     def _best_sentence(self, tile: SentenceGroup) -> SentenceGroup:
-        """The one with most of the question's words; of several with as many, the one that is closest in meaning."""
+        """The sentence with most of the question's words; among equals, the closest in meaning."""
         cut = tile_sentences(tile)
         words = [shared_weight(self._weights, each.text) for each in cut]
         best = [each for each, weight in zip(cut, words, strict=True) if weight == max(words)]
@@ -222,7 +222,7 @@ class PassageRanking:
 
 
 def combine_scores(words: Scores, meaning: Scores) -> Scores:
-    """The mean of both, each as a share of its best; what is below nothing counts as nothing."""
+    """The mean of both, each relative to its highest; negative values count as 0."""
     return (_shares(words) + _shares(meaning)) / 2
 
 
@@ -237,7 +237,7 @@ def _cached_passage_index(text: str, format: Format, embedder: Embedder) -> Pass
 
 
 def passage_index(text: str, format: Format, embedder: Embedder) -> PassageIndex:  # noqa: A002
-    """The document, made ready; the last few stay so."""
+    """The index of a document; the last few are cached."""
     if len(text) > REMEMBERED_CHARACTERS:
         return PassageIndex(document_chunks(text, format), embedder)
     return _cached_passage_index(text, format, embedder)

@@ -1,9 +1,9 @@
-"""Vectors that were computed once, kept by what they were computed from.
+"""A cache of computed vectors, keyed by what they were computed from.
 
-A key is the digest of a passage's text under the model's name, so a vector is never out of date: a passage that changed
-has another key. The file lies with the workspace's state, may be deleted at any time and is shared by processes; what
-it cannot give is computed again, and what it cannot take is not kept. What nobody has asked for in a month goes, and
-the oldest when the file grows too large.
+A key is the digest of a passage's text and the model's name, so a vector is never out of date: a changed passage has
+another key. The file is stored with the workspace's state, may be deleted at any time and is shared by processes. What
+it does not have is computed again, and what cannot be written is not cached. Vectors unused for a month are deleted,
+and the oldest if the file grows too large.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class VectorCache:
         self._connection.close()
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """What is kept of these."""
+        """Those of these that are cached."""
         wanted = list(dict.fromkeys(keys))
         found: dict[bytes, bytes] = {}
         old: list[bytes] = []
@@ -76,7 +76,7 @@ class VectorCache:
         return found
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep these, if that can be done."""
+        """Store these, if possible."""
         try:
             self._write(
                 "INSERT OR REPLACE INTO vectors (key, used, data) VALUES (?, ?, ?)",
@@ -86,7 +86,7 @@ class VectorCache:
             self._recover(error)
 
     def prune(self) -> None:
-        """Let go of what was not asked for in a month, and of the oldest half where the file is too large."""
+        """Delete what was not used for a month, and the oldest half if the file is too large."""
         try:
             self._write("DELETE FROM vectors WHERE used < ?", [(self._today - KEPT_DAYS,)])
             (size,) = self._connection.execute("SELECT coalesce(sum(length(data)), 0) FROM vectors").fetchone()
@@ -109,7 +109,7 @@ class VectorCache:
             raise
 
     def _recover(self, error: sqlite3.Error) -> None:
-        """Begin anew where the file is at fault. A lock or a full disk passes; a lost table does not."""
+        """Recreate the file if it is damaged. A lock or a full disk is temporary; a missing table is not."""
         if isinstance(error, sqlite3.DatabaseError) and not is_damage(error):
             return
         self._connection.close()

@@ -1,1 +1,1 @@
-"""An agent's answer on its way into the document."""
+"""Write an agent's answer into the document."""

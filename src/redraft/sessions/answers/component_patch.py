@@ -1,7 +1,7 @@
-"""`patch`: an entry into one component, with the commands that go with it if the person trusts them.
+"""`patch`: write an entry into one component, and run its commands if the person trusts them.
 
 An untrusted `pre_patch` stops the patch, since the content was meant to pass through it; an untrusted `post_patch` is
-left out and told, since the document does not depend on it.
+skipped with a notice, since the document does not depend on it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from redraft.sessions.answers.writer import SessionContext
     from redraft.sessions.component_rules import ComponentRule
 
-# The commands of `components.toml`, run. Whether they may is decided before: nothing here looks for trust.
+# Run the commands of `components.toml`. Whether they may run is decided before; nothing here checks for trust.
 #
-# `pre_patch` gets the content and gives it back changed, within a time and a size. `post_patch` is started and left
-# to itself, with a watchman that ends it when its time is over. Both see `COMPONENT` and `FILE` in their environment.
+# `pre_patch` receives the content and returns it changed, with limits on time and size. `post_patch` is started and not
+# waited for; a watchdog process ends it when its time is up. Both see `COMPONENT` and `FILE` in their environment.
 
 
 PRE_SECONDS = 60.0
 POST_SECONDS = 600.0
 OUTPUT_BYTES = 64 * 1024 * 1024
 _MAX_QUOTED = 300
-# Started on its own, so that whoever called need not wait: it waits in our place.
+# A separate process, so that the caller need not wait: it waits instead.
 _WATCHMAN = """
 import os, signal, subprocess, sys
 hook = subprocess.Popen(["/bin/sh", "-c", sys.argv[2]], start_new_session=True)
@@ -67,42 +67,42 @@ class HookEnvironment:
         return {**self.environ, "COMPONENT": self.component, "FILE": self.file}
 
 
-def run_pre_patch(command: str, content: str, around: HookEnvironment, *, seconds: float = PRE_SECONDS) -> str:
-    """What the command makes of the content; an error, and nothing written, where it fails or takes too long."""
-    bounds = ProcessOptions(around.folder, around.variables, seconds, OUTPUT_BYTES)
+def run_pre_patch(command: str, content: str, environment: HookEnvironment, *, seconds: float = PRE_SECONDS) -> str:
+    """The content as the command changed it; raises, with nothing written, if it fails or takes too long."""
+    bounds = ProcessOptions(environment.folder, environment.variables, seconds, OUTPUT_BYTES)
     try:
         ended = asyncio.run(run_program(["/bin/sh", "-c", command], content, bounds))
     except TimeoutError as error:
-        raise _hook_failure(around, f"did not end within {seconds:g} seconds") from error
+        raise _hook_failure(environment, f"did not end within {seconds:g} seconds") from error
     except TooMuchOutput as error:
-        raise _hook_failure(around, f"wrote more than {OUTPUT_BYTES} bytes") from error
+        raise _hook_failure(environment, f"wrote more than {OUTPUT_BYTES} bytes") from error
     except (OSError, ValueError) as error:
-        raise _hook_failure(around, f"cannot be started: {error}") from error
+        raise _hook_failure(environment, f"cannot be started: {error}") from error
     if ended.status:
-        raise _hook_failure(around, f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}".strip())
+        raise _hook_failure(environment, f"failed with status {ended.status}. {ended.complaint[-_MAX_QUOTED:]}".strip())
     try:
         return ended.output.decode()
     except UnicodeDecodeError as error:
-        raise _hook_failure(around, "wrote output that is not UTF-8 text") from error
+        raise _hook_failure(environment, "wrote output that is not UTF-8 text") from error
 
 
-def run_post_patch(command: str, around: HookEnvironment, *, seconds: float = POST_SECONDS) -> None:
-    """Start the command and do not wait for it."""
+def run_post_patch(command: str, environment: HookEnvironment, *, seconds: float = POST_SECONDS) -> None:
+    """Start the command without waiting for it."""
     watchman = subprocess.Popen(  # noqa: S603 - the person trusted this command
         [sys.executable, "-I", "-S", "-c", _WATCHMAN, str(seconds), command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        cwd=around.folder,
-        env=around.variables,
+        cwd=environment.folder,
+        env=environment.variables,
         start_new_session=True,
     )
-    watchman.returncode = 0  # left to itself on purpose: nobody is to be warned that it still runs
+    watchman.returncode = 0  # not waited for on purpose: Python must not warn that it still runs
 
 
-def _hook_failure(around: HookEnvironment, what: str) -> RedraftError:
-    message = f"{FILE}: pre_patch of {around.component!r} {what}. Nothing was written."
-    return RedraftError(message, code="invalid_settings", component=around.component)
+def _hook_failure(environment: HookEnvironment, what: str) -> RedraftError:
+    message = f"{FILE}: pre_patch of {environment.component!r} {what}. Nothing was written."
+    return RedraftError(message, code="invalid_settings", component=environment.component)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ class HookPermission:
     environ: dict[str, str]
 
 
-def patch_component(desk: SessionContext, name: str, content: str, allowed: HookPermission) -> WrittenAnswer:
-    """Put an entry into a component, through its hooks."""
-    rule = rule_for(_require_component(desk.store.read(desk.project.path).text, name), desk.rules)
-    around = HookEnvironment(desk.project.root, allowed.environ, name, desk.project.file)
+def patch_component(context: SessionContext, name: str, content: str, allowed: HookPermission) -> WrittenAnswer:
+    """Write an entry into a component, through its hooks."""
+    rule = rule_for(_require_component(context.store.read(context.project.path).text, name), context.rules)
+    environment = HookEnvironment(context.project.root, allowed.environ, name, context.project.file)
     if rule.pre_patch:
         if not allowed.trusted:
             raise ConfirmationRequired(
@@ -124,31 +124,31 @@ def patch_component(desk: SessionContext, name: str, content: str, allowed: Hook
                 "Read the file, then run `agent-doc trust`.",
                 component=name,
             )
-        content = run_pre_patch(rule.pre_patch, content, around)
-    written = _write_patch(desk, name, content)
+        content = run_pre_patch(rule.pre_patch, content, environment)
+    written = _write_patch(context, name, content)
     if not rule.post_patch:
         return written
     if not allowed.trusted:
         remark = f"The post_patch command of {name!r} was skipped: {FILE} is not trusted. See `agent-doc trust`."
         return WrittenAnswer(written.changed, remarks=(remark,))
-    run_post_patch(rule.post_patch, around)
+    run_post_patch(rule.post_patch, environment)
     return written
 
 
-def _write_patch(desk: SessionContext, name: str, content: str) -> WrittenAnswer:
-    stamp = desk.stamp
-    path = desk.project.path
-    with desk.lock():
+def _write_patch(context: SessionContext, name: str, content: str) -> WrittenAnswer:
+    stamp = context.stamp
+    path = context.project.path
+    with context.lock():
         was: list[str] = []
 
         def make(text: str) -> str:
             was[:] = [text]
-            return _fill_component(text, name, content, desk.rules, stamp)
+            return _fill_component(text, name, content, context.rules, stamp)
 
-        changed = change(desk.store, path, f"Patch {name} in {path}", make)
+        changed = change(context.store, path, f"Patch {name} in {path}", make)
         if changed.state != "proposed":
-            desk.agent_files.save_snapshot(
-                desk.project, _next_snapshot(desk, was[0], changed.text, name, content, stamp)
+            context.agent_files.save_snapshot(
+                context.project, _next_snapshot(context, was[0], changed.text, name, content, stamp)
             )
     return WrittenAnswer(changed)
 
@@ -166,22 +166,22 @@ def _fill_component(text: str, name: str, content: str, rules: Mapping[str, Comp
     return fill_component(text, place, fill.content, fill.filling)
 
 
-def _next_snapshot(desk: SessionContext, before: str, after: str, name: str, content: str, stamp: str) -> str:
-    """The new snapshot: the document, or where the person has written what no agent has seen yet, the old snapshot
-    with the same entry, so that their words stay news."""
-    old = desk.agent_files.snapshot(desk.project)
+def _next_snapshot(context: SessionContext, before: str, after: str, name: str, content: str, stamp: str) -> str:
+    """The new snapshot: the document; or, if the person has written something that no agent has seen yet, the old
+    snapshot with the same entry, so that their words still count as new."""
+    old = context.agent_files.snapshot(context.project)
     if old is None or old == before:
         return after
     try:
-        return _fill_component(old, name, content, desk.rules, stamp)
+        return _fill_component(old, name, content, context.rules, stamp)
     except Refused:
         return old
 
 
-# Which `components.toml` a person has trusted: by its exact content, kept in the folder's state outside the folder.
+# Which `components.toml` a person has trusted: by its exact content, stored in the folder's state outside the folder.
 #
-# A hash that is not known means no trust; there is no trust by name or by place, so whoever changes one byte of a
-# trusted file has to be trusted again.
+# An unknown hash is not trusted. There is no trust by name or path, so if one byte of a trusted file changes, it has to
+# be trusted again.
 
 
 TRUSTED_FILE = "agent-doc-trusted.json"
@@ -193,7 +193,7 @@ def is_trusted(state: str, data: bytes) -> bool:
 
 
 def trust(state: str, data: bytes) -> None:
-    """From now on commands in a file with this content may run."""
+    """Allow the commands of a file with exactly this content."""
     with folder_lock(state, LOCK):
         known = _read_digests(state)
         if _digest(data) not in known:
@@ -201,7 +201,7 @@ def trust(state: str, data: bytes) -> None:
 
 
 def distrust(state: str) -> int:
-    """Forget all that was trusted; how many files that were."""
+    """Revoke all trust; returns how many files were trusted."""
     with folder_lock(state, LOCK):
         known = _read_digests(state)
         if known:

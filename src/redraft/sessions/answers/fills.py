@@ -1,8 +1,8 @@
-"""An answer brought into a text: patches into their components, the rest where a reader looks for it. Pure.
+"""Apply an answer to a text: patches go into their components, the rest where a reader looks for it. Pure.
 
-Text outside the blocks, and blocks for components that are not there, go to the component `exchange`, or to `output`;
-they are added to it and never take its place. A document without components is a conversation: the answer becomes its
-next `## Assistant` block.
+Text outside the blocks, and blocks for components that do not exist, are appended to the component `exchange`, or to
+`output`; they never replace its content. A document without components is a conversation: the answer becomes its next
+`## Assistant` block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USER, ASSISTANT = "## User", "## Assistant"
 
 @dataclass(frozen=True, slots=True)
 class ComponentEdit:
-    """One entry and the component that it goes into."""
+    """One entry and its component."""
 
     component: str
     content: str
@@ -35,9 +35,9 @@ class ComponentEdit:
 
 @dataclass(frozen=True, slots=True)
 class AppliedAnswer:
-    """What an answer makes of a text: `filled` is the text with its fills, and `tail` comes after all of it.
+    """An answer applied to a text: `filled` is the text with its fills, and `tail` comes after all of it.
 
-    `new_exchange` is what the tail holds if it is a new component `exchange`.
+    `new_exchange` is the content of the tail if it is a new component `exchange`.
     """
 
     filled: str
@@ -54,7 +54,7 @@ class AppliedAnswer:
 def apply_answer(
     text: str, answer: Answer, rules: Mapping[str, ComponentRule], stamp: str, *, inline: bool
 ) -> AppliedAnswer:
-    """The text with the answer in it. `stamp` is the time, for components that want it."""
+    """The text with the answer in it. `stamp` is the time, for components that show it."""
     places = {each.name: each for each in components(text)}
     fills: list[ComponentEdit] = []
     rest: list[str] = []
@@ -79,7 +79,7 @@ def apply_answer(
 
 
 def fill_for(place: Component, content: str, rules: Mapping[str, ComponentRule], stamp: str) -> ComponentEdit:
-    """The entry as the component's rule wants it."""
+    """The entry, as the component's rule requires."""
     rule = rule_for(place, rules)
     if rule.timestamp and (entry := to_entry(content)):
         content = f"[{stamp}] {entry.lstrip()}"
@@ -87,7 +87,7 @@ def fill_for(place: Component, content: str, rules: Mapping[str, ComponentRule],
 
 
 def apply_fills(text: str, fills: list[ComponentEdit] | tuple[ComponentEdit, ...]) -> str:
-    """The text with every entry in its component; one that a fill before it took away is passed over."""
+    """The text with every entry in its component; skips a component that an earlier fill removed."""
     for fill in fills:
         place = component(text, fill.component)
         if place is not None:
@@ -102,18 +102,18 @@ def is_block_start(text: str) -> bool:
 
 
 def _append_fill(text: str, fill: ComponentEdit) -> ComponentEdit:
-    """The same, but never in the place of what is there, and as a paragraph of its own."""
+    """The same, but never replacing content, and as a paragraph of its own."""
     if fill.filling.mode == "prepend":
         return fill
     place = component(text, fill.component)
-    begun = place is not None and place.inner(text).strip() != ""
-    blank = "\n\n" if begun else ""
+    has_content = place is not None and place.inner(text).strip() != ""
+    blank = "\n\n" if has_content else ""
     return replace(fill, content=blank + fill.content, filling=replace(fill.filling, mode="append"))
 
 
 def _reply(text: str, answer: str) -> str:
-    said = answer.strip().removeprefix(ASSISTANT).strip()
-    return _gap(text) + adopt_newlines(f"{ASSISTANT}\n\n{escape_markers(said).rstrip()}\n\n{USER}\n\n", text)
+    reply = answer.strip().removeprefix(ASSISTANT).strip()
+    return _gap(text) + adopt_newlines(f"{ASSISTANT}\n\n{escape_markers(reply).rstrip()}\n\n{USER}\n\n", text)
 
 
 def _new_exchange(text: str, answer: str) -> str:
@@ -122,7 +122,7 @@ def _new_exchange(text: str, answer: str) -> str:
 
 
 def _gap(text: str) -> str:
-    """What makes the text end in a blank line."""
+    """What to add so that the text ends in a blank line."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     missing = 0 if not lines or lines.endswith("\n\n") else 1 if lines.endswith("\n") else 2
     return adopt_newlines("\n" * missing, text)

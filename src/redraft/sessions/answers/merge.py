@@ -1,10 +1,9 @@
-"""What an agent made of a text, brought into what the text has become meanwhile. Pure.
+"""Merge an agent's changes of a text into its current state. Pure.
 
-The base is the text that the answer was made for, as its caller names it. An answer changes components and adds to the
-end, so only those are merged, each by itself; all other bytes are the person's. Where both changed the same words,
-`merge` marks both versions as git's diff3 does, and `crdt` keeps both, each whole and once, the one that stood there
-first. What was typed below the prompt stays below the answer. Nothing that was stored before has a say, so
-the result is the same whatever was.
+The base is the text that the answer was made for, named by the caller. An answer changes components and appends to the
+end, so only those are merged, each separately; all other bytes are the person's. If both changed the same words,
+`merge` marks both versions as in git's diff3, and `crdt` keeps both, each whole and once, the existing one first. What
+was typed below the prompt stays below the answer. The result does not depend on anything stored earlier.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ if TYPE_CHECKING:
 
 # Where a prompt ended, in a text that was typed into since. Pure.
 #
-# The boundary is the end of the prompt's last line that holds a word, wherever that line stands now. What a person
-# types below it while an agent answers was not asked yet: it stays below the answer, byte for byte. What they add to
-# that very line, or change above it, belongs to what was asked. Where the line itself was rewritten nobody knows, and
-# there is no boundary.
+# The boundary is the end of the prompt's last non-blank line, wherever that line is now. What a person types below it
+# while an agent answers was not asked yet: it stays below the answer, byte for byte. What they add to that line, or
+# change above it, belongs to the question. If the line itself was rewritten, there is no boundary.
 
 
 _LINE_END = re.compile(r"[\r\n]|\Z")
@@ -39,15 +37,15 @@ _INDENT = re.compile(r"(?<![^\r\n])[ \t]*\Z")
 
 
 class BoundaryText(NamedTuple):
-    """A text as it would be if nothing had been typed below the boundary, and what was."""
+    """The text as if nothing had been typed below the boundary, and what was typed."""
 
     above: str
     below: str
 
 
 def split_at_boundary(base: str, now: str, made: str) -> BoundaryText | None:
-    """The text cut at the boundary of the prompt that it was; None where nothing stands below, or just what is `made`
-    of the prompt: the same change of both sides stands once."""
+    """The text split at the boundary of its prompt; None if there is nothing below it, or only what is `made` of the
+    prompt: a change that both sides made counts once."""
     asked = base.rstrip()
     at = _boundary(asked, now)
     if at is None or not now[at:].strip() or _has_prefix(now[at:], _answer_addition(asked, made)):
@@ -60,7 +58,7 @@ def split_at_boundary(base: str, now: str, made: str) -> BoundaryText | None:
 
 
 def _boundary(asked: str, now: str) -> int | None:
-    """Where the last line of what was asked ends in the text; None where that cannot be said."""
+    """Where the last line of the prompt ends in the current text; None if unknown."""
     if now.startswith(asked):
         return _line_end(now, len(asked)) if asked else 0
     if (found := _find_unique_line(asked, now, split_lines(asked)[-1])) is not None:
@@ -73,7 +71,7 @@ def _boundary(asked: str, now: str) -> int | None:
 
 
 def _answer_addition(asked: str, made: str) -> str:
-    """What an answer adds below what was asked."""
+    """What an answer adds below the prompt."""
     if made.startswith(asked):
         return made[len(asked) :].strip()
     *_, last = diff_lines(asked + adopt_newlines("\n", made), made)
@@ -81,15 +79,15 @@ def _answer_addition(asked: str, made: str) -> str:
 
 
 def _has_prefix(below: str, added: str) -> bool:
-    """Whether these whole lines come first."""
-    begun = below.lstrip()
-    return begun.startswith(added) and begun[len(added) : len(added) + 1] in ("", "\r", "\n")
+    """Whether `below` begins with these whole lines."""
+    stripped = below.lstrip()
+    return stripped.startswith(added) and stripped[len(added) : len(added) + 1] in ("", "\r", "\n")
 
 
 def _find_unique_line(asked: str, now: str, line: str) -> int | None:
-    """The end of the one line that is this one, or goes on with it, where there was only one before, too."""
-    begun = rf"(?<![^\r\n]){re.escape(line)}"
-    for pattern in (re.compile(rf"{begun}(?![^\r\n])"), re.compile(begun)):
+    """The end of the one line that equals this one, or starts with it, if there was only one before, too."""
+    start = rf"(?<![^\r\n]){re.escape(line)}"
+    for pattern in (re.compile(rf"{start}(?![^\r\n])"), re.compile(start)):
         places = [found.end() for found in pattern.finditer(now)]
         if len(places) == 1 and len(pattern.findall(asked)) == 1:
             return _line_end(now, places[0])
@@ -120,7 +118,7 @@ def _before_break(text: str, at: int) -> int:
 
 
 def join_at_boundary(above: str, below: str, *, apart: bool) -> str:
-    """Both in turn; `apart` with a blank line between, unless there is one."""
+    """Both in order; `apart` with a blank line between them, unless there is one."""
     if not apart or below[0] in "\r\n" or not above.strip():
         return above + below
     indent = _INDENT.search(above)
@@ -133,7 +131,7 @@ _WORD = re.compile(r"\w+|\r\n|.", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class MergedAnswer:
-    """The text that both sides come to, and how many places both had changed."""
+    """The merged text, and the number of conflicts."""
 
     text: str
     conflicts: int = 0
@@ -142,7 +140,7 @@ class MergedAnswer:
 def merge_answer(
     base: str, current: str, applied: AppliedAnswer, strategy: Strategy, author: str = "agent"
 ) -> MergedAnswer:
-    """The current text with what `applied` made of `base`; `conflict` where a component that it needs is gone."""
+    """The current text with the changes of `applied`; raises `conflict` if a component that it needs is missing."""
     if current == base:
         return MergedAnswer(applied.text)
     text, conflicts = current, 0
@@ -156,14 +154,14 @@ def merge_answer(
 
 
 def _merge_tail(text: str, applied: AppliedAnswer, strategy: Strategy, author: str) -> tuple[str, int]:
-    """The text with what the answer adds to its end; an exchange that another began meanwhile is gone on with."""
+    """The text with the answer's tail at its end; an exchange that somebody else began meanwhile is continued."""
     place = component(text, "exchange") if applied.new_exchange else None
     if place is not None:
         there = components(applied.tail)[0].inner(applied.tail).strip() in place.inner(text)
-        # The same change of both sides stands once.
+        # A change that both sides made counts once.
         return text if there else fill_component(text, place, applied.new_exchange, FillOptions("append")), 0
     names = [each.name for each in components(text)]
-    # Only what follows the last component can meet the tail; a conflict must not take markers with it.
+    # Only the text after the last component can conflict with the tail; a conflict must not include markers.
     start, base = _last_end(text), applied.filled[_last_end(applied.filled) :]
     for tail in (applied.tail, swap_fences(applied.tail)):
         found, result = _append_tail(base, text[start:], tail, strategy, author)
@@ -174,13 +172,13 @@ def _merge_tail(text: str, applied: AppliedAnswer, strategy: Strategy, author: s
 
 
 def _append_tail(base: str, now: str, tail: str, strategy: Strategy, author: str) -> tuple[Merge, str]:
-    """The end of a document with the tail in it: below what was asked, and above what was typed since."""
+    """The end of a document with the tail: below the prompt, and above what was typed since."""
     cut = split_at_boundary(base, now, base + tail)
     if cut is None:
         found = merge(base, now, base + tail)
         return found, resolve_conflicts(found, strategy, author)
     own = is_block_start(cut.below)
-    if own:  # then it needs no block of the person's to stand in
+    if own:  # then it needs no block of the person's around it
         tail = tail.rstrip().removesuffix(USER).rstrip() + adopt_newlines("\n", tail)
     found = merge(base, cut.above, base + tail)
     return found, join_at_boundary(resolve_conflicts(found, strategy, author), cut.below, apart=own)
@@ -198,7 +196,7 @@ def _names(text: str) -> list[str] | None:
 
 
 def resolve_conflicts(found: Merge, strategy: Strategy, author: str) -> str:
-    """The merged text, with its conflicts as the strategy has them."""
+    """The merged text, with its conflicts resolved by the strategy."""
     if found.clean:
         return found.text
     return found.mark_conflicts(("person", "before", author)) if strategy == "merge" else keep_both(found)
@@ -207,8 +205,8 @@ def resolve_conflicts(found: Merge, strategy: Strategy, author: str) -> str:
 def keep_both(found: Merge) -> str:
     """The merged text with both sides of every conflict.
 
-    What both only added in one place stands there in turn. Where both changed words, their lines stand in turn, each as
-    its author has it: two versions of a sentence poured into one would be neither's.
+    Additions of both sides in one place follow one another. If both changed words, their lines follow one another, each
+    as its author wrote it: mixing two versions of a sentence would give neither.
     """
     blocks = whole_lines(map(_row, found.pieces))
     return "".join(_join_sides(block) if block.text is None else block.text for block in blocks)
@@ -220,7 +218,7 @@ def _row(piece: Piece) -> MergeRow:
 
 
 def _join_additions(conflict: Conflict) -> str | None:
-    """What both sides only added to, with both additions; None where one of them took something away."""
+    """Both additions, if both sides only added; None if one of them removed something."""
     base, ours, theirs = (_WORD.findall(side) for side in (conflict.base, conflict.ours, conflict.theirs))
     mine, other = _additions(base, ours), _additions(base, theirs)
     if mine is None or other is None:
@@ -234,7 +232,7 @@ def _join_additions(conflict: Conflict) -> str | None:
 
 
 def _additions(base: list[str], side: list[str]) -> dict[int, str] | None:
-    """What a side adds before which word of the base; None where it lacks one of them."""
+    """What a side adds before each word of the base; None if it lacks one of them."""
     front = _common_prefix_length(base, side)
     back = _common_prefix_length(base[front:][::-1], side[front:][::-1])
     if front + back == len(base):
@@ -266,7 +264,7 @@ def _join_sides(block: MergeRow) -> str:
 
 
 def _outermost(base: str, applied: AppliedAnswer) -> list[str]:
-    """The components that the answer changes, without those that lie in another of them."""
+    """The components that the answer changes, without those nested in another of them."""
     names = dict.fromkeys(fill.component for fill in applied.fills)
     places = [place for name in names if (place := component(base, name)) is not None]
     return [place.name for place in places if not any(other.holds(place) for other in places)]
@@ -287,8 +285,8 @@ def _merge_component(
     result = text[: now.inner_start] + inner + text[now.inner_end :]
     if is_undisturbed(text, result, now):
         return result, len(found.conflicts)
-    # Both versions of a piece of code or of a component within, one after the other, would not parse: so all that the
-    # person has stays as it is, and the entries come after it.
+    # Both versions of a piece of code or of a nested component, one after the other, would not parse: so the person's
+    # text stays as it is, and the entries come after it.
     for fill in applied.fills:
         place = component(text, name)
         if fill.component == name and place is not None:
@@ -298,6 +296,6 @@ def _merge_component(
 
 
 def _is_conversation(name: str, applied: AppliedAnswer) -> bool:
-    """Whether the answer goes on with a conversation there. Entries of a log stand as they come."""
+    """Whether the answer continues a conversation there. Log entries stay in order of arrival."""
     modes = {fill.filling.mode for fill in applied.fills if fill.component == name}
     return name in FOR_THE_REST and modes == {"append"}

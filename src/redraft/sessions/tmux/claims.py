@@ -1,7 +1,7 @@
-"""Which document belongs to which pane: the registry kept true, a pane chosen, a command typed into it.
+"""Which document belongs to which pane: keep the registry correct, choose a pane, type a command into it.
 
-The registry may have come with the folder. So a pane is only ever one that lives, a window only one that a live pane is
-in, and what is typed is one word that no shell takes apart, whatever the file is called.
+The registry may have come with the folder. So a pane is used only if it is alive, a window only if a living pane is in
+it, and what is typed is one word that no shell splits, whatever the file is called.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def command_for(project: Project) -> str:
-    """What is typed for a document. Claude reads it as a command of its own; a shell that happens to be there instead
-    finds one quoted word and no such program."""
+    """What is typed for a document. Claude reads it as one of its commands; if there is a shell instead, it sees one
+    quoted word and finds no such program."""
     name = os.path.relpath(project.file, project.root)
     if _CONTROL.search(name):
         raise Refused(f"A name with line breaks or control characters cannot be typed: {name!r}.", code="invalid_path")
     return f"/agent-doc {shlex.quote(f'./{name}' if name.startswith('-') else name)}"
 
 
-def prune(shelf: AgentDocFiles, live: Mapping[str, Pane]) -> dict[str, PaneEntry]:
-    """Take entries out of the registry whose pane is gone; gives them."""
-    gone = {key: entry for key, entry in registry.load(shelf).items() if entry.pane not in live}
-    if gone:
-        registry.save(shelf, dict.fromkeys(gone))
-    return gone
+def prune(agent_files: AgentDocFiles, live: Mapping[str, Pane]) -> dict[str, PaneEntry]:
+    """Remove registry entries whose pane is gone; returns them."""
+    removed = {key: entry for key, entry in registry.load(agent_files).items() if entry.pane not in live}
+    if removed:
+        registry.save(agent_files, dict.fromkeys(removed))
+    return removed
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A document that is to be talked about in a pane, since when."""
+    """A document and its pane, since when."""
 
     project: Project
     session: str
@@ -59,15 +59,15 @@ class Claim:
     def file(self) -> str:
         return os.path.relpath(self.project.file, self.project.root)
 
-    def register(self, shelf: AgentDocFiles) -> None:
-        """The last call wins. Other documents of the pane keep theirs: one agent may talk about several."""
+    def register(self, agent_files: AgentDocFiles) -> None:
+        """The last call wins. Other documents of the pane keep theirs: one agent may work on several."""
         entry = PaneEntry(self.pane.id, self.pane.pid, self.project.root, self.stamp, self.file, self.pane.window)
-        registry.save(shelf, {self.session: entry})
+        registry.save(agent_files, {self.session: entry})
 
-    def log(self, shelf: AgentDocFiles) -> None:
-        """Leave word for the session in the pane, which shows it the next time."""
+    def log(self, agent_files: AgentDocFiles) -> None:
+        """Leave a message for the session in the pane, which shows it next time."""
         line = f"Claimed {_CONTROL.sub(' ', self.file)} for pane {self.pane.id}\n"
-        shelf.write(CLAIMS, (shelf.read(CLAIMS) or b"") + line.encode("utf-8", "surrogateescape"))
+        agent_files.write(CLAIMS, (agent_files.read(CLAIMS) or b"") + line.encode("utf-8", "surrogateescape"))
 
 
 def find_window(name: str, live: Collection[Pane]) -> str | None:
@@ -81,14 +81,14 @@ def find_window(name: str, live: Collection[Pane]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def effective_window(wanted: str | None, root: str, shelf: AgentDocFiles, live: Mapping[str, Pane]) -> str | None:
-    """The window to work in: the one that was named, else a live one of the same project; None where there is none."""
+def effective_window(wanted: str | None, root: str, agent_files: AgentDocFiles, live: Mapping[str, Pane]) -> str | None:
+    """The window to work in: the named one, else a live one of the same project; None if there is none."""
     if wanted is None:
         return None
     found = find_window(wanted, live.values())
     if found is not None:
         return found
-    others = (entry.window for entry in registry.load(shelf).values() if entry.cwd == root and entry.window)
+    others = (entry.window for entry in registry.load(agent_files).values() if entry.cwd == root and entry.window)
     return next((known for window in others if (known := find_window(window, live.values()))), None)
 
 
@@ -106,7 +106,7 @@ def pane_at_position(position: Position, window: str | None, here: str | None, l
 
 
 def front_pane(live: Iterable[Pane], session: str | None = None) -> Pane | None:
-    """The active pane of a session, else (where none is named) of the agents' session, else of any."""
+    """The active pane of a session; if none is named, of the agents' session, else of any."""
     active = [pane for pane in live if pane.active]
     own = [pane for pane in active if pane.session == (session or SESSION)]
     return next(iter(own or ([] if session else active)), None)

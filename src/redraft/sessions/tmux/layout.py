@@ -1,7 +1,7 @@
-"""Panes arranged as an editor shows their documents: `layout` joins them into one window, `sync` makes a grid of it.
+"""Arrange panes as an editor shows their documents: `layout` joins them into one window, `sync` makes a grid of it.
 
-Panes are moved and never ended: one that is not wanted gets a window of its own. Several documents may share a pane; it
-then stands where the first of them is wanted. A grid that is right already, by order and by geometry, is left alone.
+Panes are moved and never closed: an unwanted one gets a window of its own. Several documents may share a pane; it is
+then placed where the first of them belongs. A grid that is already right, in order and geometry, is left alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Grid = tuple[tuple[str, ...], ...]
 
 
 def grid_of(columns: Sequence[Sequence[str]]) -> Grid:
-    """The columns with every pane in the first place that wants it, and without those that are then empty."""
+    """The columns with every pane only where it occurs first, and without columns that are then empty."""
     seen: set[str] = set()
     grid: list[tuple[str, ...]] = []
     for column in columns:
@@ -41,9 +41,9 @@ def target_window(wanted: Collection[str], live: Mapping[str, Pane]) -> str:
 
 
 def lay_out(wanted: Sequence[str], registered: Collection[str], *, stacked: bool, live: Mapping[str, Pane]) -> str:
-    """Bring the wanted panes into one window, side by side or stacked, and the focus to the first; gives the window.
+    """Bring the wanted panes into one window, side by side or stacked, and focus the first; returns the window.
 
-    Of the panes there only those leave that belong to other documents: shells and tools stay.
+    Only panes of other documents are moved out: shells and tools stay.
     """
     wanted = list(dict.fromkeys(wanted))
     window = target_window(wanted, live)
@@ -61,7 +61,7 @@ def lay_out(wanted: Sequence[str], registered: Collection[str], *, stacked: bool
 
 
 def is_arranged(grid: Grid, window: str, live: Mapping[str, Pane]) -> bool:
-    """Whether a window shows just this grid: its panes, in this order, each column from top to bottom and as wide as
+    """Whether a window shows exactly this grid: its panes, in this order, each column from top to bottom and as wide as
     all of its panes."""
     inside = {pane.id for pane in live.values() if pane.window == window}
     if inside != {pane for column in grid for pane in column}:
@@ -77,14 +77,14 @@ def _is_column(column: Sequence[Pane]) -> bool:
     return (
         all((pane.left, pane.width) == (first.left, first.width) for pane in column)
         and all(upper.bottom + 1 == lower.top for upper, lower in pairwise(column))
-        # A status line of the window's own, above or below its panes, takes a line.
+        # The window's own status line, above or below its panes, takes a line.
         and first.top <= 1
         and last.bottom >= last.window_height - 1
     )
 
 
 def sync(grid: Grid, window: str | None, live: Mapping[str, Pane]) -> bool:
-    """Make a window show this grid and nothing else; False where it does already."""
+    """Make a window show this grid and nothing else; False if it already does."""
     wanted = [pane for column in grid for pane in column]
     target = window or target_window(wanted, live)
     if is_arranged(grid, target, live):

@@ -1,8 +1,8 @@
 """tmux panes: where they are, what they show, and text typed into them. A pane is named by its id (`%4`), and by
 nothing else.
 
-Every word goes to tmux as a word of its own, and no shell in between takes it apart. What is typed into a pane may
-still be read by a shell there: quoting it is the caller's.
+Every argument is passed to tmux separately, without a shell in between. What is typed into a pane may still be read by
+a shell there: the caller has to quote it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FORMAT = " ".join(f"#{{{name}}}" for name in _FIELDS)
 
 
 class Pane(NamedTuple):
-    """A pane where it stands: its window, and its place and size there in characters."""
+    """A pane: its window, and its position and size there in characters."""
 
     id: str
     window: str
@@ -48,8 +48,8 @@ class Pane(NamedTuple):
 
 
 def list_panes() -> dict[str, Pane]:
-    """Every pane of every session by its id; none where no tmux runs. Dead ones, that only show their end, are left
-    out."""
+    """Every pane of every session by its id; empty if tmux is not running. Dead panes, which only show their final
+    output, are left out."""
     found: dict[str, Pane] = {}
     for line in _try_tmux("list-panes", "-a", "-F", _FORMAT).splitlines():
         words = line.split(" ", len(_FIELDS) - 1)
@@ -58,7 +58,7 @@ def list_panes() -> dict[str, Pane]:
         pane, window, index, *numbers = words[:9]
         left, top, width, height, window_height, pid = map(int, numbers)
         active = words[9] == words[10] == "1"
-        # A window may be linked into several sessions; its panes are told once.
+        # A window may be linked into several sessions; its panes are listed once.
         known = Pane(pane, window, index, left, top, width, height, window_height, pid, active, words[-1])
         found.setdefault(pane, known)
     return found
@@ -69,7 +69,7 @@ def is_alive(pane: str) -> bool:
 
 
 def capture(pane: str) -> str:
-    """What a pane shows, wrapped lines joined."""
+    """What a pane shows, with wrapped lines joined."""
     return _try_tmux("capture-pane", "-p", "-J", "-t", check_pane(pane))
 
 
@@ -79,7 +79,7 @@ def press(pane: str, *keys: str) -> None:
 
 
 def type_line(pane: str, line: str) -> None:
-    """Type a line as it is, and Enter."""
+    """Type a line literally, and Enter."""
     run_tmux("send-keys", "-t", check_pane(pane), "-l", "--", line)
     run_tmux("send-keys", "-t", check_pane(pane), "Enter")
 
@@ -91,17 +91,17 @@ def select(pane: str) -> None:
 
 
 def show_message(pane: str, message: str, milliseconds: int) -> None:
-    """Show a message over a pane for a while, where somebody looks at it."""
+    """Show a message over a pane for a while, if somebody is looking at it."""
     _try_tmux("display-message", "-d", str(milliseconds), "-t", check_pane(pane), _escape_format(message))
 
 
 def leave_window(pane: str) -> None:
-    """Give a pane a window of its own, without going there."""
+    """Move a pane into a window of its own, without switching to it."""
     run_tmux("break-pane", "-d", "-s", check_pane(pane))
 
 
 def join(pane: str, beside: str, *, below: bool = False, percent: int | None = None) -> None:
-    """Put a pane to the right of another, or below it, without going there."""
+    """Move a pane to the right of another, or below it, without switching to it."""
     size = [] if percent is None else ["-l", f"{percent}%"]
     way = "-v" if below else "-h"
     run_tmux("join-pane", "-d", way, *size, "-s", check_pane(pane), "-t", check_pane(beside))
@@ -113,7 +113,7 @@ def equalize_columns(pane: str) -> None:
 
 
 def create_pane(session: str, folder: str, words: list[str]) -> str:
-    """Start a program in a window of its own, in the session of that name, which is made if need be; its pane."""
+    """Start a program in a new window of the session of that name, which is created if necessary; returns its pane."""
     where = ["-P", "-F", "#{pane_id}", "-c", _escape_format(folder)]
     if any(pane.session == session for pane in list_panes().values()):
         return run_tmux("new-window", "-d", *where, "-t", f"={session}:", *words).strip()
@@ -121,7 +121,7 @@ def create_pane(session: str, folder: str, words: list[str]) -> str:
 
 
 def _escape_format(text: str) -> str:
-    """Where tmux expands formats, among them `#(command)`, a doubled sign is the sign itself."""
+    """Where tmux expands formats, such as `#(command)`, a doubled `#` is a literal one."""
     return text.replace("#", "##")
 
 
@@ -132,26 +132,26 @@ def check_pane(pane: str) -> str:
 
 
 def run_tmux(*words: str) -> str:
-    """What tmux answers; refused with its own words where it does not do it."""
+    """The output of tmux; refused with its own message if it fails."""
     done = _run(words)
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise Refused(f"tmux {words[0]} failed: {said}", code="conflict", command=words[0])
+        output = done.stderr.decode("utf-8", "replace").strip()
+        raise Refused(f"tmux {words[0]} failed: {output}", code="conflict", command=words[0])
     return done.stdout.decode("utf-8", "replace")
 
 
 def _try_tmux(*words: str) -> str:
-    """What tmux answers, "" where it does not do it."""
+    """The output of tmux, "" if it fails."""
     done = _run(words)
     return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
 
 def _run(words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
-    # To tmux a semicolon at the end of a word ends a command.
-    kept = [f"{word[:-1]}\\;" if word.endswith(";") else word for word in words]
+    # To tmux, a semicolon at the end of an argument ends the command.
+    escaped = [f"{word[:-1]}\\;" if word.endswith(";") else word for word in words]
     try:
-        return subprocess.run(  # noqa: S603 - words, never a shell's line
-            ["tmux", *kept],  # noqa: S607 - the person's own tmux
+        return subprocess.run(  # noqa: S603 - a list of words, never a shell command line
+            ["tmux", *escaped],  # noqa: S607 - the person's own tmux
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
@@ -163,7 +163,7 @@ def _run(words: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
         raise Refused("tmux does not answer.", code="busy") from error
 
 
-# The question that a session asks in its pane: numbered options, one of them marked, read from its text. Pure.
+# The question that a session asks in its pane: numbered options, one of them marked, parsed from its text. Pure.
 
 
 # Colours, cursor moves, titles and links, and the single characters that select a character set.
@@ -175,7 +175,7 @@ _RULE = re.compile(r"[─━╌╭╮╰╯┌┐└┘═\s]*")
 
 @dataclass(frozen=True, slots=True)
 class PaneQuestion:
-    """A question with its options; `marked` is the place of the one that Enter would take, counted from 0."""
+    """A question with its options; `marked` is the index, from 0, of the one that Enter would select."""
 
     text: str
     options: tuple[str, ...]
@@ -194,9 +194,9 @@ def strip_escapes(text: str) -> str:
 
 
 def find_question(pane: str) -> PaneQuestion | None:
-    """The last question in a pane's text that can be answered: options numbered from 1 on, one of them marked.
+    """The last question in a pane's text that can be answered: options numbered from 1, one of them marked.
 
-    A list that an agent merely wrote has no mark, and so is no question.
+    A list that an agent merely wrote has no marker, and so is not a question.
     """
     lines = [_FRAME.sub("", line) for line in strip_escapes(pane).replace("\r", "").split("\n")]
     end = len(lines)
@@ -212,7 +212,7 @@ def find_question(pane: str) -> PaneQuestion | None:
 
 
 def _options_before(lines: list[str], end: int) -> tuple[int, list[str], int | None] | None:
-    """The last run of options that begins with 1: where, their labels, and which of them is marked."""
+    """The last run of options that begins with 1: where it is, their labels, and which one is marked."""
     for start in range(end - 1, -1, -1):
         first = _OPTION.fullmatch(lines[start])
         if first is None or first["number"] != "1":

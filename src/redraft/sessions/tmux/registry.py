@@ -1,6 +1,6 @@
-"""`.agent-doc/sessions.json`: which document is talked about in which tmux pane. Reading and writing, nothing else.
+"""`.agent-doc/sessions.json`: which document belongs to which tmux pane. Reading and writing, nothing else.
 
-Entries that are not understood are kept as they are: the file is shared with editors' plugins.
+Unknown entries are preserved: the file is shared with editor plugins.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ class PaneEntry:
     window: str = ""
 
 
-def load(shelf: AgentDocFiles) -> dict[str, PaneEntry]:
+def load(agent_files: AgentDocFiles) -> dict[str, PaneEntry]:
     """The entries by the document's session id."""
-    return {key: entry for key, value in _read_table(shelf).items() if (entry := _parse_entry(value)) is not None}
+    return {key: entry for key, value in _read_table(agent_files).items() if (entry := _parse_entry(value)) is not None}
 
 
-def save(shelf: AgentDocFiles, changed: dict[str, PaneEntry | None]) -> None:
+def save(agent_files: AgentDocFiles, changed: dict[str, PaneEntry | None]) -> None:
     """Set these entries, or remove those that are None; all others stay as they are."""
-    table = _read_table(shelf)
+    table = _read_table(agent_files)
     for key, entry in changed.items():
         if entry is None:
             table.pop(key, None)
         else:
-            said = {name.name: getattr(entry, name.name) for name in fields(PaneEntry)}
-            table[key] = {name: value for name, value in said.items() if value or name != "window"}
-    shelf.write(FILE, (json.dumps(table, indent=2, ensure_ascii=False) + "\n").encode())
+            values = {name.name: getattr(entry, name.name) for name in fields(PaneEntry)}
+            table[key] = {name: value for name, value in values.items() if value or name != "window"}
+    agent_files.write(FILE, (json.dumps(table, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def _read_table(shelf: AgentDocFiles) -> dict[str, Any]:
-    data = shelf.read(FILE)
+def _read_table(agent_files: AgentDocFiles) -> dict[str, Any]:
+    data = agent_files.read(FILE)
     if data is None:
         return {}
     try:
@@ -63,26 +63,26 @@ def _read_table(shelf: AgentDocFiles) -> dict[str, Any]:
 def _parse_entry(value: object) -> PaneEntry | None:
     if not isinstance(value, dict):
         return None
-    said = cast("dict[str, Any]", value)
-    known = {entry.name: said[entry.name] for entry in fields(PaneEntry) if entry.name in said}
+    table = cast("dict[str, Any]", value)
+    known = {entry.name: table[entry.name] for entry in fields(PaneEntry) if entry.name in table}
     right = all(isinstance(known[name], int if name == "pid" else str) for name in known)
     return PaneEntry(**known) if right and known.get("pane") else None
 
 
-# A document's state under its new name: its snapshot and its place in the registry go along.
+# Renaming a document: its snapshot and its registry entry move along.
 
 
-def move_document_state(shelf: AgentDocFiles, old: Project, new: Project) -> None:
-    """Call it after the document has its new name, with nobody else writing."""
-    snapshot = shelf.snapshot(old)
+def move_document_state(agent_files: AgentDocFiles, old: Project, new: Project) -> None:
+    """Call this after the document has its new name, with nobody else writing."""
+    snapshot = agent_files.snapshot(old)
     if snapshot is not None:
-        shelf.save_snapshot(new, snapshot)
-        shelf.delete_snapshot(old)
-    entries = load(shelf)
+        agent_files.save_snapshot(new, snapshot)
+        agent_files.delete_snapshot(old)
+    entries = load(agent_files)
     moved = {
         session: replace(entry, file=os.path.relpath(new.file, new.root))
         for session, entry in entries.items()
         if os.path.normpath(os.path.join(old.root, entry.file)) == old.file
     }
     if moved:
-        save(shelf, dict(moved))
+        save(agent_files, dict(moved))

@@ -1,1 +1,1 @@
-"""Watches documents and submits what changed in them."""
+"""Watch documents and submit what changed in them."""

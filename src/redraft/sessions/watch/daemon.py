@@ -1,8 +1,8 @@
-"""The one watch of a project: who it is, whether it lives, and how it is asked to end.
+"""The one watcher of a project: its process, whether it is alive, and how to stop it.
 
-It holds a lock in the folder's state for as long as it lives, which the kernel takes away however it ends, and keeps
-its process number beside it. `.agent-doc/watch.pid` says the same to editors. That file may have come with the folder,
-so it is written and never believed: nobody is to be tricked into ending a process that is none of ours.
+It holds a lock in the folder's state while it runs, which the kernel releases however it ends, and stores its process
+number beside it. `.agent-doc/watch.pid` says the same to editors. That file may have come with the folder, so it is
+written but never trusted: nobody may be tricked into stopping a process that is not ours.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ASKED_SECONDS = 0.5
 
 
 def _name(root: str, ending: str) -> str:
-    """A workspace may hold several projects, and each has its own watch."""
+    """A workspace may contain several projects, each with its own watcher."""
     return f"agent-doc-watch-{sha256(os.fsencode(root)).hexdigest()[:16]}.{ending}"
 
 
@@ -39,35 +39,37 @@ def log_file(state: str, root: str) -> str:
 
 
 @contextmanager
-def watch_lock(state: str, root: str, shelf: AgentDocFiles) -> Generator[None]:
-    """Be the project's watch; `Busy` where there is one."""
+def watch_lock(state: str, root: str, agent_files: AgentDocFiles) -> Generator[None]:
+    """Be the project's watcher; raises `Busy` if there is one."""
     with ExitStack() as stack:
         try:
-            # Not at once: somebody may just be asking whether there is a watch, and holds the lock for that.
+            # With a timeout: somebody may be checking whether there is a watcher, and holds the lock for that moment.
             stack.enter_context(folder_lock(state, _name(root, "lock"), timeout=_ASKED_SECONDS))
         except Busy as error:
             raise Busy("The documents of this project are already being watched.") from error
-        _forget(state, root, shelf)  # one that was killed has left its number, which may be another's by now
+        _forget(
+            state, root, agent_files
+        )  # a killed one has left its number, which may belong to another process by now
         try:
             yield
         finally:
-            _forget(state, root, shelf)
+            _forget(state, root, agent_files)
 
 
-def _forget(state: str, root: str, shelf: AgentDocFiles) -> None:
+def _forget(state: str, root: str, agent_files: AgentDocFiles) -> None:
     with suppress(OSError):
         os.unlink(os.path.join(state, _name(root, "pid")))
-    shelf.remove(PID)
+    agent_files.remove(PID)
 
 
-def announce(state: str, root: str, shelf: AgentDocFiles) -> None:
-    """Say that the watch is there, and who it is."""
-    shelf.write(PID, f"{os.getpid()}\n".encode())  # first: whoever finds the other looks for this one
+def announce(state: str, root: str, agent_files: AgentDocFiles) -> None:
+    """Publish that the watcher runs, and its process number."""
+    agent_files.write(PID, f"{os.getpid()}\n".encode())  # first: whoever finds the other file looks for this one
     write_private(os.path.join(state, _name(root, "pid")), str(os.getpid()))
 
 
 def running_pid(state: str, root: str) -> int | None:
-    """The process number of the project's watch, None where none runs; one that is just starting is waited for."""
+    """The process number of the project's watcher, or None; waits for one that is just starting."""
     deadline = time.monotonic() + START_SECONDS
     while _is_locked(state, root):
         pid = _pid(state, root)
@@ -88,7 +90,7 @@ def _is_locked(state: str, root: str) -> bool:
 
 
 def stop(state: str, root: str) -> int | None:
-    """Ask the project's watch to end, and wait until it has; its process number, None where none runs."""
+    """Ask the project's watcher to stop, and wait until it has; returns its process number, or None if none runs."""
     pid = running_pid(state, root)
     if pid is None:
         return None
@@ -97,7 +99,7 @@ def stop(state: str, root: str) -> int | None:
     except ProcessLookupError:
         return None
     try:
-        if running_pid(state, root) != pid:  # it ended before the handle was there, and its number may be another's now
+        if running_pid(state, root) != pid:  # it ended before we had a handle, and its number may be another's now
             return None
         signal.pidfd_send_signal(handle, signal.SIGTERM)
         deadline = time.monotonic() + END_SECONDS

@@ -1,9 +1,9 @@
-"""When a watched document is submitted, and when it is not: the loop of one document. Pure; the time is given.
+"""When a watched document is submitted, and when it is not: the loop of one document. Pure; the time is passed in.
 
-What the document holds decides, never how often it was touched. A change that comes before the answer is there, or
-within the debounce time after it, may be the agent's own doing: it counts as a cycle. Cycles are bounded, and content
-that was just submitted is not submitted again. A change that comes later is a person's, and begins to count anew. What
-the bound holds back stays in the document, and goes out with the next change of a person's.
+The document's content decides, never how often it was touched. A change before the answer has arrived, or within the
+debounce time after it, may be the agent's own: it counts as a cycle. Cycles are limited, and content that was just
+submitted is not submitted again. A later change is a person's, and resets the count. A change beyond the limit stays
+in the document, and is submitted with the person's next change.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class LoopLimits:
 
 @dataclass(frozen=True, slots=True)
 class WatchedContent:
-    """A document as it was found: its content's digest, whether there is something in it that no agent has seen, and
-    whether it wants to be submitted at once."""
+    """A document as it was found: its content's digest, whether it has something that no agent has seen, and whether it
+    wants to be submitted at once."""
 
     digest: bytes
     news: bool
@@ -37,7 +37,7 @@ class WatchedContent:
 
 @dataclass(slots=True)
 class SubmitLoop:
-    """Where one document stands."""
+    """The state of one document."""
 
     limits: LoopLimits
     running: bool = False
@@ -49,7 +49,7 @@ class SubmitLoop:
     _echo: bool = False
 
     def observe(self, found: WatchedContent, now: float) -> None:
-        """The document was looked at. The first look only takes note: what was there before is not a change."""
+        """The document was read. The first time only records it: what was there before is not a change."""
         before, self._seen = self._seen, found.digest
         if before is None or before == found.digest:
             return
@@ -59,10 +59,10 @@ class SubmitLoop:
         elif later and found.news:
             self._echo = False
         elif not found.news:
-            self._answered = min(self._answered, now)  # the answer is there, though its program has not ended yet
+            self._answered = min(self._answered, now)  # the answer is there, although its program is still running
 
     def begin(self, found: WatchedContent, now: float) -> LoopVerdict | None:
-        """The time has come: what is to be done with the document as it is now; None where nothing is new in it."""
+        """A change has settled: what to do with the document as it is now; None if there is nothing new in it."""
         self.observe(found, now)
         self.due = None
         if not found.news:
@@ -80,7 +80,7 @@ class SubmitLoop:
         return "submit"
 
     def finish(self, found: WatchedContent, now: float) -> None:
-        """The submit is over, and this is what it left."""
+        """The submit has ended, and left this content."""
         self.observe(found, now)
         self.running, self._answered = False, min(self._answered, now)
         self._schedule(found, now, echo=self._echo)

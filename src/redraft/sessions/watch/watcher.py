@@ -1,11 +1,11 @@
 """Watch the documents of `sessions.json`, and submit what people change in them.
 
-Folders are watched and not files, so a file that is replaced by a rename is still seen. An event only says where to
-look; what is there decides (`cycles`). Documents and snapshots are looked at under the writers' lock, so an answer that
-was written through agent-doc is never taken for a person's words. A submit is a process of its own and outlives the
-watch: its answer is paid for.
+Folders are watched rather than files, so a file that is replaced by a rename is still seen. An event only says where to
+look; the content decides (`submit_loop`). Documents and snapshots are read under the writers' lock, so an answer that
+was written through agent-doc is never mistaken for a person's words. A submit is a separate process and outlives the
+watcher: its answer is paid for.
 
-One thread decides; others only bring it word, of files that were touched and of submits that ended.
+One thread decides; others only notify it of touched files and finished submits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from redraft.sessions.watch.submit_loop import LoopLimits, SubmitLoop, WatchedCo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A save in place empties the file before it fills it; after so many quiet milliseconds it is over.
+# A save in place truncates the file before it writes it; after this many quiet milliseconds it is complete.
 _QUIET_MS = 50
 _HEARTBEAT_MS = 200
 _LOOK_AGAIN_SECONDS = 1.0
@@ -39,23 +39,23 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FilesEvent:
-    """Something happened to these files; None: to any of them, for the watch has just begun."""
+    """Something happened to these files; None means to any of them, since watching has just begun."""
 
     files: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitEvent:
-    """The submit of a document is over."""
+    """The submit of a document has ended."""
 
     file: str
     status: int
-    said: str
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
 class StopEvent:
-    """Somebody wants the watch to end."""
+    """Somebody wants the watcher to stop."""
 
 
 WatchMessage = FilesEvent | SubmitEvent | StopEvent
@@ -63,8 +63,8 @@ WatchMessage = FilesEvent | SubmitEvent | StopEvent
 
 @dataclass(slots=True)
 class SessionWatcher:
-    """The watch of one project. `command` gives the words of a submit, `say` is told what happens, and
-    `ready` when from now on no change is missed."""
+    """The watcher of one project. `command` returns the words of a submit, `say` reports what happens, and `ready` is
+    called once no change can be missed any more."""
 
     root: str
     state: str
@@ -78,27 +78,27 @@ class SessionWatcher:
     _retry: set[str] = field(default_factory=set[str])
 
     def stop(self) -> None:
-        """Let `run` end; may be called from a signal's handler."""
+        """Make `run` return; may be called from a signal handler."""
         self._messages.put(StopEvent())
 
     def run(self) -> None:
-        """Watch until `stop`. Submits that are under way go on without us."""
-        with AgentDocFiles.open(self.root) as shelf:
+        """Watch until `stop`. Running submits continue without us."""
+        with AgentDocFiles.open(self.root) as agent_files:
             try:
-                self._read_registry(shelf)
+                self._read_registry(agent_files)
                 self.ready()
                 while not isinstance(word := self._next_message(), StopEvent):
                     if isinstance(word, SubmitEvent):
-                        self._on_submit_ended(shelf, word)
+                        self._on_submit_ended(agent_files, word)
                     else:
-                        self._on_files_touched(shelf, word)
-                    self._submit_due(shelf)
+                        self._on_files_touched(agent_files, word)
+                    self._submit_due(agent_files)
             finally:
                 if self._folder_thread is not None:
                     self._folder_thread.close()
 
     def _next_message(self) -> WatchMessage:
-        """The next word, or what is due in the meantime."""
+        """The next message; submits what is due in the meantime."""
         dues = [loop.due for loop in self._loops.values() if loop.due is not None and not loop.running]
         if self._retry:
             dues.append(time.monotonic() + _LOOK_AGAIN_SECONDS)
@@ -108,44 +108,44 @@ class SessionWatcher:
             again, self._retry = self._retry, set()
             return FilesEvent(frozenset(again))
 
-    def _read_registry(self, shelf: AgentDocFiles) -> None:
-        """Read the registry, and look at the folders of its documents from now on."""
+    def _read_registry(self, agent_files: AgentDocFiles) -> None:
+        """Read the registry, and watch the folders of its documents from now on."""
         try:
-            entered = registered_documents(shelf, self.root)
+            entered = registered_documents(agent_files, self.root)
         except RedraftError as error:
             self.say(error.message)
             return
-        # One that is watched already stays, also if it cannot be read at this moment because an editor saves it.
+        # A document that is already watched stays, even if it cannot be read right now because an editor is saving it.
         files = [file for file, session in entered.items() if file in self._loops or has_id(file, session)]
-        self._loops = {file: self._loops.get(file) or self._start_loop(shelf, file) for file in files}
+        self._loops = {file: self._loops.get(file) or self._start_loop(agent_files, file) for file in files}
         folders = frozenset({os.path.join(self.root, AGENT_DOC), *(os.path.dirname(file) for file in files)})
         if self._folder_thread is None or self._folder_thread.folders != folders:
             if self._folder_thread is not None:
                 self._folder_thread.close()
             self._folder_thread = _FolderThread(folders, self._messages)
 
-    def _start_loop(self, shelf: AgentDocFiles, file: str) -> SubmitLoop:
-        """The loop of a new document, which later changes are told from."""
+    def _start_loop(self, agent_files: AgentDocFiles, file: str) -> SubmitLoop:
+        """The loop of a new document, with its current content as the starting point."""
         loop = SubmitLoop(self.limits)
-        if (found := self._read_content(shelf, file)) is not None:
+        if (found := self._read_content(agent_files, file)) is not None:
             loop.observe(found, time.monotonic())
         self.say(f"Watching {self._relative_path(file)}")
         return loop
 
-    def _on_files_touched(self, shelf: AgentDocFiles, word: FilesEvent) -> None:
-        if word.files is None or os.path.join(self.root, AGENT_DOC, FILE) in word.files:
-            self._read_registry(shelf)
+    def _on_files_touched(self, agent_files: AgentDocFiles, event: FilesEvent) -> None:
+        if event.files is None or os.path.join(self.root, AGENT_DOC, FILE) in event.files:
+            self._read_registry(agent_files)
         for file, loop in self._loops.items():
-            if word.files is None or file in word.files:
-                found = self._read_content(shelf, file)
+            if event.files is None or file in event.files:
+                found = self._read_content(agent_files, file)
                 if found is not None:
                     loop.observe(found, time.monotonic())
 
-    def _submit_due(self, shelf: AgentDocFiles) -> None:
+    def _submit_due(self, agent_files: AgentDocFiles) -> None:
         for file, loop in self._loops.items():
             if loop.running or loop.due is None or loop.due > time.monotonic():
                 continue
-            found = self._read_content(shelf, file)
+            found = self._read_content(agent_files, file)
             verdict = None if found is None else loop.begin(found, time.monotonic())
             if verdict == "submit":
                 self.say(f"Submitting {self._relative_path(file)}")
@@ -160,7 +160,7 @@ class SessionWatcher:
 
     def _submit(self, file: str) -> None:
         try:
-            done = subprocess.run(  # noqa: S603 - words, never a shell's line
+            done = subprocess.run(  # noqa: S603 - a list of words, never a shell command line
                 self.command(file),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -173,21 +173,21 @@ class SessionWatcher:
         except OSError as error:
             self._messages.put(SubmitEvent(file, 1, str(error)))
 
-    def _on_submit_ended(self, shelf: AgentDocFiles, word: SubmitEvent) -> None:
-        for line in word.said.splitlines():
+    def _on_submit_ended(self, agent_files: AgentDocFiles, event: SubmitEvent) -> None:
+        for line in event.output.splitlines():
             self.say(line)
-        loop = self._loops.get(word.file)
+        loop = self._loops.get(event.file)
         if loop is None:
-            return  # it was taken off the registry meanwhile
-        found = self._read_content(shelf, word.file)
+            return  # it was removed from the registry meanwhile
+        found = self._read_content(agent_files, event.file)
         loop.finish(found or WatchedContent(b"", news=False), time.monotonic())
 
-    def _read_content(self, shelf: AgentDocFiles, file: str) -> WatchedContent | None:
-        """The document as it is; None where it cannot be read just now."""
+    def _read_content(self, agent_files: AgentDocFiles, file: str) -> WatchedContent | None:
+        """The document as it is; None if it cannot be read right now."""
         try:
             with sessions_lock(self.state):
                 text = FileStore(file).read("").text
-                known = shelf.snapshot(Project.of(file, self.root))
+                known = agent_files.snapshot(Project.of(file, self.root))
             reactive = session_fields(text).write == "crdt"
         except RedraftError as error:
             if error.code == "busy":
@@ -201,7 +201,7 @@ class SessionWatcher:
 
 
 class _FolderThread:
-    """A thread that looks at some folders, not at what lies deeper in them, and says which files were touched."""
+    """A thread that watches some folders, not their subfolders, and reports which files were touched."""
 
     def __init__(self, folders: frozenset[str], words: SimpleQueue[WatchMessage]) -> None:
         self.folders = folders
@@ -219,7 +219,7 @@ class _FolderThread:
 
         there = [folder for folder in self.folders if os.path.isdir(folder)]
         started = False
-        with suppress(FileNotFoundError):  # a folder went away while the watch was set up
+        with suppress(FileNotFoundError):  # a folder disappeared while watching was set up
             for burst in watch(
                 *there,
                 watch_filter=None,
@@ -237,16 +237,16 @@ class _FolderThread:
                 started = True
 
 
-def registered_documents(shelf: AgentDocFiles, root: str) -> dict[str, str]:
-    """The documents of the registry, each with the id under which it is entered. The registry may have come with the
-    folder: a name that leads out of the project is left out."""
+def registered_documents(agent_files: AgentDocFiles, root: str) -> dict[str, str]:
+    """The documents of the registry, each with its registered id. The registry may have come with the folder: a name
+    that leads out of the project is left out."""
     within = os.path.join(os.path.realpath(root), "")
-    named = {os.path.realpath(os.path.join(root, entry.file)): session for session, entry in load(shelf).items()}
+    named = {os.path.realpath(os.path.join(root, entry.file)): session for session, entry in load(agent_files).items()}
     return {file: session for file, session in named.items() if file.startswith(within)}
 
 
 def has_id(file: str, session: str) -> bool:
-    """Whether the document is the one that was entered."""
+    """Whether the document is the registered one."""
     try:
         return session_fields(FileStore(file).read("").text).session == session
     except RedraftError:

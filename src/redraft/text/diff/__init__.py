@@ -1,1 +1,1 @@
-"""What differs between two texts, cut into hunks that a person would mark."""
+"""The differences between two texts, cut into hunks as a person would mark them."""

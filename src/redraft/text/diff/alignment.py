@@ -1,9 +1,10 @@
-"""Which items of two stretches belong together.
+"""Which items of two sequences belong together.
 
 The rules, in order: items with substance are matched before trivial ones, so that no blank line decides how a text is
-read; items that occur once on each side are trusted as anchors when they are a fair share of what could match at all;
-else the longest common subsequence is sought (Myers), within a budget that makes the whole linear. What is returned
-is a partial answer: runs in order, between which the caller asks again. Nothing here knows of lines, words or edits.
+read; items that occur once on each side are trusted as anchors if they are a fair share of what could match at all;
+otherwise the longest common subsequence is searched (Myers), within a budget that makes the whole linear. The result
+is partial: runs in order, and the caller asks again for what is between them. Nothing here knows about lines, words or
+edits.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ H = TypeVar("H", bound=Hashable)
 Pair = tuple[int, int]
 
 _SUBSTANCE = re.compile(r"\w")
-# Trivial items alone (blank lines between two rewritten chapters) say nothing about a stretch larger than this.
+# Trivial items alone (blank lines between two rewritten chapters) say nothing about sequences longer than this.
 _TRIVIAL_REACH = 100
-# Anchors are trusted when what they leave out could at most triple the match; so a text full of repeated lines is
+# Anchors are trusted if what they leave out could at most triple the match; so a text full of repeated lines is
 # never torn around the few that are unique.
 _LEFT_OUT = 3
-# Above this many differences the longest match is no longer worth its quadratic price.
+# Above this many differences the longest match is no longer worth its quadratic cost.
 _MOST_DIFFERENCES = 300
 
 
 class MatchingRun(NamedTuple):
-    """`length` items that are equal, from `old` on one side and from `new` on the other."""
+    """`length` equal items, from `old` on one side and from `new` on the other."""
 
     old: int
     new: int
@@ -36,12 +37,12 @@ class MatchingRun(NamedTuple):
 
 
 class Budget:
-    """What one comparison may still cost, over all its stretches: items looked at, and steps of the longest match."""
+    """What one comparison may still cost overall: items visited, and steps of the longest match."""
 
     __slots__ = ("looks", "steps")
 
     def __init__(self, items: int) -> None:
-        # Real texts need two or three looks at each item: anchors leave little between them.
+        # Real texts need two or three visits per item: anchors leave little between them.
         self.looks = 10_000 + 8 * items
         self.steps = 50_000 + items
 
@@ -52,12 +53,12 @@ def is_trivial(item: object) -> bool:
 
 
 def align(old: Sequence[H], new: Sequence[H], budget: Budget) -> list[MatchingRun]:
-    """Runs of equal items, increasing on both sides; empty where nothing should be matched."""
+    """Runs of equal items, increasing on both sides; empty if nothing should be matched."""
     budget.looks -= len(old) + len(new)
     if budget.looks < 0:
         return []
     shared = set(old).intersection(new)
-    # Spelled out, not `trivial(item)`: there may be a quarter of a million of them.
+    # Written inline, not as `is_trivial(item)`: there may be a quarter of a million of them.
     search = _SUBSTANCE.search
     keep = {item for item in shared if not isinstance(item, str) or search(item)}
     if not keep:
@@ -80,7 +81,7 @@ def _singles(count: Counter[H]) -> set[H]:
 
 
 def _anchors(old: Sequence[H], new: Sequence[H], once: set[H]) -> list[MatchingRun]:
-    """The items that occur once on each side, and what follows each that is equal as well, as runs."""
+    """The items that occur once on each side, each with the equal items after it, as runs."""
     place = dict(zip(new, range(len(new)), strict=True))
     runs: list[MatchingRun] = []
     index = 0
@@ -96,7 +97,7 @@ def _anchors(old: Sequence[H], new: Sequence[H], once: set[H]) -> list[MatchingR
 
 
 def _agreement(old: Sequence[H], index: int, new: Sequence[H], there: int) -> int:
-    """How many items are equal from the two places on; slices are compared whole, as galloping over texts does."""
+    """How many items are equal from the two positions on; slices are compared whole, as in galloping over texts."""
     count, step = 1, 1
     limit = min(len(old) - index, len(new) - there)
     while count < limit and old[index + count : index + count + step] == new[there + count : there + count + step]:
@@ -110,7 +111,7 @@ def _agreement(old: Sequence[H], index: int, new: Sequence[H], there: int) -> in
 
 
 def _heaviest(runs: list[MatchingRun]) -> list[MatchingRun]:
-    """The part of the runs (sorted in old) that increases in new as well and has the most items."""
+    """The subset of runs (sorted in old) that also increases in new and has the most items."""
     # The front: for each total that can be reached, the chain that ends first in new. Both increase along it.
     ends: list[int] = []
     totals: list[int] = []
@@ -134,10 +135,10 @@ def _heaviest(runs: list[MatchingRun]) -> list[MatchingRun]:
 
 
 def _longest(old: Sequence[H], new: Sequence[H], keep: set[H], budget: Budget) -> tuple[list[MatchingRun], bool]:
-    """The longest common subsequence of the items to keep, after Myers, and whether the budget sufficed for it.
+    """The longest common subsequence of the items to keep, after Myers, and whether the budget was sufficient.
 
-    Where it did not, the runs are those of the path that came furthest: a fair beginning, from which the caller goes
-    on with what is left.
+    If it was not, the runs are those of the path that came furthest: a fair start, and the caller continues with the
+    rest.
     """
     # What occurs on one side only can never match; without it the rest is short, and the answer is the same.
     number = {item: index for index, item in enumerate(keep)}
@@ -189,7 +190,7 @@ def _advance(
 
 
 def _entry(before: dict[int, int], diagonal: int, width: int, height: int) -> int:
-    """The furthest x at which a diagonal is reached from its neighbours by one difference; -1 if it is not."""
+    """The furthest x at which a diagonal is reached from its neighbours with one difference; -1 if it is not."""
     down = before.get(diagonal + 1, -1)
     across = before.get(diagonal - 1, -2) + 1
     if across > width:

@@ -1,8 +1,8 @@
-"""Where a change begins: the same difference, told so that it reads well.
+"""Where a change begins: the same difference, placed so that it reads well.
 
-Between two equal readings of a difference (a paragraph inserted before or after its blank line, the end of one list
-item with the head of the next) the one is chosen that begins where a paragraph begins. And a blank line that stands
-alone between two large changes is no common ground: it joins them. Neither alters what the change does.
+Among equivalent readings of a difference (a paragraph inserted before or after its blank line, the end of one list
+item with the head of the next) the one is chosen that begins where a paragraph begins. And a lone blank line
+between two large changes does not separate them: it joins them. Neither alters what the change does.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from redraft.text.diff.alignment import is_trivial
 
 H = TypeVar("H", bound=Hashable)
 
-# A trivial stretch between two changes is swallowed when both are at least this many times its length.
+# A trivial stretch between two changes is absorbed if both are at least this many times its length.
 _SWALLOW = 3
-# Readings to choose from; among thousands of equal lines the nearest hundred will do.
+# Readings to choose from; among thousands of equal lines the nearest hundred suffice.
 _FURTHEST = 100
 
 
 class Region(NamedTuple):
-    """A stretch that differs: `old[old_start:old_end]` became `new[new_start:new_end]`."""
+    """A difference: `old[old_start:old_end]` became `new[new_start:new_end]`."""
 
     old_start: int
     old_end: int
@@ -34,11 +34,11 @@ class Region(NamedTuple):
         return max(self.old_end - self.old_start, self.new_end - self.new_start)
 
     def shift(self, distance: int) -> Region:
-        """The region that many items further on, on both sides."""
+        """The region, moved by `distance` items on both sides."""
         return Region(*(place + distance for place in self))
 
     def join(self, other: Region) -> Region:
-        """From the beginning of this one to the end of the other."""
+        """From the start of this one to the end of the other."""
         return Region(self.old_start, other.old_end, self.new_start, other.new_end)
 
 
@@ -48,12 +48,12 @@ def place_boundaries(old: Sequence[H], new: Sequence[H], regions: list[Region]) 
 
 
 def _swallow(old: Sequence[H], regions: list[Region]) -> list[Region]:
-    kept: list[Region] = []
+    joined: list[Region] = []
     for region in regions:
-        kept.append(region)
-        while len(kept) > 1 and _is_trifle(old, kept[-2], kept[-1]):
-            kept[-2:] = [kept[-2].join(kept[-1])]
-    return kept
+        joined.append(region)
+        while len(joined) > 1 and _is_trifle(old, joined[-2], joined[-1]):
+            joined[-2:] = [joined[-2].join(joined[-1])]
+    return joined
 
 
 def _is_trifle(old: Sequence[H], before: Region, after: Region) -> bool:
@@ -64,14 +64,14 @@ def _is_trifle(old: Sequence[H], before: Region, after: Region) -> bool:
 def _slide(old: Sequence[H], new: Sequence[H], regions: list[Region]) -> list[Region]:
     settled: list[Region] = []
     for index, region in enumerate(regions):
-        # A region may come to touch the one before, and then they are one; it never touches the one after.
+        # A region may move until it touches the one before, and then they are one; it never touches the one after.
         limit = regions[index + 1].old_start - 1 if index + 1 < len(regions) else len(old)
         settled.append(_best(old, new, settled, region, limit))
     return settled
 
 
 def _best(old: Sequence[H], new: Sequence[H], settled: list[Region], region: Region, limit: int) -> Region:
-    """The best reading of a region, which takes away from `settled` those that it came to touch."""
+    """The best reading of a region; removes from `settled` those that it now touches."""
     while True:
         side, start, end = _only_side(old, new, region)
         if start == end:
@@ -86,7 +86,7 @@ def _best(old: Sequence[H], new: Sequence[H], settled: list[Region], region: Reg
 
 
 def _only_side(old: Sequence[H], new: Sequence[H], region: Region) -> tuple[Sequence[H], int, int]:
-    """The side that has items where the other has none; an empty stretch where both have some."""
+    """The side that has items while the other has none; an empty range if both have some."""
     if region.old_start == region.old_end:
         return new, region.new_start, region.new_end
     if region.new_start == region.new_end:
@@ -95,7 +95,7 @@ def _only_side(old: Sequence[H], new: Sequence[H], region: Region) -> tuple[Sequ
 
 
 def _agreement(items: Sequence[H], first: int, second: int, step: int, limit: int) -> int:
-    """How many items, going in one direction, are the same from either place."""
+    """How many items, going in one direction, are the same from either position."""
     count = 0
     while count < limit and items[first + count * step] == items[second + count * step]:
         count += 1
@@ -103,7 +103,7 @@ def _agreement(items: Sequence[H], first: int, second: int, step: int, limit: in
 
 
 def _appeal(items: Sequence[H], start: int) -> tuple[bool, int, int]:
-    """How well a change reads that begins here: at a paragraph's start, little indented, late."""
+    """How well a change that begins here reads: at a paragraph's start, little indented, late."""
     item = items[start]
     if not isinstance(item, str):
         return False, 0, start

@@ -1,4 +1,4 @@
-"""The hunk guard: no hunk is larger than a person can judge, or it says so (agent-sidebar, section 23).
+"""The hunk guard: no hunk is larger than a person can judge, or it is marked (agent-sidebar, section 23).
 
 A hunk above the limits is split, as little as possible: where edits begin and end, else at blank lines, else between
 units (paragraphs, items, rows), else between sentences. What is still too large is marked `oversized`. The parts are
@@ -33,7 +33,7 @@ _BLANK_LINES = re.compile(r"(?:\r\n?+|\n)(?:[^\S\r\n]*(?:\r\n?+|\n))+")
 
 
 class _Cut(NamedTuple):
-    """A place in the hunk's old text and the place in its new text that belongs to it."""
+    """A position in the hunk's old text and the matching position in its new text."""
 
     old: int
     new: int
@@ -47,18 +47,18 @@ class _Before(NamedTuple):
 
 
 class _LineCursor(NamedTuple):
-    """Where a walk through a text has come to: the number of the line, and what stands before in it."""
+    """How far a walk through a text has come: the number of the line, and what comes before in it."""
 
-    begun: str
+    prefix: str
     number: int
 
     def after(self, text: str) -> _LineCursor:
         last = max(text.rfind("\n"), text.rfind("\r")) + 1
         if not last:
-            return _LineCursor(self.begun + text, self.number)
+            return _LineCursor(self.prefix + text, self.number)
         # A lone "\r" may become a "\r\n" with what follows: then the break is counted there, and not twice.
         split = last == len(text) and text.endswith("\r")
-        return _LineCursor(text[last - split :], self.number + count_breaks(self.begun + text[: last - split]))
+        return _LineCursor(text[last - split :], self.number + count_breaks(self.prefix + text[: last - split]))
 
 
 class _Limits(NamedTuple):
@@ -66,7 +66,7 @@ class _Limits(NamedTuple):
     bytes: int
 
     def allow(self, *sides: str) -> bool:
-        """Whether each side of a change, by itself, is small enough."""
+        """Whether each side of a change, taken alone, is small enough."""
         return all(
             count_lines(side) <= self.lines and len(side.encode("utf-8", "surrogatepass")) <= self.bytes
             for side in sides
@@ -86,7 +86,7 @@ def split_oversized(
     max_lines: int = MAX_LINES,
     max_bytes: int = MAX_BYTES,
 ) -> tuple[Hunk, ...]:
-    """The hunks, none above the limits but those marked `oversized`.
+    """The hunks, none above the limits except those marked `oversized`.
 
     `edits` are the passages of `old`, in code points, that single edits replaced. Hunks that are small enough stay as
     they are, with their ids.
@@ -107,9 +107,9 @@ def split_oversized(
 
 
 def _before(old: str, hunk: Hunk, touching: str | None) -> _Before:
-    """What stands before a hunk: the same on both sides, unless it touches a hunk whose new text ends otherwise."""
-    kept = old[max(0, hunk.at - 1) : hunk.at]
-    return _Before(kept, kept if touching is None else touching)
+    """What is before a hunk: the same on both sides, unless it touches a hunk whose new text ends differently."""
+    before = old[max(0, hunk.at - 1) : hunk.at]
+    return _Before(before, before if touching is None else touching)
 
 
 def _split_hunk(hunk: Hunk, before: _Before, edits: Sequence[Span], limits: _Limits, taken: set[str]) -> Iterator[Hunk]:
@@ -128,7 +128,7 @@ def _split_hunk(hunk: Hunk, before: _Before, edits: Sequence[Span], limits: _Lim
         if (removed, added) == (hunk.old_text, hunk.new_text):
             yield hunk if limits.allow(removed, added) else replace(hunk, oversized=True)
         elif removed != added:
-            spans = line_span(old.begun, removed, old.number), line_span(new.begun, added, new.number)
+            spans = line_span(old.prefix, removed, old.number), line_span(new.prefix, added, new.number)
             name = fresh_id(removed, added, taken)
             part = Hunk(name, *spans, hunk.at + start.old, hunk.new_at + start.new, removed, added)
             yield part if limits.allow(removed, added) else replace(part, oversized=True)
@@ -140,7 +140,7 @@ def _sides(hunk: Hunk, start: _Cut, stop: _Cut) -> tuple[str, str]:
 
 
 def _refine_cuts(hunk: Hunk, cuts: list[_Cut], proposed: list[_Cut], limits: _Limits) -> list[_Cut]:
-    """The cuts and as few of the proposed ones as it takes to keep the parts within the limits, if these can."""
+    """The cuts and as few of the proposed ones as necessary to keep the parts within the limits, if possible."""
     refined = cuts[:1]
     for stop in cuts[1:]:
         start = last = refined[-1]
@@ -154,13 +154,13 @@ def _refine_cuts(hunk: Hunk, cuts: list[_Cut], proposed: list[_Cut], limits: _Li
 
 
 def _in_order(hunk: Hunk, cuts: Iterable[_Cut]) -> list[_Cut]:
-    """The cuts that increase on both sides and part no "\\r\\n"."""
-    kept: list[_Cut] = []
+    """The cuts that increase on both sides and split no "\\r\\n"."""
+    ordered: list[_Cut] = []
     for cut in sorted(cuts):
         parts = _parts_break(hunk.old_text, cut.old) or _parts_break(hunk.new_text, cut.new)
-        if not parts and (not kept or cut.new >= kept[-1].new):
-            kept.append(cut)
-    return kept
+        if not parts and (not ordered or cut.new >= ordered[-1].new):
+            ordered.append(cut)
+    return ordered
 
 
 def _parts_break(text: str, at: int) -> bool:
@@ -168,7 +168,7 @@ def _parts_break(text: str, at: int) -> bool:
 
 
 def _edit_cuts(hunk: Hunk, change: Change, edits: Sequence[Span]) -> Iterator[_Cut]:
-    """Where edits begin and end: those that were named, and those that equal lines set apart."""
+    """Where edits begin and end: the given ones, and those that equal lines separate."""
     for region in diff_lines(hunk.old_text, hunk.new_text):
         yield from (_Cut(region.at, region.new_at), _Cut(region.until, region.new_until))
     for edit in edits:

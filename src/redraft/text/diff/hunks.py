@@ -1,8 +1,8 @@
 """The difference of two texts as hunks that a person can judge one by one.
 
-A hunk says what it takes out and what it puts in, and where; so any subset of a diff's hunks applies, in any order of
+A hunk says what it removes and what it inserts, and where; so any subset of a diff's hunks applies, in any order of
 decisions, and a hunk that no longer fits is refused, never bent. Hunks are in order and never overlap; they may touch,
-and they may begin and end within a line. A hunk's id comes from its content alone and survives changes elsewhere.
+and they may begin and end within a line. A hunk's id depends on its content alone and survives changes elsewhere.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Hunk:
     """One change: `old_text` at `at` in the old text became `new_text` at `new_at` in the new one.
 
-    `old` and `new` are the lines that it touches, half-open, from 0. `oversized` is set by the guard alone.
+    `old` and `new` are the lines that it touches, half-open, from 0. Only the guard sets `oversized`.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Hunk:
 
     @cached_property
     def reflow_only(self) -> bool:
-        """Whether nothing but the wrapping of lines changed, and every unit is still what it was."""
+        """Whether only the wrapping of lines changed, and every unit is still what it was."""
         if self.reworded or not self.words:
             return False
         old, new = (units(text, within="body") for text in (self.old_text, self.new_text))
@@ -66,7 +66,7 @@ class Hunk:
 
 
 def diff(old: str, new: str, *, markdown: bool = True) -> tuple[Hunk, ...]:
-    """The hunks that make `old` into `new`, by the units of prose; by bare lines where the text is not `markdown`."""
+    """The hunks that turn `old` into `new`, by units of prose; by plain lines if the text is not `markdown`."""
     lines = diff_lines(old, new)
     regions = [Region(region.at, region.until, region.new_at, region.new_until) for region in lines]
     if markdown:
@@ -75,12 +75,12 @@ def diff(old: str, new: str, *, markdown: bool = True) -> tuple[Hunk, ...]:
 
 
 def apply(old: str, hunks: Iterable[Hunk], chosen: Container[str] | None = None) -> str:
-    """The old text with the hunks whose ids are chosen, or with all; `Stale` where it is another text."""
+    """The old text with the hunks whose ids are chosen, or with all; raises `Stale` if it is another text."""
     return Change(tuple(hunk.edit for hunk in hunks if chosen is None or hunk.id in chosen)).apply(old)
 
 
 def invert(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
-    """The hunks that make the new text into the old one, given all the hunks of a diff."""
+    """The hunks that turn the new text into the old one, given all the hunks of a diff."""
     taken: set[str] = set()
     return tuple(
         Hunk(
@@ -98,7 +98,7 @@ def invert(hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
 
 
 def fresh_id(old_text: str, new_text: str, taken: set[str]) -> str:
-    """An id from a hunk's content, added to those taken; equal hunks are told apart by the order in which they come."""
+    """An id from a hunk's content, added to `taken`; equal hunks are numbered in order."""
     for count in itertools.count():
         content = f"{count} {len(old_text)} {old_text}{new_text}"
         name = "h_" + sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -116,8 +116,8 @@ def _hunks(old: str, new: str, regions: Sequence[Region], lines: Sequence[LineRe
     starts, new_starts = [line.at for line in lines], [line.new_at for line in lines]
     taken: set[str] = set()
     for region in regions:
-        # The line numbers are known where changed lines begin; from there it is not far to any piece of them. A piece
-        # may reach over several of them, so it has to lie behind on both sides.
+        # The line numbers are known where changed lines begin, and any piece of them is not far from there. A piece may
+        # span several of them, so it has to be after them on both sides.
         behind = min(bisect_right(starts, region.old_start), bisect_right(new_starts, region.new_start))
         known = lines[behind - 1]
         removed, added = old[region.old_start : region.old_end], new[region.new_start : region.new_end]
@@ -132,7 +132,7 @@ def _hunks(old: str, new: str, regions: Sequence[Region], lines: Sequence[LineRe
 
 
 def line_span(before: str, text: str, line: int) -> Span:
-    """The lines that a passage touches, given what stands between it and the beginning of line number `line`."""
+    """The lines that a passage touches, given the text between it and the start of line number `line`."""
     start = line + count_breaks(before)
     inside = bool(before) and before[-1] not in "\r\n"
     if not text:

@@ -1,10 +1,10 @@
 """Which parts of two sequences, or of two texts by their lines, differ.
 
-`changed` compares sequences of any hashable items. `changed_lines` compares whole texts and looks only where they
-differ: it gallops over what is equal, finds a line nearby on which both sides meet again, and gallops on; only where
-no such line is found are all remaining lines compared. Both are deterministic and, up to a logarithm, linear: when a
-text has too little in common to say what became what, the answer is one large region, never a long search. Neither
-knows what a paragraph or a word is.
+`diff_sequences` compares sequences of any hashable items. `diff_lines` compares whole texts and looks only where they
+differ: it skips equal text in growing steps (galloping), finds a line nearby on which both sides meet again, and
+continues from there; only if there is no such line are all remaining lines compared. Both are deterministic and, up to
+a logarithm, linear: if two texts have too little in common to say what became what, the answer is one large region,
+never a long search. Neither knows what a paragraph or a word is.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from redraft.text.lines import count_breaks, count_lines, split_lines
 
 # How far two texts agree, from the front and from the back, at the speed of comparing memory.
 #
-# Slices are compared whole, each twice as long as the one before, until one differs; halving that one finds the first
-# character that differs. 10 MB take a few milliseconds, where a loop over characters would take a second.
+# Slices are compared whole, each twice as long as the one before, until one differs; a binary search in that one finds
+# the first different character. 10 MB take a few milliseconds, where a loop over characters would take a second.
 
 
 _FIRST_AFFIX_STEP = 64
-# Longer steps leave the processor's cache: 10 MB take 5 ms in steps of 64 K, 8 ms in steps of 1 M.
+# Longer steps exceed the processor's cache: 10 MB take 5 ms in steps of 64 K, 8 ms in steps of 1 M.
 _LONGEST_AFFIX_STEP = 1 << 16
 
 
@@ -43,7 +43,7 @@ def common_prefix(a: str, b: str, start: int = 0) -> int:
 
 
 def common_suffix(a: str, b: str, limit: int | None = None) -> int:
-    """How many code points `a` and `b` have in common at their ends, counting no further than `limit`."""
+    """How many code points `a` and `b` have in common at their ends, at most `limit`."""
     shorter = min(len(a), len(b))
     limit = shorter if limit is None else min(limit, shorter)
     count = 0
@@ -58,7 +58,7 @@ def common_suffix(a: str, b: str, limit: int | None = None) -> int:
 
 
 def _first_difference(a: str, b: str, low: int, high: int) -> int:
-    # The first difference lies in [low, high).
+    # The first difference is in [low, high).
     while high - low > 1:
         middle = (low + high) // 2
         if a[low:middle] == b[low:middle]:
@@ -79,28 +79,28 @@ def _last_agreement(a: str, b: str, low: int, high: int) -> int:
     return low
 
 
-# Where two texts agree, where they part, and where they meet again: places, found without cutting either into lines.
+# Where two texts agree, where they diverge, and where they meet again: positions, found without splitting either text.
 #
-# Equal text is passed over at the speed of comparing memory. After a difference the nearest line is sought that both
-# texts have, and that is unique nearby; a place is always the beginning of a line in both, and never lies between a
-# "\r" and its "\n". Nothing here says what changed into what: that is for `diff_lines` to say.
+# Equal text is skipped at the speed of comparing memory. After a difference, the nearest line is searched that both
+# texts have and that is unique nearby; a position is always the beginning of a line in both, and never between a "\r"
+# and its "\n". Nothing here says what changed into what: `diff_lines` does.
 
 
 _FIRST_STEP = 1 << 10
 _LONGEST_STEP = 1 << 16
-# How far ahead to look for a line on which both sides meet again, and how many lines to try.
+# How far ahead to search for a line on which both sides meet again, and how many lines to try.
 _REACHES = ((2_000, 20), (30_000, 40))
-# Within this, a meeting is believed; beyond, one line may be a line that was moved.
+# Within this distance a meeting is trusted; beyond it, a single line may be one that was moved.
 _NEAR = 2_000
-# What proves that two places are the same: a line that is unique nearby, or so much text, whatever its lines.
+# What proves that two positions are the same: a line that is unique nearby, or this much text, whatever its lines.
 _SHORTEST_PROOF = 12
 _PROOF = 80
-# Equal text around a difference that `changed` sees as well, so that it can choose where the change begins.
+# Equal text around a difference that `diff_sequences` sees as well, so that it can choose where the change begins.
 _CONTEXT = 240
 
 
 class SyncPoint(NamedTuple):
-    """A place that is the beginning of a line in both texts, or the end of both."""
+    """A position that is the beginning of a line in both texts, or the end of both."""
 
     old: int
     new: int
@@ -119,7 +119,7 @@ def common_end(old: str, new: str) -> SyncPoint:
 
 
 def skip_equal(old: str, new: str, place: SyncPoint, end: SyncPoint) -> SyncPoint:
-    """The last place up to which everything from `place` on is equal."""
+    """The last position up to which everything from `place` on is equal."""
     x, y = place
     left = min(end.old - x, end.new - y)
     step = _FIRST_STEP
@@ -145,7 +145,7 @@ def _line_before(old: str, new: str, place: SyncPoint, run: int) -> SyncPoint:
 
 
 def step_back(old: str, place: SyncPoint, settled: int | None) -> SyncPoint:
-    """Some lines before `place`, all equal, and at least one of them left between it and what is settled in old."""
+    """Some lines before `place`, all equal, leaving at least one of them between it and what is settled in old."""
     low = max(place.old - _CONTEXT, 0)
     if settled is not None and low <= settled:
         begin = _next_line(old, settled, place.old)
@@ -155,7 +155,7 @@ def step_back(old: str, place: SyncPoint, settled: int | None) -> SyncPoint:
 
 
 def step_forward(old: str, place: SyncPoint, limit: int) -> SyncPoint:
-    """Some lines after `place`, all equal, and at least one left before `limit` in old, unless that is the end."""
+    """Some lines after `place`, all equal, leaving at least one before `limit` in old, unless that is the end."""
     if limit == len(old) <= place.old + _CONTEXT:
         return place.shift(limit - place.old)
     stop = max(old.rfind("\n", place.old, min(place.old + _CONTEXT, limit - 1)) + 1, place.old)
@@ -171,7 +171,7 @@ def resync(old: str, new: str, place: SyncPoint, end: SyncPoint) -> tuple[SyncPo
         right = _Window(new, place.new, min(place.new + reach, end.new))
         if there := _nearest(left, right, 1) or _nearest(left, right, tries):
             onward = skip_equal(old, new, there, end)
-            # Far away it has to bring more with it than it passes over.
+            # Far away, a meeting has to match more text than it skips.
             passed = max(there.old - place.old, there.new - place.new)
             return (there, onward) if passed <= max(_NEAR, onward.old - there.old) else (end, end)
         if (left.stop, right.stop) == end:
@@ -180,7 +180,7 @@ def resync(old: str, new: str, place: SyncPoint, end: SyncPoint) -> tuple[SyncPo
 
 
 def _resync_nearby(old: str, new: str, place: SyncPoint, end: SyncPoint) -> SyncPoint | None:
-    """Where the texts meet if just one line was replaced, inserted or taken out."""
+    """Where the texts meet if just one line was replaced, inserted or deleted."""
     old_next = old.find("\n", place.old, end.old) + 1
     new_next = new.find("\n", place.new, end.new) + 1
     if not old_next or not new_next:
@@ -195,14 +195,14 @@ def _resync_nearby(old: str, new: str, place: SyncPoint, end: SyncPoint) -> Sync
 
 
 class _Window(NamedTuple):
-    """A part of a text in which a line is looked for."""
+    """A part of a text in which a line is searched."""
 
     text: str
     at: int
     stop: int
 
     def only(self, line: str) -> int:
-        """Where the line begins, if it is there and but once; else -1."""
+        """Where the line begins, if it occurs exactly once; else -1."""
         found = self.text.find(line, self.at, self.stop)
         if found < 0 or not _begins_line(self.text, found) or self.text.find(line, found + 1, self.stop) >= 0:
             return -1
@@ -214,14 +214,14 @@ class _Window(NamedTuple):
 
 
 def _nearest(left: _Window, right: _Window, tries: int) -> SyncPoint | None:
-    """The nearest place that begins with one of the next few lines of either window, and has it but once in both."""
+    """The nearest position at one of the next few lines of either window that occurs exactly once in both."""
     found = [SyncPoint(*there) for there in _sync_points(left, right, tries)]
     found += [SyncPoint(*there[::-1]) for there in _sync_points(right, left, tries)]
     return min(found, key=sum, default=None)
 
 
 def _sync_points(here: _Window, there: _Window, tries: int) -> Iterator[tuple[int, int]]:
-    """Where the next few telling lines of the one window stand in the other, of those that occur once in either."""
+    """Where the next few distinctive lines of one window are in the other, of those that occur once in each."""
     begin = here.at
     while tries:
         until = here.text.find("\n", begin, here.stop) + 1
@@ -237,7 +237,7 @@ def _sync_points(here: _Window, there: _Window, tries: int) -> Iterator[tuple[in
 
 
 def _before_blank_lines(here: _Window, begin: int, there: _Window, found: int) -> tuple[int, int]:
-    """The place moved up over the blank lines that both windows have before it."""
+    """The position moved up over the blank lines that both windows have before it."""
     while here.ends_blank_line(begin) and there.ends_blank_line(found):
         begin, found = begin - 1, found - 1
     return begin, found
@@ -259,8 +259,8 @@ __all__ = ["LineRegion", "Region", "diff_lines", "diff_sequences"]
 
 H = TypeVar("H", bound=Hashable)
 
-# Meeting again costs about as much as comparing this many code points line by line; where the texts meet only for
-# less, time after time, comparing all the rest at once is cheaper.
+# Meeting again costs about as much as comparing this many code points line by line; if the texts keep meeting for less,
+# comparing all the rest at once is cheaper.
 _WORTHWHILE = 400
 _PATIENCE = 32
 
@@ -300,8 +300,8 @@ def diff_sequences(old: Sequence[H], new: Sequence[H]) -> list[Region]:
 
 
 def _in_place(old: Sequence[H], new: Sequence[H], least: int) -> list[MatchingRun]:
-    """The items that stand where they stood, if as many as `least` do on sides of one length: where items repeat, each
-    was then replaced in its place rather than moved. Otherwise none."""
+    """The items that stayed in place, if at least `least` of them did and both sides have the same length: where items
+    repeat, each was then replaced in place rather than moved. Otherwise none."""
     if not least or len(old) != len(new):
         return []
     same = [index for index, (left, right) in enumerate(zip(old, new, strict=True)) if left == right]
@@ -311,7 +311,7 @@ def _in_place(old: Sequence[H], new: Sequence[H], least: int) -> list[MatchingRu
 
 
 def _trim(old: Sequence[H], new: Sequence[H], gap: Region) -> Region:
-    """The gap without the items that its sides have in common at either end."""
+    """The gap without the items that both sides share at either end."""
     old_start, old_end, new_start, new_end = gap
     shorter = min(old_end - old_start, new_end - new_start)
     count = 0
@@ -325,7 +325,7 @@ def _trim(old: Sequence[H], new: Sequence[H], gap: Region) -> Region:
 
 
 def _between(gap: Region, runs: list[MatchingRun]) -> Iterator[Region]:
-    """What lies before, between and after the equal runs of a gap."""
+    """What is before, between and after the equal runs of a gap."""
     x, y = gap.old_start, gap.new_start
     for run in runs:
         old, new = gap.old_start + run.old, gap.new_start + run.new
@@ -356,7 +356,8 @@ def diff_lines(old: str, new: str) -> list[LineRegion]:
 
 
 def _is_plain(old: str, new: str, gap: Region) -> bool:
-    """Whether a gap is one line for another, or lines on one side that can begin nowhere else: nothing to compare."""
+    """Whether a gap is one line for another, or lines on one side with only one possible position: nothing to
+    compare."""
     removed, added = old[gap.old_start : gap.old_end], new[gap.new_start : gap.new_end]
     if removed and added:
         return _is_one_line(removed) and _is_one_line(added)
@@ -370,7 +371,7 @@ def _is_one_line(text: str) -> bool:
 
 
 def _compare(old: str, new: str, start: SyncPoint, stop: SyncPoint) -> Iterator[Region]:
-    """The regions between two places, in code points."""
+    """The regions between two positions, in code points."""
     left, right = split_lines(old[start.old : stop.old]), split_lines(new[start.new : stop.new])
     regions = diff_sequences(left, right)
     old_at = list(accumulate(map(len, left), initial=start.old))
@@ -383,7 +384,7 @@ def _number_lines(old: str, new: str, regions: list[Region]) -> Iterator[LineReg
     at = line = new_line = 0
     bare = "\r" in old
     for region in regions:
-        # What is equal is nearly all of the text: where it has but one kind of line ending, it need not be copied.
+        # Nearly all of the text is equal: if it has only one kind of line ending, it need not be copied.
         equal = count_breaks(old[at : region.old_start]) if bare else old.count("\n", at, region.old_start)
         line, new_line = line + equal, new_line + equal
         old_end = line + count_lines(old[region.old_start : region.old_end])

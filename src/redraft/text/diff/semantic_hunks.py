@@ -1,10 +1,10 @@
 """From changed lines to changes that a person can judge: prose is not code.
 
 Lines are how a text is stored; a person thinks in paragraphs, list items, rows and sentences. Two regions in one code
-block, or in one paragraph that was wrapped anew, become one piece. A region over several units becomes a piece for each
-that was changed into its like, and a paragraph written on one long line is cut into its sentences. What has no like on
-the other side stays together. Pieces are regions in code points; they may touch, never overlap, and together they are
-exactly the change that came in.
+block, or in one rewrapped paragraph, become one piece. A region over several units becomes a piece for each unit that
+has a similar one on the other side, and a paragraph written on one long line is cut into its sentences. Units without
+a counterpart stay together. Pieces are regions in code points; they may touch, never overlap, and together they are
+exactly the original change.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 _LONG_LINE = 240
 # Regions are joined only up to the size that a person can judge at once (the guard's own default).
 _MOST_LINES = 80
-# Larger regions are not cut: so much new text is no set of small changes, and the guard splits what is too large.
+# Larger regions are not cut: so much new text is not a set of small changes, and the guard splits what is too large.
 _LARGEST = 8_000
 _MOST_PAIRINGS = 400
-# Units are alike from this share of common words on.
+# Units are similar from this share of common words on.
 _ALIKE = 0.4
 _PROSE = ("paragraph", "list_item", "quote")
 
 
 def semantic_regions(old: str, new: str, regions: Sequence[Region]) -> list[Region]:
-    """The regions (in code points, on whole lines) joined and cut into what is judged by itself."""
+    """The regions (in code points, on whole lines), joined and cut into what is judged separately."""
     if not regions:
         return []
     setting = _Setting(old, new)
@@ -50,7 +50,7 @@ def semantic_regions(old: str, new: str, regions: Sequence[Region]) -> list[Regi
 
 
 class _Setting:
-    """Where in the two documents a region lies: in the frontmatter, in a code block, or in the body."""
+    """Where in the two documents a region is: in the frontmatter, in a code block, or in the body."""
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
@@ -62,7 +62,7 @@ class _Setting:
         return _CodeBlocks(self.new, frontmatter_end(self.new))
 
     def block(self, region: Region) -> int | None:
-        """The number of the code block in which a region begins; what is inserted before a block is not in it."""
+        """The number of the code block in which a region begins; an insertion before a block is not in it."""
         first = region.old_start if region.old_end > region.old_start else region.old_start - 1
         return self._blocks.at(first, region.old_start)
 
@@ -87,7 +87,7 @@ class _CodeBlocks:
         self._starts = [block.start for block in self._blocks]
 
     def at(self, first: int, place: int) -> int | None:
-        """The number of the block that begins at `first` or before it and ends after `place`."""
+        """The number of the block that begins at or before `first` and ends after `place`."""
         index = bisect_right(self._starts, first) - 1
         return index if index >= 0 and place < self._blocks[index].end else None
 
@@ -113,8 +113,8 @@ def _join_regions(regions: Sequence[Region], setting: _Setting) -> list[Region]:
 
 
 def _belong_together(before: Region, after: Region, setting: _Setting) -> bool:
-    """Whether two regions are to be seen as one, at first: where only blank lines part them, what became what is not
-    a matter of which blank line is which; and a code block or a paragraph that was wrapped anew is judged whole."""
+    """Whether two regions should first be treated as one. If only blank lines separate them, it does not matter which
+    blank line is which; and a code block or a rewrapped paragraph is judged as a whole."""
     old, new = setting.old, setting.new
     block = setting.block(before)
     apart = block is None and not old[before.old_end : after.old_start].isspace()
@@ -171,7 +171,7 @@ def _cut_region(region: Region, setting: _Setting) -> Iterator[Region]:
 
 
 def _is_line(text: str) -> bool:
-    """Whether this is a single line, and not so long that it could be a paragraph."""
+    """Whether this is a single line, and not long enough to be a paragraph."""
     return len(text) <= _LONG_LINE and len(text.splitlines()) == 1
 
 
@@ -183,7 +183,7 @@ def _is_long_prose(parts: list[_Part]) -> bool:
 
 
 def _sentence_parts(text: str) -> list[_Part]:
-    """The sentences and, each by itself, the blanks between them."""
+    """The sentences and, separately, the blanks between them."""
     parts: list[_Part] = []
     for sentence in sentences(text):
         body = sentence.rstrip()
@@ -212,7 +212,7 @@ def _pairings(left: list[_Part], right: list[_Part]) -> int:
 
 
 def _pair_parts(left: list[_Part], right: list[_Part], region: Region) -> Iterator[Region]:
-    """Each part that was changed into its like, and what stands between such pairs."""
+    """Each part that was changed into a similar one, and what is between such pairs."""
     x, y = region.old_start, region.new_start
     pairs = [(x + i, y + j) for i, j in _alike_pairs(left[x : region.old_end], right[y : region.new_end])]
     for i, j in (*pairs, (region.old_end, region.new_end)):
@@ -224,7 +224,7 @@ def _pair_parts(left: list[_Part], right: list[_Part], region: Region) -> Iterat
 
 
 def _alike_pairs(left: list[_Part], right: list[_Part]) -> list[tuple[int, int]]:
-    """The parts that pair up in order so that the most of their words are kept; blanks are left out."""
+    """The parts paired up in order so that the most of their words are kept; blanks are left out."""
     if _pairings(left, right) > _MOST_PAIRINGS:
         return []
     olds = [index for index, part in enumerate(left) if part.kind != "blank"]
@@ -253,7 +253,7 @@ def _alike_pairs(left: list[_Part], right: list[_Part]) -> list[tuple[int, int]]
 
 
 def _likeness(old: _Part, old_words: set[str], new: _Part, new_words: set[str]) -> float:
-    """The share of words in common, 0 where that is too little to call one the other's successor."""
+    """The share of common words; 0 if that is too little to call one the other's successor."""
     same_key = old.kind == new.kind == "frontmatter_key" and old.text.split(":")[0] == new.text.split(":")[0]
     if same_key or old.text == new.text:
         return 1.0

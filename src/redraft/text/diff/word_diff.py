@@ -1,8 +1,8 @@
-"""Words as units of change: what was reworded, not which lines were wrapped anew.
+"""Words as units of change: what was reworded, not which lines were rewrapped.
 
-A text is cut into words, marks and blanks that join back to it. For alignment a line break inside a paragraph is a
-space, so a re-wrapped paragraph aligns word by word; the difference is still an edit, because applying the edits always
-gives the new text, to the character. Nothing here knows what a line or a hunk is.
+A text is cut into words, punctuation and blanks that join back to it. For alignment a line break inside a paragraph is
+a space, so a rewrapped paragraph aligns word by word; the difference is still an edit, because applying the edits
+always gives exactly the new text. Nothing here knows what a line or a hunk is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from redraft.text.lines import count_breaks, split_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Scripts that put no space between words are cut by character: Thai and Lao, Burmese, Khmer, kana, Han.
+# Scripts without spaces between words are cut by character: Thai and Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -32,9 +32,9 @@ _MARKS = (
     "\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
 )
 _LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
-# What goes on with a word: a hyphen or an apostrophe, what joins the parts of a date, a time, a version or a name in
+# What continues a word: a hyphen or an apostrophe, what joins the parts of a date, a time, a version or a name in
 # code, and the comma of "1,000.50" or "7,50", not that between the cells of "1,2,3". Most words end before a blank, so
-# the first look is at all of these at once.
+# all of these are tested at once first.
 _JOINT = (
     r"(?=['’\-‐‑·.:/_,])(?:['’\-‐‑·]|(?<=\d)[.:/](?=\d)|\.(?=[\da-z])"
     rf"|_+(?={_LETTER})|(?<=\d),(?:(?=\d{{3}}(?!\d))|(?<!,\d,)(?<!,\d\d,)(?<!,\d{{3}},)(?=\d{{1,2}}(?!\d|,\d))))"
@@ -47,7 +47,7 @@ _TOKEN_PATTERN = (
     rf"|.(?:[{_MARKS}]|\u200d.)*"  # any other character, with what is joined to it
 )
 _TOKEN = re.compile(_TOKEN_PATTERN, re.DOTALL)
-# An address ends before a bracket, a quote or a blank, and before the marks that end its sentence.
+# An address ends before a bracket, a quote or a blank, and before the punctuation that ends its sentence.
 _NO_ADDRESS = rf"\s<>()\[\]{{}}\"'`|{_UNSPACED}"
 _ADDRESS = (
     rf"(?:[A-Za-z][A-Za-z\d+.\-]{{1,15}}+://|(?:[\w\-]{{1,63}}\.){{1,5}}[A-Za-z]{{2,24}}/)"
@@ -57,19 +57,19 @@ _ADDRESS = (
 _TOKEN_OR_ADDRESS = re.compile(rf"{_ADDRESS}|{_TOKEN_PATTERN}", re.DOTALL)
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _HARD_BREAK = re.compile(r" {2,}(?:\r\n?|\n)")
-# A stretch that stays is no reason to part two edits if it is this short and each of them twice as long, or if it has
-# no letter in it.
+# An unchanged stretch does not separate two edits if it is this short and each of them twice as long, or if it has no
+# letter in it.
 _TRIFLE = 4
 # No word is longer than this.
 MAX_WORD = 100
 _STRETCH, _STRETCH_BEFORE = re.compile(r"\S+"), re.compile(r"\S+\Z")
-# Texts above this are first compared by lines; what is then still larger, line by line.
+# Longer texts are first compared by lines; what is then still longer, line by line.
 _LARGE = 100_000
 
 
 def tokens(text: str) -> list[str]:
-    """The words, marks and blanks of a text; they join back to it. A number, a date, a version, a name in code, and an
-    address of the web or of mail are one word each: one that is half changed is one that nobody wrote."""
+    """The words, punctuation and blanks of a text; they join back to it. A number, a date, a version, a name in code,
+    and a web or mail address are one word each: half-changed, each would be something that nobody wrote."""
     return (_TOKEN_OR_ADDRESS if "/" in text or "@" in text else _TOKEN).findall(text)
 
 
@@ -79,19 +79,19 @@ def has_word(text: str) -> bool:
 
 
 def word_before(text: str) -> str:
-    """What a text ends with that may be the beginning of a word, and goes on behind it."""
+    """The end of a text that may be the beginning of a word that continues after it."""
     found = _STRETCH_BEFORE.search(text, max(0, len(text) - MAX_WORD))
     return found[0] if found and has_word(found[0]) else ""
 
 
 def word_behind(text: str) -> str:
-    """What a text begins with that may be the end of a word, and began before it."""
+    """The beginning of a text that may be the end of a word that began before it."""
     found = _STRETCH.match(text, 0, MAX_WORD)
     return found[0] if found and has_word(found[0]) else ""
 
 
 def word_around(text: str, at: int) -> tuple[int, int]:
-    """Where the word begins and ends that lies across a place of a text; the place itself where none does."""
+    """The start and end of the word across a position; the position itself, twice, if there is none."""
     before, behind = word_before(text[max(0, at - MAX_WORD) : at]), word_behind(text[at : at + MAX_WORD])
     start = at - len(before)
     for token in tokens(before + behind) if before and behind else ():
@@ -102,7 +102,7 @@ def word_around(text: str, at: int) -> tuple[int, int]:
 
 
 def vocabulary(text: str) -> set[str]:
-    """The different words of a text, in lower case: what two passages have in common when they are alike."""
+    """The distinct words of a text, in lower case: what similar passages have in common."""
     return set(_WORD.findall(text.lower()))
 
 
@@ -119,7 +119,7 @@ def is_reflow(edit: Edit) -> bool:
 
 
 def word_edits(old: str, new: str, *, tidy: bool = True) -> tuple[Edit, ...]:
-    """The edits by words that turn `old` into `new`; `tidy` joins those that only a trifle parts."""
+    """The edits by words that turn `old` into `new`; `tidy` joins those that are separated only by a trifle."""
     edits = _edits(old, new) if len(old) + len(new) <= _LARGE else _edits_by_lines(old, new)
     return tuple(_join_confetti(old, edits) if tidy else edits)
 
@@ -134,7 +134,7 @@ def _edits_by_lines(old: str, new: str) -> Iterator[Edit]:
 
 
 def _edits_line_by_line(at: int, removed: str, added: str) -> Iterator[Edit]:
-    """Many lines for as many others are compared one by one; else all of them are one edit."""
+    """Lines replaced by as many others are compared one by one; otherwise all of them are one edit."""
     old, new = split_lines(removed), split_lines(added)
     if len(old) != len(new):
         yield Edit(at, removed, added)
@@ -180,15 +180,15 @@ def _key(piece: str) -> str:
 
 
 def _join_confetti(old: str, edits: Iterable[Edit]) -> list[Edit]:
-    """The edits without confetti: those that only a trifle parts are one. Mere wrapping stays by itself."""
-    kept: list[Edit] = []
+    """Join edits that are separated only by a trifle. Mere wrapping stays separate."""
+    joined: list[Edit] = []
     for edit in edits:
-        kept.append(edit)
-        while len(kept) > 1 and _belong_together(old, *kept[-2:]):
-            first, second = kept[-2:]
+        joined.append(edit)
+        while len(joined) > 1 and _belong_together(old, *joined[-2:]):
+            first, second = joined[-2:]
             between = old[first.end : second.at]
-            kept[-2:] = [Edit(first.at, first.old + between + second.old, first.new + between + second.new)]
-    return kept
+            joined[-2:] = [Edit(first.at, first.old + between + second.old, first.new + between + second.new)]
+    return joined
 
 
 def _belong_together(old: str, first: Edit, second: Edit) -> bool:

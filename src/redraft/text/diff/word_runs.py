@@ -1,9 +1,9 @@
 """An edit as the smallest edits that a person can decide one by one: changed runs of words.
 
-Words that change side by side are one edit; words that stay between two changes part them. Parts of a change that make
-no sense without each other stay together: a passage that moves within a few lines, sentences or lines that change
-places, a word that moves within its sentence, and the line breaks of a paragraph that is wrapped anew. Applied all
-together the edits do exactly what the one edit did.
+Words that change side by side are one edit; unchanged words between two changes separate them. Parts of a change that
+make no sense without each other stay together: a passage that moves within a few lines, sentences or lines that trade
+places, a word that moves within its sentence, and the line breaks of a rewrapped paragraph. Applied all together the
+edits do exactly what the one edit did.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from redraft.text.sentences import sentences
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# A passage this long that is taken out here and put in nearby has moved; shorter ones recur by chance.
+# A passage this long that is removed here and inserted nearby has moved; shorter ones recur by chance.
 MOVED = 12
 TRIFLE = 4
 NEARBY = 1_000
 
 
 def widen_edits(edits: Sequence[Edit], text: str) -> list[Edit]:
-    """The edits of a text with what is needed to cut them: the words in which each begins and ends, and where several
-    words are replaced, the sentences. For the smallest edit between two texts begins where characters differ, and
-    words that only begin alike are other words."""
+    """The edits of a text, extended so that they can be cut: to the words in which each begins and ends, and if several
+    words are replaced, to the sentences. The smallest edit between two texts begins where characters differ, but words
+    that only begin alike are different words."""
     limits = [*(edit.at for edit in edits[1:]), len(text)] if edits else []
     wide: list[Edit] = []
     for edit, limit in zip(edits, limits, strict=True):
@@ -48,9 +48,9 @@ def widen_edits(edits: Sequence[Edit], text: str) -> list[Edit]:
 
 
 def word_runs(edit: Edit) -> list[list[Edit]]:
-    """What a person decides one by one: each the edits by words, at places of the same text, that belong together."""
+    """What a person decides one by one: groups of word edits, at positions of the same text, that belong together."""
     if edit.old != edit.new and _is_word(edit.old) and _is_word(edit.new):
-        return [[edit]]  # as what follows finds, and thousands of small replacements are planned at once
+        return [[edit]]  # a shortcut with the same result: thousands of small replacements are planned at once
     edits, borders = _part_moved_units(word_edits(edit.old, edit.new, tidy=False))
     found: list[list[Edit]] = []
     for part in _join_dependent(edit.old, _join_neighbours(edit.old, edits, borders)):
@@ -69,15 +69,15 @@ def _is_word(text: str) -> bool:
 
 
 def hull(text: str, edits: Sequence[Edit]) -> Edit:
-    """Several edits of a text as one, with what stands between them."""
+    """Several edits of a text as one, including what is between them."""
     start, end = edits[0].at, edits[-1].end
     old = text[start:end]
     return Edit(start, old, Change(tuple(each.shift(-start) for each in edits)).apply(old))
 
 
 def _part_moved_units(edits: Sequence[Edit]) -> tuple[list[Edit], set[Edit]]:
-    """The edits, and those of them that are no part of what changes right before them: a sentence or line that another
-    edit takes out or puts in stands by itself, beside words that were merely replaced where it came to stand."""
+    """The edits, and those of them that are not part of the change right before them: a sentence or line that another
+    edit removes or inserts stays separate from words beside it that were merely replaced."""
     moved = [
         {_content(side) for side, other in sides if has_word(side) and not has_word(other)}
         for sides in ([(edit.old, edit.new) for edit in edits], [(edit.new, edit.old) for edit in edits])
@@ -97,18 +97,18 @@ def _part_moved_units(edits: Sequence[Edit]) -> tuple[list[Edit], set[Edit]]:
 
 
 def _cut(edit: Edit, old: int, new: int) -> list[Edit]:
-    """An edit as two, cut at these places of what it takes out and puts in."""
+    """An edit as two, cut at these positions of its old and new text."""
     return [Edit(edit.at, edit.old[:old], edit.new[:new]), Edit(edit.at + old, edit.old[old:], edit.new[new:])]
 
 
 def _content(text: str) -> tuple[str, ...]:
-    """The words of a text in no order: where a sentence is moved, its first words may be those of the next one."""
+    """The words of a text, unordered: if a sentence is moved, its first words may be those of the next one."""
     return tuple(sorted(_words(text)))
 
 
 def _edge_of_moved_unit(text: str, moved: set[tuple[str, ...]]) -> int:
-    """Where the sentence or line ends or begins that a text begins or ends with, if it is one of those that moved; 0 if
-    there is none."""
+    """If a text begins or ends with one of the moved sentences or lines, where that ends or begins; 0 if there is
+    none."""
     for units in (sentences(text), split_lines(text)) if moved else ():
         if len(units) > 1 and _content(units[0]) in moved:
             return len(units[0])
@@ -118,8 +118,8 @@ def _edge_of_moved_unit(text: str, moved: set[tuple[str, ...]]) -> int:
 
 
 def _join_neighbours(old: str, edits: Iterable[Edit], borders: set[Edit]) -> list[list[Edit]]:
-    """The edits as runs: those as one between which only blanks stay, or a word of one or two letters between
-    rewritings of several words each: that they have it in common is chance. Mere wrapping stays by itself."""
+    """The edits as runs: edits are one if only blanks are unchanged between them, or a word of one or two letters
+    between rewritings of several words each, which they share by chance. Mere wrapping stays separate."""
     joined: list[list[Edit]] = []
     for edit in edits:
         joined.append([edit])
@@ -138,7 +138,7 @@ def _are_neighbours(old: str, first: list[Edit], second: list[Edit]) -> bool:
 
 
 def _is_rewriting(run: list[Edit]) -> bool:
-    """Whether a run puts several words in the place of several others."""
+    """Whether a run replaces several words with several others."""
     return all(len("".join(side).split()) > 1 for side in ([edit.old for edit in run], [edit.new for edit in run]))
 
 
@@ -158,17 +158,17 @@ class _Run(NamedTuple):
         return _Run(edits, all(map(is_reflow, edits)), lost, gained, frozenset(lost), frozenset(gained))
 
     def shares_words(self, other: _Run) -> bool:
-        """Whether one of the two takes out a word that the other puts in."""
+        """Whether one of the two removes a word that the other inserts."""
         return not (self.lost_words.isdisjoint(other.gained_words) and other.lost_words.isdisjoint(self.gained_words))
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, whatever their case."""
+    """The words of a text, ignoring case."""
     return [token.casefold() for token in tokens(text) if has_word(token)]
 
 
 def _exchanged_words(edit: Edit) -> tuple[list[str], list[str]]:
-    """The words that an edit takes out and puts in, without those that stay at either end."""
+    """The words that an edit removes and inserts, without those that stay at either end."""
     lost, gained = _words(edit.old), _words(edit.new)
     for end in (0, -1):
         while lost and gained and lost[end] == gained[end]:
@@ -177,7 +177,7 @@ def _exchanged_words(edit: Edit) -> tuple[list[str], list[str]]:
 
 
 def _join_dependent(old: str, runs: list[list[Edit]]) -> list[list[Edit]]:
-    """The runs, those that depend on each other as one, with those between them."""
+    """The runs, with those that depend on each other, and those between them, joined."""
     if len(runs) < 2:
         return runs
     known = [_Run.of(old, edits) for edits in runs]
@@ -210,7 +210,7 @@ def _depend(old: str, first: _Run, second: _Run) -> bool:
 
 
 def _is_moved(lost: list[str], gained: list[str]) -> bool:
-    """Whether a passage that one run takes out is put in by another: the words of the shorter side in a row, or nearly
+    """Whether a passage that one run removes is inserted by another: the words of the shorter side in a row, or nearly
     all the words of both."""
     words, among = sorted((lost, gained), key=len)
     if len(words) < 2 or sum(map(len, words)) + len(words) <= MOVED or len(set(words)) < 2:
@@ -221,7 +221,7 @@ def _is_moved(lost: list[str], gained: list[str]) -> bool:
 
 
 def _trade_words(first: _Run, second: _Run) -> bool:
-    """Whether a word moves from the one run to the other, or two words change places: decided apart, the sentence would
+    """Whether a word moves from one run to the other, or two words trade places: decided separately, the sentence would
     have a word twice, or not at all."""
     if all(
         sorted(lost) == sorted(gained) for lost, gained in ((first.lost, second.gained), (second.lost, first.gained))
@@ -231,7 +231,7 @@ def _trade_words(first: _Run, second: _Run) -> bool:
 
 
 def _is_moved_word(lost: list[str], gained: list[str]) -> bool:
-    """Whether all that is lost is part of what is gained, or the other way round; short words recur by chance."""
+    """Whether everything lost is part of what is gained, or the other way round; short words recur by chance."""
     words, among = (lost, gained) if len(lost) < len(gained) else (gained, lost)
     if not words or words[0] not in among:
         return False
@@ -240,13 +240,13 @@ def _is_moved_word(lost: list[str], gained: list[str]) -> bool:
 
 
 def _is_one_sentence(text: str) -> bool:
-    """On one line, too: equal words below each other are chance, as in a list of settings."""
+    """On one line, too: equal words in lines below each other are chance, as in a list of settings."""
     return not count_breaks(text) and len(sentences(text)) == 1
 
 
 def _reaches_of_moved_units(old: str, runs: list[_Run]) -> dict[int, int]:
-    """For the first run of each that changes the place of a sentence or a line, the last one of them: decided apart,
-    they would leave it twice, or not at all."""
+    """For the first of the runs that move a sentence or a line, the last one of them: decided separately, they would
+    leave it twice, or not at all."""
     traded = set[str]().union(*(run.lost_words for run in runs)) & set[str]().union(*(run.gained_words for run in runs))
     reaches: dict[int, int] = {}
     for first, last in _stretches(runs, traded):
@@ -256,7 +256,7 @@ def _reaches_of_moved_units(old: str, runs: list[_Run]) -> dict[int, int]:
 
 
 def _stretches(runs: list[_Run], traded: set[str]) -> Iterator[tuple[int, int]]:
-    """The first and last of runs that are near each other and take out or put in words that others put in or out."""
+    """The first and last of runs that are near each other and exchange words."""
     first = last = -1
     for index, run in enumerate(runs):
         if traded.isdisjoint(run.lost_words) and traded.isdisjoint(run.gained_words):
@@ -271,7 +271,7 @@ def _stretches(runs: list[_Run], traded: set[str]) -> Iterator[tuple[int, int]]:
 
 
 def _moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
-    """The first and last of the runs that take a sentence or a line out of one place and put it into another."""
+    """The first and last of the runs that remove a sentence or a line in one place and insert it in another."""
     edits = [edit for run in runs for edit in run.edits]
     start = max(0, edits[0].at - NEARBY)
     change = Change(tuple(edit.shift(-start) for edit in edits))
@@ -290,8 +290,8 @@ def _moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
 
 
 def _changed_units(units: list[str], changed: list[Span]) -> dict[tuple[str, ...], Span]:
-    """The sentences or lines of which words have changed, by all their words: from which of these changes to which. Not
-    those that say too little, or nearly everything, and not those that stand there twice."""
+    """The sentences or lines with changed words, by all their words: from which of these changes to which. Not those
+    that say too little, or nearly everything, and not those that occur twice."""
     found: dict[tuple[str, ...], Span | None] = {}
     starts, ends = [change.start for change in changed], [change.end for change in changed]
     for unit, end in zip(units, accumulate(map(len, units)), strict=True):

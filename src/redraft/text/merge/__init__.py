@@ -1,1 +1,1 @@
-"""Three-way merge by lines and words, and what a conflict looks like."""
+"""Three-way merge by lines and words, and its conflicts."""

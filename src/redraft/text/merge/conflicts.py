@@ -1,7 +1,7 @@
-"""A merge as a value: pieces that merged by themselves, and conflicts.
+"""A merge as a value: pieces that merged cleanly, and conflicts.
 
 Each piece knows what all three texts have in its place, so the three columns of a merge join back to the three texts,
-and a position in any of them can be followed to the others. A conflict is not a failure: it is carried until a person
+and a position in any of them can be mapped to the others. A conflict is not a failure: it is kept until a person
 decides. Nothing here compares texts or decides what merges.
 """
 
@@ -17,11 +17,11 @@ from redraft.text.lines import adopt_newlines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Conflict markers as git writes them, around whole lines.
+# Conflict markers as in git, around whole lines.
 #
-# A conflict may be a word inside a line; for marking it is widened to where all three texts are at the beginning of a
-# line, and each section shows that side's own lines. Markers stand on lines of their own, end as the text's lines do,
-# and are longer than any run of the same sign that begins a line of the text. Nothing here decides what conflicts.
+# A conflict may be a word inside a line; for marking it is extended to where all three texts are at the beginning of a
+# line, and each section shows that side's own lines. Markers are on lines of their own, end like the text's lines, and
+# are longer than any run of the same character at the start of a line. Nothing here decides what conflicts.
 
 
 Style = Literal["diff3", "merge"]
@@ -83,7 +83,7 @@ def whole_lines(rows: Iterable[MergeRow]) -> Iterator[MergeRow]:
         cut = _line_end(row.base, first=block.text is None) if row.is_common else 0
         if cut:
             head, tail = row.base[:cut], row.base[cut:]
-            # Of what merged, only the text is ever shown: no need to carry three more copies of a large stretch.
+            # Only the text of merged rows is ever shown: no need to copy the columns of a large stretch.
             yield (
                 block.then(MergeRow(head, head, head, head))
                 if block.text is None
@@ -96,8 +96,8 @@ def whole_lines(rows: Iterable[MergeRow]) -> Iterator[MergeRow]:
 
 
 def _size(content: list[str]) -> int:
-    """The length of markers that no line of the content can be taken for."""
-    # Looking for a run first is ten times as fast, and most texts have none.
+    """The length of markers that cannot be confused with any line of the content."""
+    # Searching for a run first is ten times as fast, and most texts have none.
     runs = (
         len(run[0])
         for part in content
@@ -108,7 +108,7 @@ def _size(content: list[str]) -> int:
 
 
 def _line_end(text: str, *, first: bool) -> int:
-    """The offset behind the first line end in a text, or behind the last; 0 where there is none."""
+    """The offset after the first line end in a text, or after the last; 0 if there is none."""
     if first:
         found = _BREAK.search(text)
         return found.end() if found else 0
@@ -138,7 +138,7 @@ Side = Literal["base", "ours", "theirs", "both"]
 
 @dataclass(frozen=True, slots=True)
 class CleanRegion:
-    """A stretch that merges by itself into `text`, which is what `side` made of it."""
+    """A stretch that merges cleanly into `text`, which comes from `side`."""
 
     text: str
     side: Side
@@ -149,7 +149,7 @@ class CleanRegion:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A stretch that each side changed in its own way."""
+    """A stretch that each side changed differently."""
 
     base: str
     ours: str
@@ -195,7 +195,7 @@ def unchanged_piece(text: str) -> CleanRegion:
 
 
 def merge_stretch(base: str, ours: str, theirs: str) -> Piece:
-    """What three versions of one stretch come to by themselves: the one change, the same change, or a conflict."""
+    """Three versions of one stretch, merged: the one change, the same change, or a conflict."""
     if ours == theirs:
         return CleanRegion(ours, "base" if ours == base else "both", base, ours, theirs)
     if ours == base:

@@ -1,8 +1,8 @@
-"""Two sides' changes of one base, laid side by side.
+"""Group the changes of two sides to one base.
 
 Regions of different sides that overlap or touch in the base form a group, and groups are as small as that allows: two
-regions of one side that merely touch stay apart unless one of the other side bridges them. Nothing here knows what the
-units are, looks at a text, or says what becomes of a group.
+regions of one side that merely touch stay separate unless one of the other side connects them. Nothing here knows what
+the units are, looks at a text, or decides what becomes of a group.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Apart = Callable[[Region, Region], bool]
 
 
 class RegionGroup(NamedTuple):
-    """A stretch of the base that a side changed, or both did, and where it lies on either side."""
+    """A stretch of the base that one side or both changed, and where it is on either side."""
 
     start: int
     end: int
@@ -33,9 +33,9 @@ def _never(_left: Region, _right: Region) -> bool:
 
 
 def group_regions(left: Sequence[Region], right: Sequence[Region], apart: Apart = _never) -> list[RegionGroup]:
-    """The groups, in order; what lies between them, all three have in common.
+    """The groups, in order; between them all three are equal.
 
-    `apart` may keep a region of the left and one of the right from joining although they touch.
+    `apart` may keep a region of the left and one of the right separate although they touch.
     """
     loom = _RegionGrouper((left, right), apart)
     while loom.has_more():

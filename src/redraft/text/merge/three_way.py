@@ -1,8 +1,8 @@
 """Three-way merge of texts: by lines first, and by words where both sides changed the same lines.
 
-A change of one side stands; the same change of both sides stands once; what each side changed in its own way is a
-conflict, carried as a value in the result. The base is the one the caller names: nothing is guessed from the texts, no
-line is invented, and none is lost. Where it is not certain that two changes belong apart, they conflict.
+A change of one side is taken; the same change of both sides is taken once; what each side changed differently is a
+conflict, kept as a value in the result. The caller names the base: nothing is guessed from the texts, no
+line is invented, and none is lost. If it is not certain that two changes are independent, they conflict.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from redraft.text.merge.word_merge import merge_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where both sides rewrote more than this in one stretch, there is little to be saved by words and much to be got wrong;
-# trying took 7 s on 1 MB rewritten twice.
+# If both sides rewrote more than this in one stretch, a merge by words saves little and risks much; trying took 7 s on
+# 1 MB rewritten twice.
 BY_WORDS_UP_TO = 200_000
 
 _AT_LINE_START = {"", "\r", "\n"}
@@ -31,7 +31,7 @@ __all__ = ["CleanRegion", "Conflict", "Merge", "Piece", "merge"]
 
 
 def merge(base: str, ours: str, theirs: str) -> Merge:
-    """Bring together what both sides changed since `base`. Swapping the sides swaps them in the result, no more."""
+    """Merge what both sides changed since `base`. Swapping the sides only swaps them in the result."""
     pieces: list[Piece] = []
     at = 0
     for group in group_regions(_changes(base, ours), _changes(base, theirs)):
@@ -47,9 +47,9 @@ def merge(base: str, ours: str, theirs: str) -> Merge:
 def _changes(base: str, text: str) -> list[Region]:
     """The lines that a side changed, by code points.
 
-    `changed_lines` goes on from the nearest line on which both texts meet. Where a passage was moved that may be the
-    wrong one: then most is told as changed, and the little between as kept. A second look at such places decides which
-    changes of the other side conflict, so it is worth its time; elsewhere there is nothing to look at.
+    `diff_lines` continues from the nearest line on which both texts meet. If a passage was moved, that may be the wrong
+    one: then most is reported as changed, and the little between as kept. A second look at such places decides which
+    changes of the other side conflict, so it is worth its time; elsewhere it is not needed.
     """
     return _slide_down(base, text, _regions(base, text))
 
@@ -69,8 +69,8 @@ def _regions(base: str, text: str) -> list[Region]:
 
 
 def _slide_down(base: str, text: str, regions: list[Region]) -> list[Region]:
-    """The regions, those that only put lines in or take them out as far down as they mean the same: where a line stands
-    beside its like, both sides have to speak of the same place, and this is the one that git takes."""
+    """The regions, with pure insertions and deletions moved down as far as they mean the same: where equal lines
+    repeat, both sides have to choose the same place, and this is the one that git chooses."""
     found: list[Region] = []
     end = len(base)
     for region in reversed(regions):
@@ -84,7 +84,7 @@ def _slide_down(base: str, text: str, regions: list[Region]) -> list[Region]:
 
 
 def _distance(moving: str, base: str, start: int, end: int) -> int:
-    """How far lines can move over those that follow, each of which is the like of the one that it takes in turn."""
+    """How far lines can move over those that follow, each of which equals the line that it replaces in turn."""
     at = start
     for line in cycle(split_lines(moving)):
         after = at + len(line)
@@ -95,7 +95,7 @@ def _distance(moving: str, base: str, start: int, end: int) -> int:
 
 
 def _is_line(base: str, line: str, after: int) -> bool:
-    """Whether a passage is a line of its own: ended, and not before the "\\n" of its "\\r"."""
+    """Whether a passage is a whole line: terminated, and not before the "\\n" of its "\\r"."""
     return line[-1] == "\n" or (line[-1] == "\r" and not base.startswith("\n", after))
 
 
@@ -116,7 +116,7 @@ def _second_look(base: str, text: str, near: list[Region]) -> list[Region]:
 
 
 def _moves_lines(base: str, text: str, near: list[Region]) -> bool:
-    """Whether a line with a word in it is taken out in one place and put in at another."""
+    """Whether a line with a word in it is removed in one place and inserted in another."""
     removed = {line for region in near for line in split_lines(base[region.old_start : region.old_end])}
     added = {line for region in near for line in split_lines(text[region.new_start : region.new_end])}
     return any(any(map(str.isalnum, line)) for line in removed & added)
@@ -141,7 +141,7 @@ def _merge_lines(base: str, ours: str, theirs: str, group: RegionGroup) -> Itera
         left=tuple(_relative(region, group.start, group.left_start) for region in group.left),
         right=tuple(_relative(region, group.start, group.right_start) for region in group.right),
     )
-    left = right = ""  # with what each side ends in front of a piece
+    left = right = ""  # what each side ends with before a piece
     end = 0
     for piece in merge_words(base, ours, theirs, within):
         end += len(piece.base)
@@ -158,9 +158,9 @@ def _merge_lines(base: str, ours: str, theirs: str, group: RegionGroup) -> Itera
 
 
 def _common_marks(conflict: Conflict, behind: str) -> str:
-    """The marks with which both sides end what stood in front of their additions: "The end" became "The end. One." and
-    "The end. Two.", and has one full stop. Not a mark that a word of the addition follows, as a bracket does; nor one
-    that stands `behind` them, which then is the base's own and the additions end with one each."""
+    """The punctuation with which both sides end the text before their additions: "The end" became "The end. One." and
+    "The end. Two.", and has one full stop. Not punctuation that a word of the addition follows, like a bracket; nor
+    what is `behind` them, which then is the base's own and the additions end with one each."""
     both = _MARKS.match(conflict.ours), _MARKS.match(conflict.theirs)
     found = {match[0] for match in both if match is not None}
     if conflict.base or len(found) != 1 or not all(both):
@@ -174,7 +174,7 @@ def _relative(region: Region, old: int, new: int) -> Region:
 
 
 def _without_common_lines(conflict: Conflict) -> Iterator[Piece]:
-    """The conflict without the whole lines that both sides have at its beginning and end, while each keeps some."""
+    """The conflict without the whole lines that both sides share at its start and end, while each keeps some."""
     ours, theirs = split_lines(conflict.ours), split_lines(conflict.theirs)
     shorter = min(len(ours), len(theirs)) - 1
     front = 0

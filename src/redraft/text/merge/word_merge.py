@@ -1,11 +1,11 @@
-"""Merging by words, where both sides changed the same lines.
+"""Merge by words, where both sides changed the same lines.
 
-What separates two changes is a word, a mark or a blank that all three texts have between them; changes that overlap or
-touch are a conflict. Two things are more careful than that. A word kept by chance in a passage that was written anew is
-no common ground: it joins the changes around it. And the wrapping of lines is not wording: a line break moved by one
-side stands beside any change of the neighbouring words, and yields to a change of the very words around it.
+A word, punctuation or a blank that all three texts have between two changes separates them; changes that overlap or
+touch are a conflict. Two things are more careful than that. A word kept by chance in a rewritten passage does not
+separate: it joins the changes around it. And wrapping is not wording: a line break moved by one side is compatible with
+any change of the neighbouring words, and yields to a change of the very words around it.
 
-A clean result never glues two words into one; where it would, the lines are a conflict. Nothing here looks beyond the
+A clean result never joins two words into one; if it would, the lines are a conflict. Nothing here looks beyond the
 lines that it is given.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _BREAK = re.compile(r"\r\n?|\n")
-# Common words are kept by chance where the changes on both sides of them are this many times as long, or one of them is
+# Common words are kept by chance if the changes on both sides of them are this many times as long, or one of them is
 # that many times as long.
 _CHANCE_BETWEEN = 2
 _CHANCE_BESIDE = 4
@@ -35,7 +35,7 @@ _CHANCE_BESIDE = 4
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side's text, and its changes by words against the base."""
+    """One side's text, and its word changes against the base."""
 
     base: str
     text: str
@@ -48,11 +48,11 @@ class _Side:
         return self.text[region.new_start : region.new_end]
 
     def is_blank(self, region: Region) -> bool:
-        """Whether blanks were replaced by blanks."""
+        """Whether blanks were replaced with blanks."""
         return self.old(region).isspace() and self.new(region).isspace()
 
     def is_wrapping(self, region: Region) -> bool:
-        """Whether a line break took the place of other blanks, or the other way round."""
+        """Whether a line break replaced other blanks, or the other way round."""
         return self.is_blank(region) and sorted(map(_breaks, (self.old(region), self.new(region)))) == [0, 1]
 
     def is_of_lines(self, region: Region) -> bool:
@@ -60,12 +60,12 @@ class _Side:
         return any(_breaks(text.strip()) for text in (self.old(region), self.new(region)))
 
     def is_rewording(self, region: Region) -> bool:
-        """Whether words were replaced by words, without the blanks around them."""
+        """Whether words were replaced with words, without the blanks around them."""
         return all(text and text == text.strip() for text in (self.old(region), self.new(region)))
 
 
 def merge_words(base: str, ours: str, theirs: str, lines: RegionGroup) -> list[Piece]:
-    """The pieces of lines that both sides changed; `lines` says which, relative to the texts given."""
+    """The pieces of lines that both sides changed; `lines` says which, relative to the given texts."""
     left, right = _by_words(base, ours, lines.left), _by_words(base, theirs, lines.right)
     left, right = _step_aside(left, right), _step_aside(right, left)
     pieces = list(_pieces(left, right))
@@ -91,7 +91,7 @@ def _by_words(base: str, text: str, lines: Sequence[Region]) -> _Side:
 
 
 class _Wording(NamedTuple):
-    """A region that changes more than blanks: its place in a list, and letters before it, taken out and put in."""
+    """A region that changes more than blanks: its index in a list, and the letters before it, removed and inserted."""
 
     place: int
     gap: int
@@ -107,24 +107,24 @@ class _Wording(NamedTuple):
 
 
 def _join_chance_gaps(side: _Side, regions: list[Region], lines: Region) -> list[Region]:
-    """The regions, those joined between which words are only kept by chance. Changes of blanks alone join nothing."""
-    kept: list[Region] = []
+    """Join regions between which words are only kept by chance. Changes of blanks alone join nothing."""
+    joined: list[Region] = []
     wordings: list[_Wording] = []
     end = lines.old_start
     for region in regions:
-        kept.append(region)
+        joined.append(region)
         old, new = _letters(side.old(region)), _letters(side.new(region))
         if not old and not new:
             continue
-        wordings.append(_Wording(len(kept) - 1, _letters(side.base[end : region.old_start]), old, new))
+        wordings.append(_Wording(len(joined) - 1, _letters(side.base[end : region.old_start]), old, new))
         end = region.old_end
         while len(wordings) > 1 and _by_chance(*wordings[-2:]):
             first = wordings[-2].place
-            kept[first:] = [kept[first].join(region)]
+            joined[first:] = [joined[first].join(region)]
             wordings[-2:] = [wordings[-2].join(wordings[-1])]
     if wordings:
-        _take_edges(side, kept, wordings, lines)
-    return kept
+        _take_edges(side, joined, wordings, lines)
+    return joined
 
 
 def _by_chance(before: _Wording, after: _Wording) -> bool:
@@ -132,22 +132,22 @@ def _by_chance(before: _Wording, after: _Wording) -> bool:
     return after.gap * _CHANCE_BETWEEN <= smaller or after.gap * _CHANCE_BESIDE <= larger
 
 
-def _take_edges(side: _Side, kept: list[Region], wordings: list[_Wording], lines: Region) -> None:
-    """Give to a change of several lines the words that it leaves by chance at either end of its lines."""
+def _take_edges(side: _Side, regions: list[Region], wordings: list[_Wording], lines: Region) -> None:
+    """Extend a change of several lines over the words that it leaves by chance at either end of its lines."""
     first, last = wordings[0], wordings[-1]
-    region = kept[last.place]
+    region = regions[last.place]
     if (
         side.is_of_lines(region)
         and _letters(side.base[region.old_end : lines.old_end]) * _CHANCE_BETWEEN <= last.weight
     ):
-        kept[last.place :] = [region.join(lines)]
-    region = kept[first.place]
+        regions[last.place :] = [region.join(lines)]
+    region = regions[first.place]
     if side.is_of_lines(region) and first.gap * _CHANCE_BETWEEN <= first.weight:
-        kept[: first.place + 1] = [lines.join(region)]
+        regions[: first.place + 1] = [lines.join(region)]
 
 
 def _peel_blanks(side: _Side, region: Region) -> Iterator[Region]:
-    """The region, with a change of the blanks at either edge as a region of its own."""
+    """The region, with a change of the blanks at either edge as a separate region."""
     old, new = _edges(side.old(region)), _edges(side.new(region))
     start, end = region, region
     if old[1] and new[1] and old[0] and new[0] and old[0] != new[0]:
@@ -161,7 +161,7 @@ def _peel_blanks(side: _Side, region: Region) -> Iterator[Region]:
 
 
 def _step_aside(side: _Side, other: _Side) -> _Side:
-    """The same changes, told so that a word put in or taken out does not touch its reworded neighbour.
+    """The same changes, placed so that an inserted or removed word does not touch its reworded neighbour.
 
     "a b c" became "a c" by losing either "b " or " b": whichever leaves a blank before a change of the other word.
     """
@@ -177,7 +177,7 @@ def _step_aside(side: _Side, other: _Side) -> _Side:
 
 
 def _distance(side: _Side, region: Region, begins: set[int], ends: set[int]) -> int:
-    """How far to move a word put in or taken out, so that its blank comes to lie between it and a rewording."""
+    """How far to move an inserted or removed word, so that its blank is between it and a rewording."""
     if region.old_end not in begins and region.old_start not in ends:
         return 0
     if side.old(region) and side.new(region):
@@ -220,7 +220,7 @@ def _pieces(left: _Side, right: _Side) -> Iterator[Piece]:
 
 
 def _glues_words(pieces: list[Piece]) -> bool:
-    """Whether two pieces that merged by themselves meet inside a word of the result."""
+    """Whether two cleanly merged pieces meet inside a word of the result."""
     run: list[str] = []
     for piece in [*pieces, Conflict("", "", "")]:
         if isinstance(piece, CleanRegion):
@@ -234,7 +234,7 @@ def _glues_words(pieces: list[Piece]) -> bool:
 
 
 def _doubles_lines(pieces: list[Piece], ours: str, theirs: str) -> bool:
-    """Whether a line that both sides put in, at places that only look different, would stand there twice."""
+    """Whether a line that both sides inserted, at places that only look different, would appear twice."""
     result = "".join(piece.text if isinstance(piece, CleanRegion) else piece.base for piece in pieces)
     counts = [Counter(split_lines(text)) for text in (result, ours, theirs)]
     return any(
@@ -245,9 +245,9 @@ def _doubles_lines(pieces: list[Piece], ours: str, theirs: str) -> bool:
 
 
 def _join_conflicts(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, with conflicts as one where less lies between them than in either."""
+    """Join conflicts with less between them than in either."""
     result: list[Piece] = []
-    conflict: list[Piece] = []  # and what lies between it and the next
+    conflict: list[Piece] = []  # and what is between it and the next
     end = weight = gap = 0
     for piece in pieces:
         size = _weight(piece)

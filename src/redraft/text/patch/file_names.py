@@ -1,7 +1,7 @@
-"""File names as the headers of patches write them.
+"""File names in the headers of patches.
 
-A name may be quoted as in C, followed by a date or a revision, and preceded by a letter that names its side (`a/`,
-`b/`) and is no part of it. Nothing here looks at a file or decides whether a name is safe to open.
+A name may be quoted as in C, followed by a date or a revision, and preceded by a prefix for its side (`a/`, `b/`) that
+is not part of it. Nothing here looks at a file or decides whether a name is safe to open.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 
 
 def quote_path(path: str) -> str:
-    """The path in C quotes where it needs them."""
+    """The path in C quotes if it needs them."""
     if not _TO_QUOTE.search(path):
         return path
     return '"' + _TO_QUOTE.sub(lambda found: f"\\{ord(found[0]):03o}", path) + '"'
 
 
 def unquote_path(name: str) -> str:
-    """The name without C quotes, in which bytes beyond ASCII are octal escapes; as it is where it has none."""
+    """The name without C quotes, in which bytes beyond ASCII are octal escapes; unchanged if it has none."""
     if not name.startswith('"'):
         return name
     found = _QUOTED.match(name)
@@ -49,7 +49,7 @@ def unquote_path(name: str) -> str:
 
 
 def header_name(field: str) -> str:
-    """The name in a `---` or `+++` line, without what stands behind it."""
+    """The name in a `---` or `+++` line, without what follows it."""
     if field.startswith('"'):
         return unquote_path(field)
     name, tab, _ = field.partition("\t")
@@ -57,7 +57,7 @@ def header_name(field: str) -> str:
 
 
 def git_names(field: str) -> RawNames | None:
-    """The two names of a `diff --git` line, which only quotes or being the same but for a prefix tell apart."""
+    """The two names of a `diff --git` line, which only quotes, or being equal except for a prefix, can separate."""
     if found := _QUOTED.match(field):
         return unquote_path(found[0]), unquote_path(field[found.end() + 1 :])
     for blank in re.finditer(" ", field):
@@ -71,7 +71,7 @@ def git_names(field: str) -> RawNames | None:
 def without_prefixes(old: str, new: str, git: RawNames | None = None) -> Names:
     """The names without their sides' prefixes, and None for the name that stands for no file.
 
-    Where a `diff --git` line gave both names it alone says whether there are prefixes: `a/x` may be a file in `a`.
+    If a `diff --git` line gave both names, it alone says whether there are prefixes: `a/x` may be a file in `a`.
     """
     first, second = git or (old, new)
     prefixed = (first[:2], second[:2]) in _PREFIXES and (git is not None or first[2:] == second[2:])

@@ -1,11 +1,11 @@
-"""Unified patches as values, read from any of their dialects.
+"""Unified patches as values, parsed from any of their dialects.
 
 Git, Mercurial, Subversion, Bazaar and plain `diff -u` all write the same `@@` sections under different headers; this
-module reads them all into `FilePatch`, and takes the prose around them (mails, commit messages, bug comments) as noise.
-It is strict where being lenient would lose an edit: counts that do not add up, a patch that was cut off and the older
-diff formats are refused, never read halfway. It never looks at a document: `redraft.text.patch` applies what it reads.
+module parses them all into `FilePatch`, and ignores the prose around them (mails, commit messages, bug comments). It is
+strict where being lenient would lose an edit: counts that do not add up, a patch that was cut off and the older diff
+formats are refused, never parsed halfway. It never looks at a document: `unified_diff` applies what it parses.
 
-A line of a patch ends at a line feed and nowhere else; a carriage return is content, as it is to git.
+A line of a patch ends at a line feed and nowhere else; a carriage return is content, as in git.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Sign = Literal[" ", "-", "+"]
 
 @dataclass(frozen=True, slots=True)
 class PatchHunk:
-    """One `@@` section. Starts are counted from 0. A line keeps its line feed; it has none where its file has none."""
+    """One `@@` section. Starts count from 0. A line keeps its line feed; it has none if its file has none."""
 
     old_start: int
     new_start: int
@@ -44,8 +44,8 @@ class PatchHunk:
 class FilePatch:
     """What a patch does to one file. A path is None on the side where the file does not exist.
 
-    `binary` says that the content is not in the patch as text. `crlf` says that every line of the patch ends in CR LF,
-    its headers too, so that the carriage returns may come from the way it was sent rather than from the file.
+    `binary` means that the content is not in the patch as text. `crlf` means that every line of the patch ends in CR
+    LF, its headers too, so that the carriage returns may come from the way it was sent rather than from the file.
     """
 
     old_path: str | None
@@ -58,12 +58,12 @@ class FilePatch:
 
     @property
     def path(self) -> str:
-        """The file's name after the patch, or before it where the patch deletes it."""
+        """The file's name after the patch, or before it if the patch deletes it."""
         return self.new_path or self.old_path or ""
 
 
 def parse_patch(text: str) -> tuple[FilePatch, ...]:
-    """The files of a unified patch, in order; refused with `invalid_patch` where any part cannot be trusted."""
+    """The files of a unified patch, in order; refused with `invalid_patch` if any part cannot be trusted."""
     _refuse_formats(text, _OTHER_FORMATS)
     files = _PatchParser(text).parse()
     if not files:
@@ -74,7 +74,7 @@ def parse_patch(text: str) -> tuple[FilePatch, ...]:
 
 _SECTION = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _BINARY = re.compile(r"(?:Binary files )+(.+) and (.+) differ")
-# None of these can stand inside a section, whose lines begin with a sign, so one look at the whole text finds them.
+# None of these can be inside a section, whose lines begin with a sign, so one search of the whole text finds them.
 _OTHER_FORMATS = {
     "a context diff": re.compile(r"^\*\*\* .*\n--- .*\n\*{15}", re.MULTILINE),
     "a normal diff, without context": re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\r?\n[<>]", re.MULTILINE),
@@ -85,7 +85,7 @@ _SCRIPTS = {
     "an ed script": re.compile(r"^\d+(?:,\d+)?[acd]\r?$", re.MULTILINE),
     "an RCS script": re.compile(r"^[ad]\d+ \d+\r?$", re.MULTILINE),
 }
-# What may stand directly below a full section although it begins with a minus: the rule above a mail's signature, or
+# What may come directly after a complete section although it begins with a minus: the rule above a mail's signature, or
 # the one below a quoted patch. Any other signed line there shows that the counts are wrong.
 _RULE = re.compile(r"--[ -]?\r?")
 _ABSENT = re.compile(r"\((?:nonexistent|revision 0)\)|19(?:70-01-01|69-12-31) \d\d:00:00")
@@ -132,7 +132,7 @@ class _PatchParser:
         return self.files
 
     def peek(self, ahead: int = 0) -> str:
-        """A line without its terminator; past the end, nothing."""
+        """A line without its terminator; empty past the end."""
         at = self.at + ahead
         return self.lines[at].removesuffix("\r") if at < len(self.lines) else ""
 
@@ -154,12 +154,12 @@ class _PatchParser:
         if self.peek() == "GIT binary patch" or _BINARY.fullmatch(self.peek()):
             self.at += 1
             header.binary = True
-        # Without a section, an index line that speaks of content means that this content is not in the patch.
+        # Without a section, an index line that mentions content means that this content is not in the patch.
         header.binary = header.binary or header.has_content
         self.finish(header, ())
 
     def parse_extended_header(self, header: _Header, line: str) -> bool:
-        """Take in one of git's extended header lines; false where they are over."""
+        """Parse one of git's extended header lines; False if they are over."""
         word, _, rest = line.partition(" ")
         if line.startswith(("new file mode ", "new mode ")):
             header.mode = rest.rpartition(" ")[2]
@@ -226,7 +226,7 @@ class _PatchParser:
         if self.at >= len(self.lines):
             self.refuse("the patch is truncated inside a section")
         line = self.lines[self.at]
-        # Mail programs strip trailing blanks: an empty line is an empty line of context, as it is to git and patch.
+        # Mail programs strip trailing blanks: an empty line is an empty line of context, as in git and patch.
         if line in ("", "\r"):
             return " ", line + "\n"
         sign = line[0]
@@ -272,7 +272,7 @@ def _refuse_formats(text: str, formats: dict[str, re.Pattern[str]]) -> None:
 
 
 def _kind(header: _Header, hunks: list[PatchHunk], stamps: tuple[str, str]) -> Kind:
-    """What happens to the file, where the dialect says so only by a missing name or by a date before all files."""
+    """What happens to the file, if the dialect only says so by a missing name or an impossibly early date."""
     if header.git is None and len(hunks) == 1:
         if _ABSENT.search(stamps[0]) and not hunks[0].old_lines:
             return "created"

@@ -1,8 +1,8 @@
-"""Unified patches: written in git's form, and applied.
+"""Unified patches: written in git's format, and applied.
 
-A patch is applied whole or not at all. A section must match what is there line by line; it may have moved, but only to
-the one place where it matches. Nothing is applied by likeness: `fuzz` merely leaves out that many outer lines of
-context, for those who ask for it. What `format_patch` writes, `git apply` and `patch` accept.
+A patch is applied whole or not at all. A section must match line by line; it may have moved, but only to the one place
+where it matches. Nothing is applied by similarity: `fuzz` merely ignores that many outer lines of context, for those
+who ask for it. `git apply` and `patch` accept what `format_patch` writes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FilePatch", "PatchHunk", "apply_patch", "format_edits", "format_hunk", "format_patch", "parse_patch"]
 
-# What stands before or behind a change in a line longer than this is shown only around the change.
+# In a line longer than this, only the text around the change is shown.
 LONG_LINE, AROUND = 2_000, 200
 _NO_LINE_FEED = "\n\\ No newline at end of file\n"
 _NOT_TEXT = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
 def format_patch(path: str, old: str | None, new: str | None, *, context: int = 3, old_path: str | None = None) -> str:
-    """The patch that turns `old` into `new`; None is a file that is not there. Empty where there is nothing to say."""
+    """The patch that turns `old` into `new`; None is a file that does not exist. Empty if nothing changes."""
     before = path if old_path is None else old_path
     if old is None and new is None:
         raise ValueError("a patch needs a file on one side at least")
@@ -49,23 +49,22 @@ def format_patch(path: str, old: str | None, new: str | None, *, context: int = 
 
 
 class HunkSection(NamedTuple):
-    """A hunk as a `@@` section. One whose lines are `shortened` is for reading: it does not apply."""
+    """A hunk as a `@@` section. One with `shortened` lines is for reading: it does not apply."""
 
     text: str
     shortened: bool
 
 
 def format_hunk(edit: Edit, old: str, *, context: int = 3) -> HunkSection:
-    """One hunk of a diff of `old` as a `@@` section, as if no other were applied. Its lines are whole; of a very long
-    one only what stands around the change is shown, for many hunks of that line would each repeat all of it."""
+    """One hunk of a diff of `old` as a `@@` section, as if no other were applied. Its lines are whole, except that of a
+    very long one only the text around the change is shown: many hunks of that line would each repeat all of it."""
     start = _context_start(old, edit, context)
     return _format_section(edit, old, start, old.count("\n", 0, start), context)
 
 
 def format_edits(path: str, old: str, edits: Iterable[Edit], *, context: int = 3) -> list[HunkSection]:
-    """A patch of the file for each edit of `old`, in their order, as if no other were made; empty where an edit changes
-    nothing. Only the lines around an edit are looked at, so that thousands of edits of a long text take no longer than
-    the text and they are long."""
+    """A patch of the file for each edit of `old`, in order, as if no other were made; empty if an edit changes nothing.
+    Only the lines around an edit are processed, so that thousands of edits of a long text take only linear time."""
     names = f"--- {_header_path('a/' + path)}\n+++ {_header_path('b/' + path)}\n"
     header = f"diff --git {quote_path('a/' + path)} {quote_path('b/' + path)}\n{names}"
     patches: list[HunkSection] = []
@@ -80,7 +79,7 @@ def format_edits(path: str, old: str, edits: Iterable[Edit], *, context: int = 3
 
 
 def _context_start(old: str, edit: Edit, context: int) -> int:
-    """Where the lines begin that are shown of an edit."""
+    """Where the lines begin that are shown for an edit."""
     start = old.rfind("\n", 0, edit.at) + 1
     for _ in range(context):
         start = old.rfind("\n", 0, max(start - 1, 0)) + 1
@@ -118,9 +117,9 @@ def _shorten_line(line: str) -> str:
 
 
 def apply_patch(old: str, patch: FilePatch, *, fuzz: int = 0) -> str:
-    """`old` with the patch applied: an empty text for a file that is not there yet, or no longer.
+    """`old` with the patch applied: an empty text for a file that does not exist yet, or no longer.
 
-    Refused as `conflict`, naming the section, where a section is not found, or at several places but not at its own.
+    Refused as `conflict`, naming the section, if a section is not found, or at several places but not at its own.
     """
     if patch.binary or patch.mode in _NOT_TEXT:
         what = _NOT_TEXT.get(patch.mode or "", "a binary file")
@@ -161,7 +160,8 @@ def _is_glued(result: list[str], new: int) -> bool:
 
 
 def _place(lines: list[str], hunk: PatchHunk, number: int, done: int, moved: bool, fuzz: int) -> tuple[int, PatchHunk]:
-    """Where the section goes, and what of it had to match. Its own place wins while no section before has moved."""
+    """Where the section goes, and which part of it had to match. Its own place wins while no earlier section has
+    moved."""
     for slack in range(fuzz + 1):
         trimmed = _trim_context(hunk, slack)
         wanted = trimmed.old_lines
@@ -180,7 +180,7 @@ def _place(lines: list[str], hunk: PatchHunk, number: int, done: int, moved: boo
 def _matches(lines: list[str], wanted: list[str], at: int) -> bool:
     if not wanted:
         return at <= len(lines)
-    # The first line is compared alone, so that looking everywhere stays cheap.
+    # The first line is compared alone, so that searching everywhere stays cheap.
     return at < len(lines) and lines[at] == wanted[0] and lines[at : at + len(wanted)] == wanted
 
 
@@ -238,7 +238,7 @@ def _section(old: list[str], new: list[str], regions: list[Region], context: int
 
 
 def _range(start: int, count: int) -> str:
-    # As git and diff count: from 1, the line before it where there are none, and no count where it is 1.
+    # As in git and diff: from 1, the line before it if there are none, and no count if it is 1.
     first = start + 1 if count else start
     return str(first) if count == 1 else f"{first},{count}"
 
@@ -257,5 +257,5 @@ def _lines(text: str) -> list[str]:
 def _header_path(path: str | None) -> str:
     if path is None:
         return "/dev/null"
-    # A tab shows where a name with blanks ends.
+    # A tab marks where a name with blanks ends.
     return path + "\t" if " " in path and quote_path(path) == path else quote_path(path)

@@ -82,7 +82,7 @@ def batch(given: Batch, context: ToolContext) -> BatchResult:
 
 
 def _stage_batch(given: Batch, registry: Registry, context: ToolContext, turn: Turn) -> BatchResult:
-    """The calls in a turn that goes on after them: where one fails, or all are only tried, nothing of them stays."""
+    """Run the calls in a turn that continues after them: if one fails, or all are only tried, nothing of them stays."""
     before = Savepoint.of(context)
     try:
         results = _run_calls(given.calls, registry, context, turn)

@@ -1,5 +1,5 @@
-"""New documents and folders, and the templates that a document may begin with: a few built-in ones, and the person's
-own in the folder `templates`. A template is text and nothing else: nothing in it is executed."""
+"""New documents and folders, and templates for documents: a few built-in ones, and the person's own in the folder
+`templates`. A template is plain text: nothing in it is executed."""
 
 import re
 from dataclasses import dataclass
@@ -122,13 +122,13 @@ def _content(given: CreateDocument, title: str, context: ToolContext) -> str:
 
 
 def _open_tab(path: str, context: ToolContext) -> str | None:
-    """The tab of the new document; none while it is only staged."""
+    """The tab of the new document; None while it is only staged."""
     if context.turn is not None:
         return None
     try:
         return context.workspace.open_tab(path).tab_id
     except RedraftError:
-        return None  # somebody was quicker to take it away; it was created all the same
+        return None  # somebody has already removed it; it was created all the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ PREVIEWED = 20
 MAX_MATCHES = 200_000
 PATIENCE_SECONDS = 5.0
 _REFERENCE = re.compile(r"\\(?:[0-9]|g<\w+>)|\$(?:[0-9]|\{\w+\})")
-# What may hold a parenthesis that opens no group: quoted text, an escape, a class.
+# What may contain a parenthesis that opens no group: quoted text, an escape, a class.
 _NO_GROUP = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 _GROUP = re.compile(r"\((?!\?)|\(\?P?<")
 
@@ -113,15 +113,16 @@ def find_and_replace(given: FindAndReplace, context: ToolContext) -> FindAndRepl
 
 
 def _check_size(characters: int, context: ToolContext) -> None:
-    """Refuse what would be too large before it is made: a long replacement, often enough, fills any memory."""
+    """Refuse what would be too large before it is built: a long replacement, repeated often enough, fills any
+    memory."""
     limit = context.limits.document_bytes
     if characters > limit:
         raise Refused(f"A document may have at most {limit} bytes; this one would be larger.", code="too_large")
 
 
 def _check_no_group_reference(given: FindAndReplace) -> None:
-    """The replacement is text and nothing in it is expanded. Where it looks as if a group were meant, that is said
-    rather than `$1` written into the document everywhere."""
+    """The replacement is literal text. If it looks like a group reference, refuse rather than write `$1` into the
+    document everywhere."""
     reference = _REFERENCE.search(given.replace)
     if given.is_regex and reference and _GROUP.search(_NO_GROUP.sub("", given.find)):
         raise Refused(
@@ -132,7 +133,7 @@ def _check_no_group_reference(given: FindAndReplace) -> None:
 
 
 def find_matches(given: FindAndReplace, document: Document) -> list[tuple[int, int]]:
-    """The places in code points, all of them; refused where that would take too long."""
+    """All matches as spans of code points; refused if that would take too long."""
     text = document.text
     first, last = 0, text.line_count - 1
     if given.scope is not None:
@@ -149,7 +150,7 @@ def find_matches(given: FindAndReplace, document: Document) -> list[tuple[int, i
 
 
 def _spans(given: FindAndReplace, content: str) -> Iterator[tuple[int, int]]:
-    """The matches in `content`. A pattern means the same whatever the lines end in, so it is run on "\\n" alone."""
+    """The matches in `content`. A pattern must mean the same whatever the line endings, so it runs on "\\n" alone."""
     flat = content.replace("\r\n", "\n").replace("\r", "\n")
     query = given.find if given.is_regex else given.find.replace("\r\n", "\n").replace("\r", "\n")
     pattern = compile_query(
@@ -160,7 +161,7 @@ def _spans(given: FindAndReplace, content: str) -> Iterator[tuple[int, int]]:
     shortened = [end + number for number, end in enumerate(accumulate(map(len, pieces[:-1])))]
     for start, end in find_all(flat, pattern):
         if start == end == len(flat) and flat.endswith("\n"):
-            return  # after the last line there is none
+            return  # there is no line after the last one
         yield start + bisect_left(shortened, start), end + bisect_left(shortened, end)
 
 

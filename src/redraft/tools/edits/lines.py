@@ -113,7 +113,7 @@ class ReplaceLines(VersionedEdit):
 
 
 class ReplacedLines(TypedDict):
-    """How many lines came and went."""
+    """How many lines were added and removed."""
 
     removed: int
     added: int

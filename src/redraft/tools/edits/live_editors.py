@@ -1,8 +1,8 @@
-"""The seam to rich editors that are open in browsers: what a tool asks of them, and what they are told.
+"""The interface to rich editors that are open in browsers: what a tool asks of them, and what it tells them.
 
-An editor is asked to hand in what was typed into it, and is told what was done; it never makes the change itself, which
-would be the typing of the person in front of it. Whoever keeps the connections implements it and hands it in with the
-context. Nothing here waits or knows of a browser.
+An editor is asked to hand in what was typed into it, and is told what was done. It never makes the change itself: that
+would count as typing by the person in front of it. Whoever has the connections implements this and passes it in the
+context. Nothing here waits or knows about a browser.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 class EditorUpdate:
     """What an editor is to show: the document's plain text after a change, and where its cursor goes.
 
-    `cursor` is an offset in the text, in code points; `turn` is what undoing in that editor takes back.
+    `cursor` is an offset in the text, in code points; `turn` is what undo in that editor reverts.
     """
 
     text: str
@@ -24,18 +24,18 @@ class EditorUpdate:
 
 
 class OpenEditor(Protocol):
-    """The one editor that a call was brought to."""
+    """The one editor that a call applies to."""
 
     def show(self, after: EditorUpdate) -> None:
-        """Tell it what was done, and wait a moment until it is seen there. The change stands whether or not it is."""
+        """Tell it what was done, and wait a moment until it shows it. The change is valid whether or not it does."""
         ...
 
 
 class LiveEditors(Protocol):
-    """The open rich editors of one folder. Whoever calls holds the workspace's guard, which is let go of meanwhile: so
-    all that was known of a document has to be looked at again."""
+    """The open rich editors of one folder. The caller holds the workspace's guard, which is released meanwhile:
+    afterwards everything known about a document has to be checked again."""
 
     def ready(self, path: str) -> OpenEditor | None:
-        """Have exactly one editor, the one that was used last, hand in what was typed into it; None where no rich
-        editor shows the document. `Refused` where one does and does not answer: then nothing may be changed."""
+        """Have one editor, the last one used, hand in what was typed into it; None if no rich editor shows the
+        document. Raises `Refused` if one does but does not answer: then nothing may be changed."""
         ...

@@ -1,4 +1,4 @@
-"""Moving, renaming and deleting documents. Nothing is overwritten, and what is deleted stays in the trash."""
+"""Move, rename and delete documents. Nothing is overwritten, and deleted documents stay in the trash."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
@@ -25,7 +25,7 @@ class MoveDocument:
     version: Annotated[str | None, VERSION] = None
 
 
-# `from` is no name in Python, so this cannot be written as a class.
+# `from` is a keyword in Python, so this cannot be written as a class.
 MoveDocumentResult = TypedDict(
     "MoveDocumentResult",
     {"from": str, "to": str, "moved": bool, "version": str, "state": State, "turn": int | None},
@@ -48,7 +48,7 @@ def move_document(given: MoveDocument, context: ToolContext) -> MoveDocumentResu
 
 
 def _destination(source: str, raw: str, context: ToolContext) -> str:
-    """The new path; where a folder is named, the document keeps its name."""
+    """The new path; if it is a folder, the document keeps its name."""
     path = relative_path(raw, context)
     folder = path.rstrip("/")
     name = source.rpartition("/")[2]

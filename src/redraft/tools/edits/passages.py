@@ -83,8 +83,8 @@ def edit_text(given: EditText, context: ToolContext) -> EditTextResult:
 
 
 def _basis(given: EditText, document: Document, context: ToolContext) -> EditBasis:
-    """What the passage was quoted from: the version that is named. Where none is, that which the caller last read, if
-    it stands there once; else it must have come from elsewhere, and the document as it is has to tell."""
+    """What the passage was quoted from: the named version. Without one, the text that the caller last read, if the
+    passage occurs there once; otherwise it came from elsewhere, and the current document decides."""
     if given.version:
         return basis_of(document, given.version, context)
     with contextlib.suppress(Stale):
@@ -163,6 +163,6 @@ def _section_edit(given: EditSection, document: Document, section: SectionSpan) 
         nothing = Edit(document.text.line_start(last), "", "")
         return paragraph_insertion(document, last, given.content) if given.content else nothing
     edit = replacement(document, first, last, given.content)
-    # Text directly under its heading stays so; a heading that follows needs a line of its own.
+    # Text directly below its heading stays there; a following heading needs a line of its own.
     glued = last == section.end < document.text.line_count and given.content
     return Edit(edit.at, edit.old, edit.new + newline_of(document)) if glued else edit

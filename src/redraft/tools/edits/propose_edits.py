@@ -1,8 +1,8 @@
 """agent-sidebar's structured edits, and its question to the person.
 
 The edits of one call are one turn. Their line numbers, from 1 and inclusive, are those of the files as they were read,
-whatever other edits of the same call do, or anybody did since; an `expected_hash` or an `anchor` makes sure that they
-are the lines that are meant.
+regardless of other edits in the same call or changes since; an `expected_hash` or an `anchor` verifies that they are
+the intended lines.
 """
 
 from dataclasses import dataclass
@@ -114,19 +114,19 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResu
     title = given.title or f"Propose {len(given.edits)} edits"
     before: dict[str, Document] = {}
     staged: dict[str, Document] = {}
-    taken: list[ProposedEditInfo] = []
+    infos: list[ProposedEditInfo] = []
     written: list[str] = []
 
     def act(turn: Turn) -> None:
         for path, edits in _group_by_file(given.edits, context).items():
             before[path] = turn.read(path)
             staged[path], done = _edit_file(turn, before[path], edits, context)
-            taken.extend(each for each, _ in done)
+            infos.extend(each for each, _ in done)
             written.extend(new for _, new in done)
 
     done = carry_out(context, title, act)
     if context.turn is not None:
-        for edit, new in zip(taken, written, strict=True):
+        for edit, new in zip(infos, written, strict=True):
             context.proposals.append(_proposal(edit, new, before[edit["file_path"]], given.edits))
     files = [
         {
@@ -137,7 +137,7 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResu
         }
         for path, document in before.items()
     ]
-    answer: Any = {"status": "success", "edits": taken, "files": files, **done.changed}
+    answer: Any = {"status": "success", "edits": infos, "files": files, **done.changed}
     return answer
 
 
@@ -147,12 +147,12 @@ def _labels(before: Document, after: Document) -> dict[str, dict[HunkLabel, int]
     return {"labels": found} if found else {}
 
 
-def _proposal(taken: ProposedEditInfo, new: str, document: Document, edits: tuple[ProposedEdit, ...]) -> Proposal:
-    """An edit for whoever reports what a turn proposes."""
+def _proposal(info: ProposedEditInfo, new: str, document: Document, edits: tuple[ProposedEdit, ...]) -> Proposal:
+    """An edit as a proposal, for reports about what a turn proposes."""
     names = [edit.edit_id or f"e_{number}" for number, edit in enumerate(edits, start=1)]
-    edit = edits[names.index(taken["edit_id"])]
-    lines = taken["start_line"] - 1, taken["end_line"]
-    return Proposal(document.path, document.text, taken["edit_id"], edit.operation, *lines, new, edit.rationale or "")
+    edit = edits[names.index(info["edit_id"])]
+    lines = info["start_line"] - 1, info["end_line"]
+    return Proposal(document.path, document.text, info["edit_id"], edit.operation, *lines, new, edit.rationale or "")
 
 
 def _group_by_file(edits: tuple[ProposedEdit, ...], context: ToolContext) -> dict[str, list[tuple[str, ProposedEdit]]]:
@@ -166,8 +166,8 @@ def _group_by_file(edits: tuple[ProposedEdit, ...], context: ToolContext) -> dic
 def _edit_file(
     turn: Turn, document: Document, edits: list[tuple[str, ProposedEdit]], context: ToolContext
 ) -> tuple[Document, list[tuple[ProposedEditInfo, str]]]:
-    """Stage the edits of one file; returns it as they leave it, and how they were understood, with what each puts
-    in."""
+    """Stage the edits of one file; returns the new document, and how each edit was understood, with the text that it
+    inserts."""
     aimed = [_resolve_edit(name, edit, document, context) for name, edit in edits]
     carried = [(each, carry(each.basis, [_make_edit(each.edit, each.basis.then)], context)) for each in aimed]
     carried.sort(key=lambda each: (each[1].change.edits[0].at, each[1].change.edits[0].end))
@@ -177,7 +177,7 @@ def _edit_file(
             raise Refused(f"The edits {first.edit_id} and {second.edit_id} of {document.path} overlap.", field="edits")
     change = Change(tuple(edit for _, edit in placed))
     versions = {each.basis.version for each in aimed}
-    if len(versions) == 1:  # then other calls that were made for the same version go by what was asked
+    if len(versions) == 1:  # other calls for the same version then use the requested edits
         asked = Change(tuple(done.asked.edits[0] for _, done in carried))
         now = turn.edit(document.path, change, document.version, asked=asked, made_for=versions.pop())
     else:
@@ -240,8 +240,8 @@ def _resolve_edit(name: str, edit: ProposedEdit, document: Document, context: To
 
 
 def _bases(edit: ProposedEdit, document: Document, context: ToolContext) -> list[EditBasis]:
-    """What the lines may have been counted in: the version that is named, else what the caller last read. A hash tells
-    by itself whether it fits, so with one the file as it is now will do as well."""
+    """The texts that the lines may have been counted in: the named version, else what the caller last read. A hash
+    verifies itself, so with one the current file is accepted as well."""
     now = EditBasis(document, document, document.version)
     if edit.anchor and not edit.version:
         return [now]
@@ -255,7 +255,7 @@ def _bases(edit: ProposedEdit, document: Document, context: ToolContext) -> list
 
 
 def _target_lines(edit: ProposedEdit, document: Document) -> Span | None:
-    """The lines, half-open, from 0; None where the document does not contain these lines."""
+    """The lines, half-open, from 0; None if the document does not contain them."""
     text = document.text
     if edit.anchor:
         at = find_once(document, edit.anchor)
@@ -271,8 +271,8 @@ def _target_lines(edit: ProposedEdit, document: Document) -> Span | None:
 
 
 def _has_expected_hash(edit: ProposedEdit, lines: Span, document: Document) -> bool:
-    """Whether the lines have the hash that the caller expects. An insertion may name that of the line before which it
-    goes."""
+    """Whether the lines have the hash that the caller expects. An insertion may give that of the line it goes
+    before."""
     expected, text = _expected_hash(edit), document.text
     if expected is None:
         return True
@@ -294,7 +294,7 @@ def _make_edit(edit: ProposedEdit, document: Document) -> Edit:
 
 
 def _expected_hash(edit: ProposedEdit) -> str | None:
-    """What the caller says that it read. Of an insertion the hash of no lines at all says nothing: it fits anywhere."""
+    """The hash that the caller gives. For an insertion the hash of no lines is ignored: it matches anywhere."""
     given = edit.expected_hash
     return None if edit.operation == "insert" and given == NOTHING else given
 

@@ -1,9 +1,9 @@
 """The rich editor's tools: the plain text that a person sees of a markdown document, and replacing passages of it.
 
-A rich editor that shows the document hands in first what was typed into it, and shows afterwards what was done (see
-`live`); the edit is the same with and without one. An answer is the specification's `ToolResult`: what is wrong with
-the positions, or would break the document, is told in it rather than raised, but for a call in a batch, which has to
-fail as a whole.
+A rich editor that shows the document first hands in what was typed into it, and afterwards shows what was done (see
+`live_editors`); the edit is the same with and without one. An answer is the specification's `ToolResult`: bad
+positions, or a change that would break the document, are reported in it rather than raised, except in a batch, which
+has to fail as a whole.
 """
 
 from dataclasses import dataclass, replace
@@ -70,7 +70,7 @@ class ReplaceText(Target):
 
 
 class ReplaceTextResult(TypedDict):
-    """What became of it, as the specification has it, and where the change is."""
+    """The outcome in the specification's form, and where the change is."""
 
     success: bool
     message: str
@@ -111,20 +111,20 @@ def replaceText(given: ReplaceText, context: ToolContext) -> ReplaceTextResult: 
     except _NotDone as error:
         return _failure_result(error.reason, context, NOT_DONE)
     except Refused as error:
-        # A mode or a person that says no is no matter of the positions: every surface has its own way with those.
+        # A refusal by the mode or the person is not about positions: every surface handles those itself.
         if type(error) not in (Refused, Stale):
             raise
         return _failure_result(error, context, NOT_VALID)
 
 
 def _prepare_editor(path: str, context: ToolContext) -> OpenEditor | None:
-    """Where a rich editor shows the document, all that was typed into it is here by now. In a batch nothing is waited
-    for: its calls belong together."""
+    """If a rich editor shows the document, wait until it has handed in all that was typed. A batch waits for nothing:
+    its calls belong together."""
     return None if context.editors is None or context.turn is not None else context.editors.ready(path)
 
 
 class _NotDone(Exception):
-    """The positions are sound, but the document does not allow what is to be done there."""
+    """The positions are valid, but the document does not allow the change there."""
 
     def __init__(self, reason: Refused) -> None:
         super().__init__(reason.message)
@@ -132,7 +132,7 @@ class _NotDone(Exception):
 
 
 class _Made(NamedTuple):
-    """A replacement as it was computed: of which passages of which text, and the edits of the markdown."""
+    """A computed replacement: its passages, its text, and the edits of the markdown."""
 
     passages: list[Replacement]
     text: str
@@ -160,15 +160,15 @@ def _write(
     done = carry_out(context, f"Replace text in {place.path}", carried.edit)
     context.tell_progress(STEPS, STEPS)
     after = basis.now if done.document is None else done.document
-    with context.release_guard():  # it is done: what is told of it has no deadline
+    with context.release_guard():  # the change is made: reporting it has no deadline
         before, landed = made.text, made.passages
         if not basis.is_current:
             before = _model(basis.now).text
             landed = _shift_passages(
                 landed, made.text, before, editor_document(carried.change.apply(str(basis.now.text))).text
             )
-        # An editor shows it as it is read from the markdown, which cannot say all that an edit left there, such as a
-        # blank at the end.
+        # An editor shows the document as parsed from the markdown, which cannot express everything that an edit may
+        # leave, such as a space at the end.
         shown = None if editor is None else editor_document(str(after.text)).text
         updated = _text_after(made.after, after)
     first = landed[0]
@@ -188,7 +188,7 @@ def _write(
 
 
 def _edits(old: str, new: str) -> list[Edit]:
-    """What differs in the lines that do: neither what lies between two passages is touched, nor the rest of a line."""
+    """The differences within changed lines: neither the text between two passages nor the rest of a line is touched."""
     return [
         edit.shift(lines.at)
         for lines in diff_lines(old, new)
@@ -197,7 +197,7 @@ def _edits(old: str, new: str) -> list[Edit]:
 
 
 def _shift_passages(passages: list[Replacement], then: str, now: str, after: str) -> list[Replacement]:
-    """The passages with their positions in the text as it was just before the edit."""
+    """The passages with their positions in the text just before the edit."""
     edits = [Edit(each.start, then[each.start : each.end], each.new) for each in passages]
     ordered = sorted(range(len(edits)), key=lambda number: (edits[number].at, edits[number].end))
     places = rebase_over_difference([edits[number] for number in ordered], then, now)
@@ -213,7 +213,7 @@ def _shift_passages(passages: list[Replacement], then: str, now: str, after: str
 
 
 def _cursor(before: str, after: str, passages: list[Replacement]) -> int:
-    """The end of what was put in, the last of it; where that begins a block anew, it still ends before that block."""
+    """The end of the last inserted text; if a new block begins there, the position before that block."""
     last = max(passages, key=lambda passage: (passage.start, passage.end))
     end = max(0, len(after) - (len(before) - last.end))
     if last.new.rstrip("\r\n") != last.new or not last.new:
@@ -222,7 +222,7 @@ def _cursor(before: str, after: str, passages: list[Replacement]) -> int:
 
 
 def _text_after(made: ReplacedDocument, after: Document) -> str:
-    """The text of the edit itself; of what is there, where a merge made more of it."""
+    """The text after the edit; if a merge added to it, the text of the document."""
     return made.text if str(after.text) == made.markdown else editor_document(str(after.text)).text
 
 
@@ -234,13 +234,13 @@ def _passages(given: ReplaceText) -> list[Replacement]:
 
 
 def _failure_result(error: RedraftError, context: ToolContext, message: str) -> ReplaceTextResult:
-    """The specification's failed result. In a batch it is raised: its other calls must not be done then."""
+    """The specification's failed result. In a batch it is raised, so that the other calls are not made."""
     if context.together:
         raise error
     failed: Any = {"success": False, "message": message, "error": error.message}
     if isinstance(error, Stale):
-        told = explain_stale(error, context).details
-        failed |= {name: told[name] for name in (*VERSIONS, "changed_lines") if told.get(name) is not None}
+        details = explain_stale(error, context).details
+        failed |= {name: details[name] for name in (*VERSIONS, "changed_lines") if details.get(name) is not None}
     return failed
 
 
@@ -273,4 +273,4 @@ def getEditorText(given: Target, context: ToolContext) -> GetEditorTextResult:  
     return {"text": text, "length": len(text), "path": place.path, "version": document.version}
 
 
-# A surface that knows of open editors calls these with a context that knows them, too.
+# A surface that knows the open editors passes them in the context of these calls.

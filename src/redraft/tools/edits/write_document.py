@@ -1,4 +1,4 @@
-"""Edits of a document as a whole: write it anew, or add to its ends, at a heading or at a line."""
+"""Edits of a whole document: rewrite it, or add to its ends, at a heading or at a line."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -94,7 +94,7 @@ def _advise(old: str, new: str) -> str | None:
 
 
 def _new_content(given: WriteDocument, document: Document, context: ToolContext) -> str:
-    """What is sent takes on the document's newlines; what is brought back is as it was."""
+    """Content that is sent gets the document's newlines; content that is restored stays as it was."""
     if (given.content is None) == (given.restore_version is None):
         raise Refused("Give either `content` or `restore_version`.", code="content_required", field="content")
     if given.content is not None:
@@ -103,7 +103,7 @@ def _new_content(given: WriteDocument, document: Document, context: ToolContext)
 
 
 def require_current(basis: EditBasis) -> Document:
-    """The document, for an edit that leaves nothing of it: whatever changed since it was read would be lost."""
+    """The document, for an edit that replaces all of it: any change since it was read would be lost."""
     if not basis.is_current:
         raise basis.stale_error(f"{basis.now.path} changed since it was read, and this call would overwrite all of it.")
     return basis.now
@@ -209,7 +209,7 @@ def _addition(given: EditDocument, document: Document) -> Edit:
 
 
 def skip_blank_line(document: Document, line: int, end: int) -> int:
-    """Past the blank line under a heading, so that what is put there is set off by it."""
+    """Skip the blank line below a heading, so that it stays above the inserted text."""
     return line + 1 if line < end and is_blank(document, line) else line
 
 
@@ -218,7 +218,7 @@ def is_blank(document: Document, line: int) -> bool:
 
 
 def paragraph_insertion(document: Document, line: int, content: str) -> Edit:
-    """The edit that puts lines before line number `line` as a paragraph of their own, with blank lines around it."""
+    """The edit that inserts lines before line number `line` as a separate paragraph, with blank lines around it."""
     edit = insertion(document, line, content)
     newline = newline_of(document)
     before = newline if line > 0 and not is_blank(document, line - 1) else ""

@@ -1,4 +1,4 @@
-"""`analyze_document`: what a whole document holds, however long it is. The result goes into a document of its own."""
+"""`analyze_document`: analyse a whole document of any length. The result is written to a separate document."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from redraft.workspace.turns.modes import Action, Verdict
 
 MAX_PROMPT = 4000
 MOST_NAMES = 1000
-# What is there, though it cannot be read.
+# It exists, although it cannot be read.
 TAKEN = ("unsupported_file_type", "too_large")
 
 TITLES = {
@@ -97,7 +97,7 @@ def _prompt(given: AnalyzeDocument) -> str:
 
 
 def check_allowed(context: ToolContext, action: Action, path: str) -> None:
-    """Refuse at once what the turn would refuse in the end, before any money is spent on it."""
+    """Refuse at once what the turn would refuse in the end, before any money is spent."""
     if context.author.is_agent and context.rules.verdict(action, path) is Verdict.DENY:
         message = f"The mode {context.rules.name!r} does not let agents {action} {path}."
         raise Forbidden(message, code="mode_refuses", path=path)
@@ -112,23 +112,23 @@ def _analysis(source: Source, task: Task, prompt: str, context: ToolContext) -> 
         return worker.analyse(source, task, prompt)
     if task == "style":
         figures = style_figures(source.text)
-        told = f"{figures['words']} words in {figures['sentences']} sentences."
-        return Analysis(told, {"figures": figures, "note": "Counted without a model."})
+        summary = f"{figures['words']} words in {figures['sentences']} sentences."
+        return Analysis(summary, {"figures": figures, "note": "Counted without a model."})
     if task == "characters":
         return _names(source)
     raise no_model_error(f'The task "{task}" needs a model, and none is set up; "characters" and "style" do not.')
 
 
 def _names(source: Source) -> Analysis:
-    """What looks like a name, counted. Whether it is a person's only a reader can tell, and the note says so."""
+    """What looks like a name, counted. Only a reader can tell whether it is a person's, and the note says so."""
     listed = [
         {"name": each.name, "mentions": each.count, "first_appearance": each.first_line}
         for each in likely_names(source.text, MOST_NAMES)
     ]
     note = "Found by capital letters, without a model: places may be among them, and nicknames are listed separately."
     names = ", ".join(each.name for each in likely_names(source.text, 5))
-    told = f"Found {len(listed)} names; most often mentioned: {names}." if listed else "Found no names."
-    return Analysis(told, {"characters": listed, "note": note})
+    summary = f"Found {len(listed)} names; most often mentioned: {names}." if listed else "Found no names."
+    return Analysis(summary, {"characters": listed, "note": note})
 
 
 def no_model_error(message: str) -> RedraftError:
@@ -149,7 +149,7 @@ def _write_result(
 
 
 def free_path(context: ToolContext, stem: str, ending: str) -> str:
-    """The name for a result, numbered where it is taken: nothing is ever overwritten."""
+    """A name for the result, numbered if it is taken: nothing is ever overwritten."""
     number = 1
     while True:
         path = f"{stem}{'' if number == 1 else f' {number}'}{ending}"
@@ -164,18 +164,18 @@ def free_path(context: ToolContext, stem: str, ending: str) -> str:
 
 
 def open_result_tab(context: ToolContext, path: str) -> str | None:
-    """The tab of a new document; none while it is only staged."""
+    """The tab of a new document; None while it is only staged."""
     if context.turn is not None:
         return None
     try:
         return context.workspace.open_tab(path).tab_id
     except RedraftError:
-        return None  # somebody was quicker to take it away; it was made all the same
+        return None  # somebody has already removed it; it was created all the same
 
 
 def render_report(source: Source, task: str, analysis: Analysis, prompt: str = "") -> str:
-    """The result as a document: markdown, written from the details. Text from a document or a model is put on one line
-    and cannot make headings or links of its own."""
+    """The result as a markdown document, written from the details. Text from a document or a model is put on one line
+    and cannot create headings or links."""
     parts = [f"# {TITLES[task]} of {escape_markdown(source.title)}"]
     if prompt:
         parts.append(f"> {escape_markdown(prompt)}")
@@ -212,16 +212,16 @@ def _people(people: Iterable[dict[str, Any]]) -> str:
 def _entries(entries: Iterable[dict[str, Any]]) -> str:
     lines: list[str] = []
     for entry in entries:
-        said = next(cast("str", entry[name]) for name in ("what", "note", "finding") if name in entry)
-        lines.append(f"- Line {entry['line'] + 1}: {escape_markdown(said)} (“{escape_markdown(entry['quote'])}”)")
+        finding = next(cast("str", entry[name]) for name in ("what", "note", "finding") if name in entry)
+        lines.append(f"- Line {entry['line'] + 1}: {escape_markdown(finding)} (“{escape_markdown(entry['quote'])}”)")
     return "\n".join(lines)
 
 
 def paragraphs(text: str) -> str:
-    """Text of a model as paragraphs of its own words, and nothing but words."""
+    """A model's text as plain paragraphs, without any markup."""
     return "\n\n".join(escape_markdown(part) for part in re.split(r"(?:\r\n?|\n)\s*", text) if part.strip())
 
 
 def escape_markdown(text: str) -> str:
-    """Text on one line, in which nothing is markup."""
+    """Text on one line, with markdown escaped."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

@@ -1,8 +1,8 @@
-"""Renaming somebody throughout a text, by computation: every place where the name stands as whole words, and no other.
+"""Rename a character throughout a text, without a model: every occurrence of the name as whole words, and no other.
 
 A line break within the name stays where it was, a name in capitals stays in capitals, a possessive ending is not
-touched. What computing cannot decide (nicknames, another person who has the name as part of theirs) is not changed or
-not hidden: it is flagged for a person. Pure.
+touched. What cannot be decided without understanding (nicknames, another person whose name contains this one) is left
+alone or changed, and always flagged for a person. Pure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_NAME = 80
 MAX_FLAGS = 40
 QUOTED = 160
-# A name of fewer letters begins too many words that have nothing to do with it.
+# A shorter name is the start of too many unrelated words.
 LEAST_STEM = 3
 PRONOUNS = {
     "male": word_set("he him his himself"),
@@ -36,7 +36,7 @@ _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w’'-]*"
 
 
 class Rename(NamedTuple):
-    """Who is renamed. `gender` is that of the new name; empty where it was not said."""
+    """Who is renamed. `gender` is that of the new name; empty if unknown."""
 
     old: str
     new: str
@@ -56,7 +56,7 @@ def parse_rename(names: Mapping[str, object]) -> Rename:
 
 
 def rename_edits(text: str, names: Mapping[str, str]) -> tuple[Edit, ...]:
-    """The edits that give everybody their new name."""
+    """The edits that replace every name with its new one."""
     wanted = {old.upper(): new.upper() for old, new in names.items()} | dict(names)
     pattern = "|".join(map(name_pattern, sorted(wanted, key=lambda name: (-len(name), name))))
     if not pattern:
@@ -68,8 +68,8 @@ def rename_edits(text: str, names: Mapping[str, str]) -> tuple[Edit, ...]:
 
 
 def is_form_of(form: str, name: str, text: str) -> bool:
-    """Whether something is surely another form of a name: a nickname or a longer form, begun like one of its words, and
-    never written in small letters in the text, as other words are."""
+    """Whether something is certainly another form of a name: a nickname or a longer form that begins like one of its
+    words, and never occurs in lower case in the text, as other words do."""
     words = form.split()
     stems = [part[:LEAST_STEM].casefold() for part in name.split() if len(part) >= LEAST_STEM]
     if not words or len(form) > MAX_NAME or not all(word[:1].isupper() for word in words):
@@ -79,13 +79,13 @@ def is_form_of(form: str, name: str, text: str) -> bool:
 
 
 def _fit_spacing(new: str, old: str) -> str:
-    """The new name with the blank space of the old one."""
+    """The new name with the white space of the old one."""
     gaps = re.findall(r"\s+", old)
     words = new.split()
     return "".join(word + gap for word, gap in zip_longest(words, gaps[: len(words) - 1], fillvalue=" ")).rstrip()
 
 
-# What a person should look at
+# What a person should check
 
 
 def rename_flags(old_text: str, new_text: str, rename: Rename) -> list[Flag]:
@@ -110,7 +110,7 @@ def _taken_name_flags(old_text: str, new_text: str, rename: Rename) -> Iterator[
 
 
 def _longer_names(text: str, rename: Rename) -> Iterator[Flag]:
-    """Longer names that the new one is part of: each may be somebody else's."""
+    """Longer names that contain the new one: each may be somebody else's."""
     around = re.compile(
         rf"(?:(?P<before>{_CAPITAL})(?P<dot>\.?)[^\S\r\n]+)?(?P<name>{name_pattern(rename.new)})"
         rf"(?P<after>[^\S\r\n]+{_CAPITAL})?"
@@ -134,11 +134,11 @@ def _begins_sentence(text: str, at: int) -> bool:
 
 
 def leftovers(text: str, old: str, new: str) -> Iterator[Flag]:
-    """What is left of an old name: in other letters, as the beginning of a longer word, or a part of it alone."""
-    kept = {word.casefold() for word in new.split()}
+    """What is left of an old name: with other letters, as the start of a longer word, or only a part of it."""
+    new_words = {word.casefold() for word in new.split()}
     forms: defaultdict[str, list[int]] = defaultdict(list)
     for part in dict.fromkeys((old, *old.split())):
-        if part.casefold() in kept or len(part) < LEAST_STEM:
+        if part.casefold() in new_words or len(part) < LEAST_STEM:
             continue
         stem = r"\s+".join(map(re.escape, part.split()))
         for match in re.finditer(rf"(?<!\w){stem}\w*", text, re.IGNORECASE):
@@ -149,7 +149,7 @@ def leftovers(text: str, old: str, new: str) -> Iterator[Flag]:
 
 
 def _pronouns(text: str, rename: Rename) -> Iterator[Flag]:
-    """Sentences about the renamed person alone in which the other gender's pronouns stand."""
+    """Sentences about the renamed person alone that contain the other gender's pronouns."""
     other = {"male": "female", "female": "male"}.get(rename.gender)
     name = re.compile(name_pattern(rename.new))
     if other is None or not name.search(text):
@@ -169,7 +169,7 @@ def _times(count: int) -> str:
 
 
 def make_flag(kind: str, text: str, at: int, problem: str) -> Flag:
-    """A flag for the place at an offset, with what stands there."""
+    """A flag for an offset, with the text there."""
     start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
     end = re.search(r"[\r\n]|\Z", text[at : at + QUOTED])
     quote = text[max(start, at - QUOTED // 4) : at + (end.start() if end else QUOTED)]
@@ -177,7 +177,7 @@ def make_flag(kind: str, text: str, at: int, problem: str) -> Flag:
 
 
 def plan_rename(text: str, rename: Rename) -> tuple[tuple[Edit, ...], list[Flag]]:
-    """A rename that needs no model: the edits and what to look at."""
+    """A rename without a model: the edits, and what to check."""
     edits = rename_edits(text, {rename.old: rename.new})
     new = Change(edits).apply(text)
     return edits, rename_flags(text, new, rename)

@@ -1,7 +1,7 @@
-"""What can be counted in a text, so that no model is asked for it: mentions of names, first appearances, style figures.
+"""What can be counted in a text without a model: mentions of names, first appearances, style figures.
 
-A name is found as whole words, with any blank space between them, so that a line break does not hide it. What looks
-like a name (`likely_names`) is a guess by capital letters, and called one. Lines are counted from 0. Pure.
+A name matches as whole words, with any white space between them, so that a line break does not hide it. What looks
+like a name (`likely_names`) is a guess by capital letters, and labelled as one. Lines count from 0. Pure.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _QUOTED = re.compile(r"“[^”]*”|«[^»]*»|\"[^\"\n]*\"")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Words of a list, as it is written down."""
+    """The words of a table, written as one string."""
     return frozenset(text.split())
 
 
-# Capitalised in the middle of a sentence and still nobody's name.
+# Capitalised in the middle of a sentence, but not a name.
 _NO_NAMES = word_set(
     """i i’m i'm i’ll i'll i’ve i've i’d i'd o oh ah mr mrs ms dr sir madam miss lord lady god chapter book part
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
@@ -42,7 +42,7 @@ WORDS_A_MINUTE = 230
 
 @dataclass(frozen=True, slots=True)
 class NameCounts:
-    """How often a name stands in a text, and on which line first; None where it does not."""
+    """How often a name occurs in a text, and on which line first; None if it does not."""
 
     name: str
     count: int
@@ -50,7 +50,7 @@ class NameCounts:
 
 
 def name_pattern(name: str) -> str:
-    """The regular expression of a name as whole words; a possessive ending is no part of it."""
+    """The regular expression for a name as whole words, without a possessive ending."""
     words = r"\s+".join(map(re.escape, name.split()))
     return rf"(?<!\w){words}(?!\w)"
 
@@ -72,7 +72,7 @@ def mentions_of(text: str, names: Iterable[Sequence[str]]) -> list[NameCounts]:
 
 
 def _lines_at(text: str, places: dict[int, int]) -> dict[int, int]:
-    """The lines of offsets, counted in one walk."""
+    """The lines of offsets, counted in one pass."""
     lines: dict[int, int] = {}
     at = line = 0
     for owner, place in sorted(places.items(), key=lambda pair: pair[1]):
@@ -99,7 +99,7 @@ def _inner_names(text: str) -> Iterator[str]:
             words = POSSESSIVE.sub("", match.group()).split()
             quoted = match.start() > 0 and sentence[match.start() - 1] in "\"'“‘«("
             if match.start() <= begins or quoted:
-                words = words[1:]  # its capital letter says nothing
+                words = words[1:]  # its capital letter means nothing
             while words and words[0].casefold().rstrip(".") in _NO_NAMES:
                 words = words[1:]
             name = " ".join(words)

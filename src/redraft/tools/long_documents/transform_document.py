@@ -1,4 +1,4 @@
-"""`transform_document`: one change carried through a whole document, however long it is, all of it or nothing."""
+"""`transform_document`: one change throughout a document of any length, all of it or nothing."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -77,10 +77,10 @@ def transform_document(given: TransformDocument, context: ToolContext) -> Transf
     another setting, rewrite the style, or follow instructions of your own. Only changed passages are edited, all or
     none, and doubtful places are flagged for the person. The result is a new document, or the source itself with
     output_mode in_place and its version."""
-    wish = _parse_request(given)
+    request = _parse_request(given)
     place = resolve_target(given, context)
-    work = _Work(given, wish, place.path)
-    # Read by the turn itself: what the person types while subagents work is then merged, and not overwritten.
+    work = _Work(given, request, place.path)
+    # The turn itself reads it: what the person types while subagents work is then merged, and not overwritten.
     title = f"Transform {place.path}: {given.transformation}"
     done = carry_out(context, title, lambda turn: work.stage(turn, context))
     tab_id = place.tab_id if given.output_mode == "in_place" else open_result_tab(context, work.path)
@@ -91,7 +91,7 @@ def transform_document(given: TransformDocument, context: ToolContext) -> Transf
         "path": work.path,
         "version": "" if done.document is None else done.document.version,
         "changes_made": len(found.edits),
-        "summary": _summary(wish, found, lines),
+        "summary": _summary(request, found, lines),
         "flags": [flag.as_dict() for flag in found.flags],
         "effort": found.effort.as_dict(),
         **done.changed,
@@ -115,16 +115,16 @@ def _parse_request(given: TransformDocument) -> TransformationRequest:
 
 @dataclass(slots=True)
 class _Work:
-    """One call on its way: where the result goes, what was found, and how many lines were looked at."""
+    """One call in progress: where the result goes, what was found, and how many lines were checked."""
 
     given: TransformDocument
-    wish: TransformationRequest
+    request: TransformationRequest
     path: str
     found: Transformation = field(default_factory=lambda: Transformation((), ()))
     lines: int = 0
 
     def stage(self, turn: Turn, context: ToolContext) -> Document:
-        """The result as the turn has it; nothing is staged before all of it is there."""
+        """Stage the result, only once all of it is there."""
         check_allowed(context, "modify" if self.given.output_mode == "in_place" else "create", self.path)
         document = turn.read(self.path)
         basis = EditBasis(document, document, document.version)
@@ -134,7 +134,7 @@ class _Work:
             basis = basis_of(document, self.given.version, context)
             document = basis.then
         self.lines = document.text.line_count
-        self.found = _transformation(document, self.wish, context)
+        self.found = _transformation(document, self.request, context)
         change = Change(self.found.edits)
         if self.given.output_mode == "in_place":
             return carry(basis, self.found.edits, context).edit(turn)
@@ -143,7 +143,7 @@ class _Work:
 
 
 def _result_name(path: str, transformation: str) -> tuple[str, str]:
-    """The name of a new document beside the source, and its ending."""
+    """The name of a new document beside the source, and its extension."""
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     if not stem:
@@ -151,13 +151,13 @@ def _result_name(path: str, transformation: str) -> tuple[str, str]:
     return f"{folder}{slash}{stem} - {transformation}", dot + ending
 
 
-def _transformation(document: Document, wish: TransformationRequest, context: ToolContext) -> Transformation:
-    if wish.kind == "character_rename":
-        rename = parse_rename(wish.names)
+def _transformation(document: Document, request: TransformationRequest, context: ToolContext) -> Transformation:
+    if request.kind == "character_rename":
+        rename = parse_rename(request.names)
         if not rename_edits(str(document.text), {rename.old: rename.new}):
             message = f"{rename.old} does not occur in {document.path} as a whole word."
             raise Refused(message, code="anchor_not_found", path=document.path)
-        if not rename.update_pronouns and not wish.prompt:
+        if not rename.update_pronouns and not request.prompt:
             edits, flags = plan_rename(str(document.text), rename)
             return Transformation(edits, tuple(flags))
     worker = context.worker_for(document.path)
@@ -165,17 +165,17 @@ def _transformation(document: Document, wish: TransformationRequest, context: To
         raise no_model_error(
             "This change needs a model, and none is set up; a rename without update_pronouns does not."
         )
-    return worker.transform(source_of(document), wish, context.ask)
+    return worker.transform(source_of(document), request, context.ask)
 
 
-def _summary(wish: TransformationRequest, found: Transformation, lines: int) -> str:
-    what = wish.kind.replace("_", " ").capitalize()
-    if wish.kind == "character_rename":
-        rename = parse_rename(wish.names)
+def _summary(request: TransformationRequest, found: Transformation, lines: int) -> str:
+    what = request.kind.replace("_", " ").capitalize()
+    if request.kind == "character_rename":
+        rename = parse_rename(request.names)
         what = f"Renamed '{rename.old}' to '{rename.new}'"
-    elif wish.kind == "setting_change":
-        what = f"Moved from {wish.names['old_setting']} to {wish.names['new_setting']}"
+    elif request.kind == "setting_change":
+        what = f"Moved from {request.names['old_setting']} to {request.names['new_setting']}"
     count = len(found.edits)
-    told = f"{what} in {count} location{'s' if count != 1 else ''} across {lines} lines"
+    summary = f"{what} in {count} location{'s' if count != 1 else ''} across {lines} lines"
     flags = len(found.flags)
-    return f"{told}; {flags} place{'s' if flags != 1 else ''} for a person to check." if flags else f"{told}."
+    return f"{summary}; {flags} place{'s' if flags != 1 else ''} for a person to check." if flags else f"{summary}."

@@ -1,7 +1,7 @@
-"""What the tools for whole documents ask of whoever has a model: a seam, because the agent lies above the tools.
+"""What the whole-document tools need from somebody with a model: a protocol, because the agent is above the tools.
 
-The values that cross it, and the one protocol. A surface that has a model puts its `DocumentWorker` into the context;
-where none is there the tools do what can be computed and refuse the rest.
+The values that it passes, and the one protocol. A surface with a model puts its `DocumentWorker` into the context;
+without one the tools do what can be computed and refuse the rest.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Task = Literal["characters", "plot", "style", "summary", "custom"]
 Kind = Literal["character_rename", "setting_change", "style_rewrite", "custom"]
 
-# Above so many characters a document is read in chunks, by subagents; up to here in one piece.
+# Longer documents, in characters, are read in chunks by subagents; shorter ones whole.
 DIRECT_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The document that is worked on, as it was read. `format` is the outline's."""
+    """The document to work on, as it was read. `format` is the outline's."""
 
     path: str
     text: str
@@ -42,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class WorkerUsage:
-    """What it took: how many chunks there were, how many answers were asked of a model, how many were known already."""
+    """The number of chunks, of answers requested from a model, and of cached answers."""
 
     chunks: int = 0
     asked: int = 0
@@ -54,7 +54,7 @@ class WorkerUsage:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What was found: a few sentences, and the details under the task's own names."""
+    """The findings: a few sentences, and the details under the task's own names."""
 
     summary: str
     details: dict[str, Any]
@@ -63,7 +63,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class TransformationRequest:
-    """A transformation as it was asked for. `names` are those of the specification: `old_name`, `new_setting`..."""
+    """A transformation as requested. `names` are those of the specification: `old_name`, `new_setting`..."""
 
     kind: Kind
     names: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -72,7 +72,7 @@ class TransformationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A place that a person should look at. `line` counts from 0, in the new text."""
+    """A place that a person should check. `line` counts from 0, in the new text."""
 
     kind: str
     line: int
@@ -85,7 +85,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Transformation:
-    """The edits that make the new text of the old one, and what a person should look at."""
+    """The edits that turn the old text into the new one, and what a person should check."""
 
     edits: tuple[Edit, ...]
     flags: tuple[Flag, ...]
@@ -93,12 +93,12 @@ class Transformation:
 
 
 class DocumentWorker(Protocol):
-    """Somebody with a model. Both raise `subagent_failed` where any part of the work failed; nothing is half done."""
+    """Somebody with a model. Both raise `subagent_failed` if any part of the work failed; nothing is half done."""
 
     def analyse(self, source: Source, task: Task, prompt: str, /) -> Analysis:
-        """Find out what the task asks."""
+        """Analyse the document for the task."""
         ...
 
-    def transform(self, source: Source, wish: TransformationRequest, ask: Ask | None, /) -> Transformation:
+    def transform(self, source: Source, request: TransformationRequest, ask: Ask | None, /) -> Transformation:
         """Find the edits. `ask` puts a question about a doubtful place to the person."""
         ...

@@ -1,4 +1,4 @@
-"""The history, for agents: what was done, taking it back, and what the person changed since the agent last read."""
+"""The history, for agents: what was done, undo, and what the person changed since the agent last read."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -150,17 +150,17 @@ def undo_turn(given: UndoTurn, context: ToolContext) -> UndoTurnResult:
     chosen = _last_own_turn(context) if given.turn is None else context.workspace.show(given.turn)
     if context.author.is_agent:
         _check_may_undo(chosen, context)
-    taken = context.workspace.undo(chosen.id, author=context.author, called=context.call)
-    context.logged = taken.turn is not None
-    if taken.conflicts:
-        places = [{"path": clash.path, "reason": clash.reason} for clash in taken.conflicts]
+    result = context.workspace.undo(chosen.id, author=context.author, called=context.call)
+    context.logged = result.turn is not None
+    if result.conflicts:
+        places = [{"path": clash.path, "reason": clash.reason} for clash in result.conflicts]
         raise Refused(
             f"Turn {chosen.id} cannot be undone: its documents have been changed since.",
             code="conflict",
             turn=chosen.id,
             places=places,
         )
-    number = None if taken.turn is None else taken.turn.id
+    number = None if result.turn is None else result.turn.id
     return {"undone": chosen.id, "turn": number, "title": chosen.title, "paths": list(chosen.paths)}
 
 
@@ -173,7 +173,7 @@ def _last_own_turn(context: ToolContext) -> TurnRecord:
 
 
 def _check_may_undo(turn: TurnRecord, context: ToolContext) -> None:
-    """An agent takes back its own turns only; and the disk is written no sooner than its mode says."""
+    """An agent may undo only its own turns, and the disk is written no sooner than its mode says."""
     rules = context.rules
     if turn.author != context.author:
         raise Forbidden(f"Turn {turn.id} is not yours to undo.", code="mode_refuses", turn=turn.id)

@@ -1,8 +1,8 @@
-"""Common slips in a document: what will not come out as its author meant it.
+"""Common mistakes in a document: what will not be rendered as its author meant it.
 
-In markdown these are marks left open, headings that are none or stand too deep, links that lead nowhere, and rows that
-do not fit their table; in JSON and YAML, what a parser objects to. Only what is hardly ever meant is reported, and no
-matter of taste. Nothing is corrected here; code, comments and frontmatter are looked at only for where they end.
+In markdown these are unclosed markup, malformed headings or skipped levels, links that lead nowhere, and rows that do
+not fit their table; in JSON and YAML, syntax errors. Only what is hardly ever intended is reported, and no matters of
+taste. Nothing is corrected here; code, comments and frontmatter are checked only for where they end.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class LintFinding(NamedTuple):
 
 
 class _ProseLine(NamedTuple):
-    """A line of prose, without what is written as code in it."""
+    """A line of prose, without the inline code in it."""
 
     number: int
     text: str
 
 
 def lint(text: str, kind: Format) -> list[LintFinding]:
-    """What is found in the text, by lines. Plain text has no rules to break."""
+    """The findings in the text, by line. Plain text has no rules to break."""
     if kind in ("json", "yaml"):
         error = outline(text, kind).error
         return [] if error is None else [LintFinding(error.line, "syntax", error.message)]
@@ -65,7 +65,7 @@ def lint(text: str, kind: Format) -> list[LintFinding]:
 
 
 def _prose(flat: str) -> tuple[list[_ProseLine], list[LintFinding]]:
-    """The lines that are neither code, comment nor frontmatter; and what was begun there and never ended."""
+    """The lines that are neither code, comment nor frontmatter; and what is unclosed there."""
     start = flat.count("\n", 0, frontmatter_end(flat))
     found: list[LintFinding] = []
     if not start and _FRONTMATTER.match(flat):
@@ -130,12 +130,12 @@ def _name(label: str) -> str:
 
 
 def _tables(prose: list[_ProseLine]) -> Iterator[LintFinding]:
-    cells = 0  # of the table that the line before is part of
+    cells = 0  # of the table that the previous line is part of
     for above, line in pairwise(prose):
         if line.number != above.number + 1 or "|" not in line.text:
             cells = 0
         elif cells and _cells(line.text) > cells:
-            # A row with fewer cells is filled up; what is beyond the last column is not shown.
+            # A row with too few cells is filled up; cells beyond the last column are not shown.
             yield LintFinding(
                 line.number, "table-cells", f"The row has {_cells(line.text)} cells in a table of {cells}."
             )

@@ -1,6 +1,7 @@
-"""What is in the folder: documents and folders as they are being worked on, an agent's proposals included.
+"""The content of the folder: documents and folders in their working state, including an agent's proposals.
 
-Names that begin with a dot, links and internal places are left out. Nothing is read: a file's kind is told by its name.
+Names that begin with a dot, links and internal files are left out. Nothing is read: a file's kind follows from its
+name.
 """
 
 from collections.abc import Iterable
@@ -20,55 +21,55 @@ MAX_LIMIT = 10_000
 
 
 def working_view(context: ToolContext, folder: str) -> dict[str, str]:
-    """Every path beneath a folder with its kind, file or folder, as this caller sees it."""
+    """Every path in a folder with its kind, file or folder, as this caller sees it."""
     kinds: dict[str, str] = {
         entry.path: entry.kind for entry in context.workspace.list(folder) if entry.kind in ("file", "folder")
     }
-    beneath = f"{folder}/" if folder else ""
-    gone, there = _unwritten_paths(context, beneath)
-    for path in gone:
+    prefix = f"{folder}/" if folder else ""
+    deleted, there = _unwritten_paths(context, prefix)
+    for path in deleted:
         kinds.pop(path, None)
     for path in there:
-        kinds.update(dict.fromkeys(_folders_between(path, beneath), "folder"))
+        kinds.update(dict.fromkeys(_folders_between(path, prefix), "folder"))
         kinds[path] = "file"
     return kinds
 
 
 def working_files(context: ToolContext, folder: str, files: Iterable[str]) -> list[str]:
-    """The documents beneath a folder as this caller sees them, where all files on disk are known already."""
-    beneath = f"{folder}/" if folder else ""
-    gone, there = _unwritten_paths(context, beneath)
-    found = dict.fromkeys(path for path in files if path.startswith(beneath))
-    for path in gone:
+    """The documents in a folder as this caller sees them, given all files on disk."""
+    prefix = f"{folder}/" if folder else ""
+    deleted, there = _unwritten_paths(context, prefix)
+    found = dict.fromkeys(path for path in files if path.startswith(prefix))
+    for path in deleted:
         found.pop(path, None)
     found.update(dict.fromkeys(there))
     return list(found)
 
 
-def _unwritten_paths(context: ToolContext, beneath: str) -> tuple[list[str], list[str]]:
-    """What is on disk and no longer there for this caller, and what is there and not on disk yet."""
+def _unwritten_paths(context: ToolContext, prefix: str) -> tuple[list[str], list[str]]:
+    """What is on disk but deleted for this caller, and what exists for it but is not on disk yet."""
     drafts = context.workspace.draft_places()
     staged = context.turn.staged if context.turn is not None else {}
-    gone = [base for base, path in drafts if base is not None and base != path]
-    gone += [path for path, each in staged.items() if each.now is None]
+    deleted = [base for base, path in drafts if base is not None and base != path]
+    deleted += [path for path, each in staged.items() if each.now is None]
     there = [path for _, path in drafts if path is not None]
     there += [path for path, each in staged.items() if each.now is not None]
-    return gone, [path for path in there if path.startswith(beneath) and not _is_hidden(path)]
+    return deleted, [path for path in there if path.startswith(prefix) and not _is_hidden(path)]
 
 
 def _is_hidden(path: str) -> bool:
     return any(name.startswith(".") for name in path.split("/"))
 
 
-def _folders_between(path: str, beneath: str) -> Iterable[str]:
-    at = path.find("/", len(beneath))
+def _folders_between(path: str, prefix: str) -> Iterable[str]:
+    at = path.find("/", len(prefix))
     while at >= 0:
         yield path[:at]
         at = path.find("/", at + 1)
 
 
 def existing_folder(raw: str | None, context: ToolContext) -> str:
-    """The folder's path, "" for the root; refused where there is none in the working view."""
+    """The folder's path, "" for the root; refused if there is none in the working view."""
     folder = relative_folder(raw, context)
     if not folder:
         return ""

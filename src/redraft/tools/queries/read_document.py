@@ -1,4 +1,4 @@
-"""Reading: the open tabs, and a document by lines, in windows that a model can take in."""
+"""Read the list of open tabs, and documents by lines, in windows that fit a model."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -14,7 +14,7 @@ from redraft.tools.target import Target, front_document, relative_path, resolve_
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.tabs import Tab
 
-BYTES_PER_TOKEN = 4  # of UTF-8, on the average of prose; also about right where a character has three bytes
+BYTES_PER_TOKEN = 4  # of UTF-8, for average prose; also about right where a character has three bytes
 MAX_READ_TOKENS = 100_000
 SAMPLE = 65536
 MAX_SLIPS = 50
@@ -61,7 +61,8 @@ def list_tabs(_given: NoArguments, context: ToolContext) -> ListTabsResult:
 
 
 def _visible_tab(tab: Tab, context: ToolContext) -> Tab:
-    """A tab as this caller may see it: of what it may not read it learns the name, as of a file that is not text."""
+    """A tab as this caller may see it: if it may not read the document, only its name, as for a file that is not
+    text."""
     return tab if context.can_read(tab.path) else replace(tab, document=None)
 
 
@@ -161,7 +162,7 @@ def read_document(given: ReadDocument, context: ToolContext) -> ReadDocumentResu
         )
         answer["continuation_hint"] = "; ".join(filter(None, (more, answer.get("continuation_hint"))))
     if given.check:
-        from redraft.tools.queries.lint import lint  # rarely asked for, and start-up waits for every import
+        from redraft.tools.queries.lint import lint  # rarely used, and every import delays start-up
 
         with context.release_guard():
             found = lint(str(text), outline_format(document))[:MAX_SLIPS]
@@ -170,8 +171,8 @@ def read_document(given: ReadDocument, context: ToolContext) -> ReadDocumentResu
 
 
 def window(text: Text, start: int, stop: int, room: int) -> tuple[str, int]:
-    """As many whole lines from `start` on as fit into `room` bytes, at least one; a single line that is longer than all
-    the room is cut, since a model could not take it in either."""
+    """As many whole lines from `start` on as fit into `room` bytes, at least one; a single line that is longer than
+    that is cut, since it would not fit a model either."""
     if start >= stop:
         return "", 0
     at, until = text.line_start(start), text.line_start(stop)
@@ -193,7 +194,7 @@ def count_tokens(content: str) -> int:
 
 def estimate_tokens(text: Text) -> int:
     """The estimate for a whole text. A long one is estimated from its beginning: encoding 10 MB takes longer than
-    everything else that a reading does."""
+    everything else in a read."""
     sample = text.slice(0, min(len(text), SAMPLE))
     if not sample:
         return 0

@@ -1,4 +1,4 @@
-"""Finding a place in one document: by its outline, by meaning, by exact text, by a pattern."""
+"""Find a place in one document: by its outline, by meaning, by exact text, by a pattern."""
 
 import json
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class GetOutline(Target):
 
 
 class OutlineEntryInfo(TypedDict):
-    """One section. Lines are counted from 0, inclusive; `line_end` is null where it reaches to the end."""
+    """One section. Lines count from 0, inclusive; `line_end` is null if it reaches the end."""
 
     title: str
     level: int
@@ -85,16 +85,16 @@ def get_outline(given: GetOutline, context: ToolContext) -> GetOutlineResult:
 
 
 def _fit_outline(found: Outline, tokens: int) -> dict[str, Any]:
-    """The outline with as many entries as take no more room than the first read of a document."""
+    """The outline with as many entries as fit into the size of a document's first window."""
     most = MAX_ENTRIES
     while True:
         cut = found.truncate(most)
         shape = cut.as_json()
-        taken = count_tokens(json.dumps(shape["outline"], ensure_ascii=False))
+        used = count_tokens(json.dumps(shape["outline"], ensure_ascii=False))
         shown = sum(1 for _ in cut.walk())
-        if taken <= tokens or shown <= 1:
+        if used <= tokens or shown <= 1:
             return shape
-        most = min(shown - 1, shown * tokens // taken)
+        most = min(shown - 1, shown * tokens // used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ def search_document(given: SearchDocument, context: ToolContext) -> SearchDocume
 def _add_by_meaning(
     answer: SearchDocumentResult, document: Document, given: SearchDocument, context: ToolContext
 ) -> None:
-    """Every passage answers a description a little; the best are the matches, and they are all that is counted."""
+    """Every passage matches a description a little; only the best are returned and counted."""
     found = search_by_meaning(document, given.query, given.max_results, context)
     answer["embedding_status"] = found.status
     for each in found.passages:
@@ -219,7 +219,7 @@ def _match_info(text: Text, line: int, score: float, preview: str, *, with_conte
 
 
 def _preview(match: Match) -> str:
-    """The match within its line, cut on both sides where the line is long."""
+    """The match within its line, cut on both sides if the line is long."""
     line = match.lines[0] if match.lines else ""
     start = max(0, match.column - PREVIEW // 2)
     end = start + PREVIEW

@@ -1,4 +1,4 @@
-"""Finding documents across the whole folder: by words and meaning, by exact phrases, by their names."""
+"""Find documents across the whole folder: by words and meaning, by exact phrases, by name."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,15 +19,15 @@ from redraft.workspace.folder.scan import Drafts
 SNIPPETS = 3
 SNIPPET_CHARACTERS = 100
 MAX_DOCUMENTS = 200
-# Lines asked of the index: enough that a document with many matches does not hide the others.
+# Lines requested from the index: enough that a document with many matches does not hide the others.
 MAX_LINES = 5000
-# Passages asked for beyond one a document: some documents show two or three, some may not be shown to this caller.
+# Passages requested beyond one per document: some documents show two or three, some may be hidden from this caller.
 MORE_PASSAGES = 20
-# An agent waits for the whole answer rather than ask again.
+# An agent rather waits for the whole answer than asks again.
 SECONDS = 10.0
 AROUND = 4
 MAX_LINE = 500
-# So many files take the index a second or so.
+# The index needs about a second for this many files.
 WORTH_TELLING = 1000
 _SPECIAL = re.compile(r"([*?\[\]{}\\!])")
 _QUOTED = re.compile(r'"([^"]*)"|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»')
@@ -50,7 +50,7 @@ class SearchDocuments:
 
 
 class FoundDocument(TypedDict):
-    """A document, with up to three of the lines that match; none where only its name does."""
+    """A document, with up to three matching lines; none if only its name matches."""
 
     path: str
     name: str
@@ -60,7 +60,7 @@ class FoundDocument(TypedDict):
 
 
 class IndexProgressInfo(TypedDict):
-    """How far the folder's index has come. The answer is whole all the same; it only took longer."""
+    """The progress of the folder's index. The answer is complete all the same; it only took longer."""
 
     files_done: int
     files_total: int
@@ -80,16 +80,16 @@ class SearchDocumentsResult(TypedDict):
 
 
 class _Found(NamedTuple):
-    """A document that was found: the lines to show of it, and where the first of them is."""
+    """A document that was found: the lines to show, and where the first of them is."""
 
     lines: list[str]
     line: int | None
     by_meaning: bool = False
 
     def add(self, text: str) -> None:
-        said = text.strip()[:SNIPPET_CHARACTERS].rstrip()
-        if said and len(self.lines) < SNIPPETS:
-            self.lines.append(said)
+        line = text.strip()[:SNIPPET_CHARACTERS].rstrip()
+        if line and len(self.lines) < SNIPPETS:
+            self.lines.append(line)
 
 
 @tool("read", "workspace", "default", serves="ML-search", needs="index")
@@ -107,7 +107,7 @@ def search_documents(given: SearchDocuments, context: ToolContext) -> SearchDocu
     names = working_files(context, folder, Index.of(context.workspace).files())
     found = {path: _Found([], None) for path in sorted(_match_names(names, [*phrases, question]))}
     if given.search_content:
-        # From here on nothing of the workspace is needed, and others may have it.
+        # From here on the workspace is not needed, and others may use it.
         with context.release_guard():
             search.find(phrases, question)
         found |= {path: each for path, each in search.found.items() if path not in found or search.has_words(path)}
@@ -130,18 +130,18 @@ def parse_query(query: str) -> tuple[list[str], str]:
 
 
 def _match_names(paths: Iterable[str], parts: Iterable[str]) -> list[str]:
-    """Documents whose names hold all that is looked for, as it stands."""
+    """Documents whose names contain everything that is searched for, literally."""
     wanted = [part.casefold() for part in parts if part]
     return [path for path in paths if all(part in path.rpartition("/")[2].casefold() for part in wanted)]
 
 
 def _found_document(path: str, found: _Found) -> FoundDocument:
-    told: FoundDocument = {"path": path, "name": path.rpartition("/")[2], "matches": found.lines}
+    answer: FoundDocument = {"path": path, "name": path.rpartition("/")[2], "matches": found.lines}
     if found.line is not None:
-        told["line"] = found.line
+        answer["line"] = found.line
     if found.by_meaning:
-        told["by_meaning"] = True
-    return told
+        answer["by_meaning"] = True
+    return answer
 
 
 class _Search:
@@ -160,8 +160,8 @@ class _Search:
         self.incomplete = False
 
     def find(self, phrases: Sequence[str], question: str) -> None:
-        """Documents that hold all phrases, ranked by the question where there is one. Without phrases, those that hold
-        the question word for word, ranked, and then the others, ranked."""
+        """Documents that contain all phrases, ranked by the question if there is one. Without phrases, those that
+        contain the question literally, ranked, and then the others, ranked."""
         exact = self._exact = self._find_exact(phrases or [question])
         self._words = set(terms(question))
         if not question:
@@ -175,11 +175,11 @@ class _Search:
                 self.found.setdefault(path, each)
 
     def has_words(self, path: str) -> bool:
-        """Whether a document that was found says something of the question itself, and not only by its name."""
+        """Whether a document's text matches the question, and not only its name."""
         return path in self._exact or any(not self._words.isdisjoint(terms(line)) for line in self.found[path].lines)
 
     def _find_exact(self, phrases: Iterable[str]) -> dict[str, _Found]:
-        """The documents that hold every one of these, in the order of the folder."""
+        """The documents that contain every one of these, in folder order."""
         found: dict[str, _Found] | None = None
         for phrase in phrases:
             hits = self._index.search(
@@ -224,13 +224,13 @@ class _Search:
 
 
 def _excerpt(line: str, column: int) -> str:
-    """Of a long line the part with the match."""
+    """The part of a long line with the match."""
     start = max(0, column - SNIPPET_CHARACTERS // 3) if len(line) > SNIPPET_CHARACTERS else 0
     return line[start:]
 
 
 def _index_progress(context: ToolContext) -> IndexProgressInfo | None:
-    """What there is to say of an index in the making, unless it will be done in a moment."""
+    """The progress of an index that is being built, unless it will be done in a moment."""
     now = Index.of(context.workspace).indexing
     return None if now is None or now.total < WORTH_TELLING else {"files_done": now.done, "files_total": now.total}
 
@@ -243,7 +243,7 @@ def _folder_glob(folder: str) -> str | None:
 def _search_lines(
     context: ToolContext, query: str, glob: str | None, *, regex: bool = False, around: int = 0
 ) -> tuple[list[Hit], bool]:
-    """The matching lines that this caller may be shown, and whether there may be more than were looked for."""
+    """The matching lines that this caller may see, and whether there may be more than were requested."""
     drafts = context.workspace.working_drafts()
     index = Index.of(context.workspace)
     with context.release_guard():
@@ -324,7 +324,7 @@ def search_project(given: SearchProject, context: ToolContext) -> SearchProjectR
 
 
 def _passages(hits: Sequence[Hit], most: int) -> list[_FileLines]:
-    """Hits that lie close together as one passage, of at most so many lines."""
+    """Hits that are close together as one passage, of at most `most` lines."""
     found: list[_FileLines] = []
     for hit in hits:
         start = hit.line - len(hit.before)
@@ -340,7 +340,7 @@ def _passages(hits: Sequence[Hit], most: int) -> list[_FileLines]:
 
 
 def _rank_passages(context: ToolContext, given: SearchProject, limit: int, most: int) -> list[_FileLines]:
-    """The passages that answer a query best which stands nowhere as it is."""
+    """The best passages for a query that occurs nowhere literally."""
     drafts = context.workspace.working_drafts()
     index = Index.of(context.workspace)
     with context.release_guard():

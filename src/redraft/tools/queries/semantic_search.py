@@ -1,7 +1,6 @@
-"""What tools need to search by meaning: the model that the settings name, and the workspace's kept vectors.
+"""What tools need to search by meaning: the model that the settings name, and the workspace's cached vectors.
 
-Everything heavy is imported by the first search that wants it; a program that never searches by meaning never loads a
-model.
+The first search imports everything heavy; a program that never searches by meaning never loads a model.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def search_by_meaning(document: Document, query: str, limit: int, context: ToolContext) -> PassageResults:
-    """The passages of a document that answer a description best; embeds the document if that is still to be done. It
-    may take a while, for which others have the workspace."""
+    """The passages of a document that answer a description best; embeds the document first if necessary. It may take a
+    while, during which others can use the workspace."""
     if not query.strip():
         raise Refused("The query is empty.", code="content_required", field="query", query="")
     workspace = context.workspace
@@ -35,12 +34,12 @@ def search_by_meaning(document: Document, query: str, limit: int, context: ToolC
 
 
 def available_embedder(context: ToolContext) -> Embedder | None:
-    """The model, for a search that does without one where there is none."""
+    """The model, or None for a search that works without one."""
     return _embedder(context) if embedding_status(context) == "ready" else None
 
 
 def embedding_status(context: ToolContext) -> Literal["ready", "unavailable"]:
-    """Whether a search by meaning could be answered; nothing is loaded to find out."""
+    """Whether search by meaning is available; nothing is loaded to find out."""
     from redraft.providers.embeddings import is_installed
 
     if context.embedder is not None or is_installed(context.workspace.settings.embeddings):

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Labelled } from "@/ui/Small";
 import ui from "@/ui/ui.module.css";
 
-/** Each value, and what it is called. */
+/** Each value with its label. */
 export type Options<Value> = readonly (readonly [Value, string])[];
 
 interface ChoiceProps<Value extends string> {
@@ -12,7 +12,7 @@ interface ChoiceProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** One of a few, with a label. */
+/** Choose one of a few values, with a label. */
 export function Choice<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>): ReactNode {
   return (
     <Labelled label={label}>

@@ -9,7 +9,7 @@ interface CloseDialogProps {
   onClose: () => void;
 }
 
-/** Closing a document that is not saved. */
+/** Asks before closing an unsaved document. */
 export function CloseDialog({ tabId, path, onClose }: CloseDialogProps): ReactNode {
   const drop = async () => {
     onClose();

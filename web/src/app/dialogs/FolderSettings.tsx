@@ -26,20 +26,20 @@ const MEANINGS: Options<NonNullable<Change["embeddings"]>> = [
   ["off", "Off"],
 ];
 
-/** What agents may do here, and how the person decides on it. */
+/** What agents may do here, and how the person decides about it. */
 export function FolderSettings(): ReactNode {
   const { data: settings } = useQuery(settingsQuery);
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: providers } = useQuery(providersQuery);
-  // What is chosen is seen at once, and for good once it is written.
-  const [wished, setWished] = useState<Change>({});
+  // Show a choice at once; it is final once it is written.
+  const [unsaved, setUnsaved] = useState<Change>({});
   if (!settings) return null;
-  const { mode, review, embeddings, lock, confirm_files } = { ...settings, ...wished } as typeof settings;
-  const change = async (wish: Change) => {
-    setWished((others) => ({ ...others, ...wish }));
-    await writeSettings(wish);
-    const written = Object.keys(wish);
-    setWished((others) => Object.fromEntries(Object.entries(others).filter(([name]) => !written.includes(name))));
+  const { mode, review, embeddings, lock, confirm_files } = { ...settings, ...unsaved } as typeof settings;
+  const change = async (values: Change) => {
+    setUnsaved((others) => ({ ...others, ...values }));
+    await writeSettings(values);
+    const written = Object.keys(values);
+    setUnsaved((others) => Object.fromEntries(Object.entries(others).filter(([name]) => !written.includes(name))));
   };
   return (
     <fieldset className={css.group} disabled={workspace?.caller.role !== "admin"}>
@@ -69,13 +69,13 @@ function modelName({ provider, model }: Schemas["DefaultModelInfo"]): string {
   return provider === "offline" ? "The offline assistant" : `${provider} ${model}`;
 }
 
-/** Write it into the person's settings; what holds then is what the folder's own leave of it. */
-async function writeSettings(wish: Change): Promise<void> {
+/** Write it into the person's settings; the folder's own settings may still narrow the result. */
+async function writeSettings(values: Change): Promise<void> {
   await attempt(async () => {
-    const holds = await unwrap(server.PUT("/api/settings", { body: wish }));
-    client.setQueryData(settingsQuery.queryKey, holds);
-    const names = Object.keys(wish) as (keyof typeof holds & keyof Change)[];
-    if (names.some((name) => holds[name] !== wish[name]))
+    const current = await unwrap(server.PUT("/api/settings", { body: values }));
+    client.setQueryData(settingsQuery.queryKey, current);
+    const names = Object.keys(values) as (keyof typeof current & keyof Change)[];
+    if (names.some((name) => current[name] !== values[name]))
       showToast("Saved in your settings, but this folder's settings or your environment are stricter here.");
   });
   refresh("notice", "job");

@@ -16,12 +16,12 @@ const TEMPLATES = [
 
 const OWN = /^templates\/(.+)\.md$/;
 
-/** The templates that the person keeps in the folder `templates`, by name. */
+/** The person's templates in the folder `templates`, by name. */
 export function listOwnTemplates(paths: readonly string[]): string[] {
   return paths.flatMap((path) => OWN.exec(path)?.[1] ?? []);
 }
 
-/** A name without an ending becomes markdown. */
+/** A name without an extension becomes markdown. */
 export function pathFor(folder: string, name: string): string {
   const clean = name.trim().replace(/^\/+/, "");
   const ended = /\.[A-Za-z0-9]{1,8}$/.test(clean) ? clean : `${clean}.md`;

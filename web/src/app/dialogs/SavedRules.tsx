@@ -11,7 +11,7 @@ const VERDICTS: Record<Rule["verdict"], string> = {
   deny: "Never allow",
 };
 
-/** What the person told the agent once and for all in this folder, to be taken back. */
+/** The person's standing rules for the agent in this folder, with buttons to remove them. */
 export function SavedRules(): ReactNode {
   const { data: rules = [] } = useQuery({ ...rulesQuery, refetchOnMount: "always" });
   if (rules.length === 0) return null;

@@ -12,7 +12,7 @@ interface SecretDialogProps {
   onClose: () => void;
 }
 
-/** Opening a file that may hold passwords or keys: its owner is asked first. */
+/** Asks the owner before opening a file that may contain passwords or keys. */
 export function SecretDialog({ path, place, onClose }: SecretDialogProps): ReactNode {
   const confirm = async () => {
     onClose();

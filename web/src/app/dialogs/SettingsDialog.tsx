@@ -19,7 +19,7 @@ const FONTS: Options<Prose> = [
   ["sans", "Sans serif"],
 ];
 
-/** How this window looks, and what holds in this folder. */
+/** How this window looks, and the settings of this folder. */
 export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode {
   const theme = useStore((store) => store.theme);
   const prose = useStore((store) => store.prose);

@@ -6,7 +6,7 @@ import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import css from "./dialogs.module.css";
 
-/** The first minute: what this is, what works now, and what a model needs. */
+/** The first minute: what this is, what works now, and how to get a model. */
 export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
   const { data } = useQuery(providersQuery);
   const offline = data?.default.provider === "offline";

@@ -6,7 +6,7 @@ import { IconButton } from "@/ui/Button";
 import type { EditorAction } from "./actions";
 import { useEditorValue } from "./useEditorValue";
 
-/** A button of a toolbar for one act; pressed where the cursor stands in what it makes. */
+/** A toolbar button for one action; pressed if the cursor is in what it makes. */
 export function ActionButton({ editor, act }: { editor: Editor; act: EditorAction }): ReactNode {
   const on = useEditorValue(editor, () => act.isOn?.(editor) ?? false);
   return (
@@ -15,7 +15,7 @@ export function ActionButton({ editor, act }: { editor: Editor; act: EditorActio
         label={act.label}
         {...(act.keys ? { keys: formatKeys(act.keys) } : {})}
         {...(act.isOn ? { on } : {})}
-        // The selection stays where it is: the act is about it.
+        // Keep the selection: the action is about it.
         onMouseDown={(event) => event.preventDefault()}
         onClick={() => act.run(editor)}
       >

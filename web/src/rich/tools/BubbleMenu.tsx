@@ -8,7 +8,7 @@ import { useTools } from "./state";
 import css from "./tools.module.css";
 import { useEditorValue } from "./useEditorValue";
 
-/** Words are selected, by somebody who is in the text, where they can be formatted. */
+/** Whether words are selected, in a focused editor, where they can be formatted. */
 function hasSelectedWords(editor: Editor): boolean {
   const { selection, doc } = editor.state;
   if (!(selection instanceof TextSelection) || selection.empty || !editor.isEditable) return false;
@@ -16,7 +16,7 @@ function hasSelectedWords(editor: Editor): boolean {
   return doc.textBetween(selection.from, selection.to, " ").trim() !== "";
 }
 
-/** What is most often done to selected words, beside them. */
+/** The most frequent actions on selected words, beside them. */
 export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
   const shown = useEditorValue(editor, () => hasSelectedWords(editor));
   const where = useEditorValue(editor, () => `${editor.state.selection.from}-${editor.state.selection.to}`);

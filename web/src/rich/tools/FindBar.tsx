@@ -15,7 +15,7 @@ function updateFind(editor: Editor, step: FindStep): void {
   editor.view.dispatch(editor.state.tr.setMeta(FIND_STEP, step).setMeta("addToHistory", false));
 }
 
-/** Go to a found passage, the focus staying where it is. */
+/** Go to a match without moving the focus. */
 function goToFound(editor: Editor, now: number): void {
   const passage = findState(editor.state).found[now];
   if (!passage) return;
@@ -94,13 +94,13 @@ export function FindBar({ editor }: { editor: Editor }): ReactNode {
     event.preventDefault();
     act(event);
   };
-  /** What was pressed may be of no use any more; the focus is not to be lost with it. */
+  /** The pressed button may become disabled; the focus must not be lost with it. */
   const after = (act: () => void) => () => {
     act();
     if (findState(editor.state).found.length === 0) field.current?.focus();
   };
   const replaceAll = async () => {
-    // One step of undo by itself: what was typed just before is brought over first, and its step ended.
+    // A separate undo step: what was typed just before is written first, and its step ended.
     const open = openEditors.get(toolState(editor).getState().path);
     await open?.flush();
     open?.session.undo.stopCapturing();

@@ -7,7 +7,7 @@ import { parseLinkAddress } from "./actions";
 import { toolState } from "./state";
 import css from "./tools.module.css";
 
-/** The passage that a link is about: the link that the cursor is in, else what is selected. */
+/** The passage that a link is about: the link that the cursor is in, else the selection. */
 function findPassage(editor: Editor): { from: number; to: number; href: string; linked: boolean } {
   const { from, to, $from } = editor.state.selection;
   const type = editor.schema.marks.link;
@@ -16,7 +16,7 @@ function findPassage(editor: Editor): { from: number; to: number; href: string; 
   return range ? { ...range, href, linked: true } : { from, to, href: "", linked: false };
 }
 
-/** Where a link leads, and which words it has. */
+/** A link's address and text. */
 export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
   const [about] = useState(() => findPassage(editor));
   const [address, setAddress] = useState(about.href);
@@ -31,7 +31,7 @@ export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
   const set = (event: FormEvent) => {
     event.preventDefault();
     if (href === null) return;
-    // A reference's label would keep the old address: the link is written out instead.
+    // A reference's label would keep the old address: write the link inline instead.
     const attrs = { href, label: null };
     const text = words.trim() || href.replace(/^mailto:/, "");
     const chain = editor.chain().setTextSelection(about);

@@ -15,7 +15,7 @@ interface RichToolsProps {
   path: string;
 }
 
-/** The toolbar and menus of a rich editor; stands above its text. */
+/** The toolbar and menus of a rich editor, above its text. */
 export function RichTools({ editor, path }: RichToolsProps): ReactNode {
   const find = useTools(editor, (state) => state.find);
   const link = useTools(editor, (state) => state.link);
@@ -35,7 +35,7 @@ export function RichTools({ editor, path }: RichToolsProps): ReactNode {
 
 const PAUSE_MS = 400;
 
-/** Keeps what is accepted of a document at hand for printing, as long as something in it is proposed. */
+/** Keeps the accepted version of a document ready for printing, while something in it is proposed. */
 function useAcceptedPage(editor: Editor, path: string): () => Awaited<ReturnType<typeof fetchAcceptedPage>> {
   const { data } = useQuery(reviewQuery);
   const draft = data?.find((each) => each.path === path && each.pending);

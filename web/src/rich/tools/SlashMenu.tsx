@@ -5,7 +5,7 @@ import { LISTBOX, optionId } from "./slash";
 import { useTools } from "./state";
 import css from "./tools.module.css";
 
-/** What can be put in, beside the slash that asked for it. The focus stays in the text: its keys choose here. */
+/** What can be inserted, beside the slash. The focus stays in the text, and its keys select here. */
 export function SlashMenu({ editor }: { editor: Editor }): ReactNode {
   const slash = useTools(editor, (state) => state.slash);
   const chosen = useRef<HTMLDivElement>(null);
@@ -13,7 +13,7 @@ export function SlashMenu({ editor }: { editor: Editor }): ReactNode {
     () => ({ current: { getBoundingClientRect: () => slash?.place() ?? new DOMRect() } }),
     [slash],
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is chosen is to be in sight whenever that changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the selected item scrolls into view whenever it changes
   useEffect(() => {
     chosen.current?.scrollIntoView({ block: "nearest" });
   }, [slash?.at, slash?.items]);

@@ -17,7 +17,7 @@ interface ToolBarProps {
   path: string;
 }
 
-/** Everything that can be done to the text. Alt+F10 leads here from the text, Escape back. */
+/** All actions on the text. Alt+F10 leads here from the text, Escape back. */
 export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
   const editable = useEditorValue(editor, () => editor.isEditable);
   const find = useTools(editor, (state) => state.find);
@@ -54,7 +54,7 @@ function exportEntries(editor: Editor, path: string): MenuEntry[] {
     { label: "Word (DOCX)", run: () => void exportFile(path, "docx") },
     { label: "Web page with proposals marked", run: () => void exportFile(path, "html", true) },
     null,
-    // When the menu is gone: it would be in the way of the focus, and of the picture.
+    // After the menu has closed: it would interfere with the focus, and with the file dialog.
     { label: "Print or save as PDF", keys: "Ctrl+P", run: () => setTimeout(() => print(), 50) },
     { label: "Print with proposals marked", run: () => setTimeout(() => void printProposals(editor, path), 50) },
   ];
@@ -111,7 +111,7 @@ function Language({ editor }: { editor: Editor }): ReactNode {
   const set = (typed: string) => {
     const word = parseLanguage(typed);
     if (word === (language || null)) return;
-    // What stands behind the language belongs to it.
+    // What follows the language belongs to it.
     editor.commands.updateAttributes("codeBlock", word === null ? { language: null, meta: null } : { language: word });
   };
   return (

@@ -1,6 +1,6 @@
 /**
- * What a writer can do to the text, once: the toolbar, the bubble menu and the slash menu all offer these. Each makes
- * only what markdown can say: a table keeps its head, a language is one word, a link leads to a plain address.
+ * A writer's actions, defined once: the toolbar, the bubble menu and the slash menu all offer them. Each makes only
+ * what markdown can express: a table keeps its head, a language is one word, a link leads to a plain address.
  */
 
 import type { Editor } from "@tiptap/core";
@@ -32,13 +32,13 @@ export interface EditorAction {
   label: string;
   icon: LucideIcon;
   keys?: string;
-  /** What else a person may call it, for the slash menu. */
+  /** Synonyms, for the slash menu. */
   words?: string;
   isOn?: (editor: Editor) => boolean;
   run: (editor: Editor) => void;
 }
 
-/** Ask for a link's address, where there can be a link. */
+/** Ask for a link's address, if a link is possible here. */
 export function openLink(editor: Editor): void {
   const inCode = editor.state.selection.$from.parent.type.spec.code;
   if (editor.isEditable && !inCode) toolState(editor).setState({ link: true });
@@ -164,7 +164,7 @@ export const INSERTS: EditorAction[] = [
   },
 ];
 
-/** What the slash menu offers for what was typed behind the slash, the best first. */
+/** What the slash menu offers for what was typed after the slash, best first. */
 export function matchActions(typed: string): EditorAction[] {
   const wanted = typed.trim().toLowerCase();
   const all = [...STYLES, ...BLOCKS, ...INSERTS];
@@ -189,7 +189,7 @@ export function parseLanguage(typed: string): string | null {
 
 const PLAIN_ADDRESS = /^(?:https?:\/\/|mailto:|[#/.?]|[^:]*$)/i;
 
-/** An address as it can stand in a link: with the scheme that people leave out. Null for one that is none. */
+/** An address as a link can have it: with the scheme that people omit. Null if it is invalid. */
 export function parseLinkAddress(typed: string): string | null {
   const address = typed.trim().replaceAll(" ", "%20");
   if (!address || !PLAIN_ADDRESS.test(address)) return null;
@@ -199,7 +199,7 @@ export function parseLinkAddress(typed: string): string | null {
     : address;
 }
 
-/** Whether the cursor is in a table's first row, which is its head: it stays, and stays first. */
+/** Whether the cursor is in a table's first row, its head: it stays, and stays first. */
 export function inTableHead(editor: Editor): boolean {
   const { $from } = editor.state.selection;
   for (let depth = $from.depth; depth > 0; depth -= 1) {

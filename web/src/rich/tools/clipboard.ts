@@ -1,6 +1,6 @@
 /**
- * Marks what is copied here, so that pasting tells it from what other pages say is ours: every editor of this kind writes
- * the same attribute, and a page may write anything. The mark is known to the windows of this app alone.
+ * Marks what is copied here, so that pasting can distinguish it from content that only claims to be ours: every editor
+ * of this kind writes the same attribute, and a page may write anything. Only the windows of this app know the mark.
  */
 
 import { DOMSerializer, type Fragment, type Schema } from "@tiptap/pm/model";
@@ -15,7 +15,7 @@ function mark(): string {
   try {
     localStorage.setItem(KEY, made);
   } catch {
-    return ""; // no room: then what is copied here is cleaned like anything else
+    return ""; // no storage: then what is copied here is cleaned like anything else
   }
   return made;
 }
@@ -37,7 +37,7 @@ export class MarkedSerializer extends DOMSerializer {
     target?: HTMLElement | DocumentFragment,
   ): HTMLElement | DocumentFragment {
     const made = super.serializeFragment(fragment, options, target);
-    // Of what is copied, and not of each part of it.
+    // Only on the outermost part of what is copied.
     if (!target) made.firstElementChild?.setAttribute(MARK, mark());
     return made;
   }

@@ -1,6 +1,6 @@
 /**
- * Colours in code blocks, as decorations: the document itself is not touched. A block is coloured anew only when it
- * changed; nodes never change, so what was found out about one is true for as long as it is there.
+ * Colours in code blocks, as decorations: the document itself is not changed. A block is coloured again only if it
+ * changed; nodes are immutable, so results can be cached per node.
  */
 
 import { classHighlighter, highlightTree } from "@lezer/highlight";
@@ -17,16 +17,16 @@ interface Stretch {
   style: string;
 }
 
-/** Longer blocks are left in one colour: reading them would hold up the person's typing. */
+/** Longer blocks stay in one colour: parsing them would delay typing. */
 const LONGEST = 50_000;
 const KEY = new PluginKey<DecorationSet>("highlighting");
 
 const known = new WeakMap<Node, Stretch[]>();
 
-/** The coloured stretches of a code block, by offsets in its text; none while its language is not loaded. */
+/** The coloured ranges of a code block, by offsets in its text; none while its language is not loaded. */
 function stretches(block: Node, waiting: Set<string>): Stretch[] {
-  const kept = known.get(block);
-  if (kept) return kept;
+  const cached = known.get(block);
+  if (cached) return cached;
   const name = block.content.size > LONGEST ? null : languageName(block.attrs.language as string | null);
   if (name === null) return [];
   const parser = parserOf(name);
@@ -55,7 +55,7 @@ function colourBlock(doc: Node, waiting: Set<string>): DecorationSet {
   return DecorationSet.create(doc, marks);
 }
 
-/** The code blocks of a document, in order: what has the same ones has the same colours, only elsewhere. */
+/** The code blocks of a document, in order: with the same blocks the colours are the same, only elsewhere. */
 function blocksOf(doc: Node): Node[] {
   const found: Node[] = [];
   doc.descendants((node) => {

@@ -1,7 +1,7 @@
 /**
- * A document taken out of the app: as a file that the server makes, or printed by the browser.
+ * Export a document: as a file that the server makes, or printed by the browser.
  *
- * It holds what is accepted; the person is told where proposals were left out, and may have them in it, marked.
+ * It contains the accepted text; the person is told if proposals were left out, and may include them, marked.
  */
 
 import type { Editor } from "@tiptap/core";
@@ -13,7 +13,7 @@ import { imageAddress } from "./imagePaths";
 
 export type FileKind = "html" | "docx";
 
-/** Let the browser keep the document as a file. What was typed a moment ago is in it. */
+/** Download the document as a file, including what was typed a moment ago. */
 export async function exportFile(path: string, to: FileKind, proposals = false): Promise<void> {
   try {
     const late = new Failure("The server cannot be reached.", UNREACHABLE, 0, "Try again when it is back.");
@@ -41,13 +41,13 @@ function announceLeftOut(what: string, count: number): void {
     showToast(`${what} the accepted text. ${count} ${count === 1 ? "proposal is" : "proposals are"} left out.`);
 }
 
-/** A document's page as the server makes it, to be printed, and how many proposals it was made without. */
+/** A document's page from the server, for printing, and how many proposals it leaves out. */
 interface AcceptedPage {
   html: string;
   leftOut: number;
 }
 
-/** What is accepted of a document, or with what is proposed marked; nothing where the server does not say. */
+/** The accepted text of a document, or with proposals marked; null if the server does not answer. */
 export async function fetchAcceptedPage(path: string, proposals = false): Promise<AcceptedPage | null> {
   try {
     if (!(await waitForDelivery([path]))) return null;
@@ -59,7 +59,7 @@ export async function fetchAcceptedPage(path: string, proposals = false): Promis
   }
 }
 
-/** Print the document with what is proposed marked in it. */
+/** Print the document with proposals marked. */
 export async function printProposals(editor: Editor, path: string): Promise<void> {
   const page = await fetchAcceptedPage(path, true);
   if (page === null) {
@@ -71,10 +71,10 @@ export async function printProposals(editor: Editor, path: string): Promise<void
   print();
 }
 
-/** The server's page as a sheet. Its pictures are shown from where the editor has them: the app loads no others. */
+/** The server's page as a sheet. Its pictures come from where the editor has them: the app loads no others. */
 function renderPage(page: AcceptedPage, editor: Editor, path: string): HTMLElement {
   const text = page.html.slice(page.html.indexOf("<main>"), page.html.lastIndexOf("</main>"));
-  // Its styles are its own: the app's policy would refuse them, and say so.
+  // Without its styles: the app's content security policy would refuse them, and log it.
   const made = new DOMParser().parseFromString(text.replace(/ style="text-align:[^"]*"/g, ""), "text/html");
   const known = [...renderSheet(editor, path).querySelectorAll("img")];
   for (const picture of made.querySelectorAll("img")) {
@@ -88,14 +88,14 @@ function renderPage(page: AcceptedPage, editor: Editor, path: string): HTMLEleme
   return sheet;
 }
 
-/** The document alone, as it is on paper: no marks of a review, no cursors, nothing of the app. */
+/** Only the document, as on paper: no review marks, no cursors, nothing of the app. */
 export function renderSheet(editor: Editor, path: string): HTMLElement {
-  // In a page that is never shown: an image that is made in this one is loaded from wherever it says.
-  const aside = document.implementation.createHTMLDocument("");
-  const sheet = aside.createElement("div");
+  // In an inert document: an image created in this one is loaded from wherever it says.
+  const inert = document.implementation.createHTMLDocument("");
+  const sheet = inert.createElement("div");
   sheet.dataset.paper = "";
   const { schema, state } = editor;
-  sheet.append(DOMSerializer.fromSchema(schema).serializeFragment(state.doc.content, { document: aside }));
+  sheet.append(DOMSerializer.fromSchema(schema).serializeFragment(state.doc.content, { document: inert }));
   for (const hidden of sheet.querySelectorAll("[data-source='frontmatter'], [data-source='definition']"))
     hidden.remove();
   for (const picture of sheet.querySelectorAll("img")) {
@@ -107,8 +107,9 @@ export function renderSheet(editor: Editor, path: string): HTMLElement {
 }
 
 /**
- * While the browser prints, by whatever key or menu, only the document is there. The answer ends that. `accepted` gives
- * the page to print while something is proposed: a browser that is about to print waits for no server.
+ * While the browser prints, by whatever key or menu, only the document is shown. Returns the function that ends that.
+ * `accepted` returns the page to print while something is proposed: a browser about to print does not wait for a
+ * server.
  */
 export function printDocumentOnly(editor: Editor, path: string, accepted: () => AcceptedPage | null): () => void {
   let sheet: HTMLElement | null = null;

@@ -25,7 +25,7 @@ function bold(text: string): Node {
   return schema.text(text, [schema.mark("bold")]);
 }
 
-/** The slow way: every offset of every block, compared letter by letter. */
+/** The naive way: every offset of every block, compared letter by letter. */
 function naive(all: Node, { text, caseSensitive }: FindQuery): FoundRange[] {
   const found: FoundRange[] = [];
   const fold = (letters: string) => (caseSensitive ? letters : letters.toLowerCase());

@@ -1,6 +1,6 @@
 /**
- * Finding words in a rich document. Words are looked for block by block, as a person reads them: across bold and plain
- * letters, but not across blocks or pictures. Pure: documents and places in, places out.
+ * Find words in a rich document. The search runs block by block, as a person reads: across bold and plain letters, but
+ * not across blocks or pictures. Pure: documents and positions in, positions out.
  */
 
 import type { Node } from "@tiptap/pm/model";
@@ -12,28 +12,28 @@ export interface FindQuery {
   wholeWord: boolean;
 }
 
-/** A found passage, by ProseMirror's positions. */
+/** A match, by ProseMirror's positions. */
 export interface FoundRange {
   from: number;
   to: number;
 }
 
-/** Stands for a picture or another leaf: one position, and no letter that anybody looks for. */
+/** Stands for a picture or another leaf: one position, and a character that nobody searches for. */
 const LEAF = "\ufffc";
 const MOST = 10_000;
 
-/** What to look for; null for nothing. Case is folded letter by letter, so that a match is as long as it is written. */
+/** What to search for; null for nothing. Case is folded letter by letter, so that a match is as long as written. */
 export function toPattern({ text, caseSensitive, wholeWord }: FindQuery): RegExp | null {
   if (!text) return null;
   const words = text.replace(/[.*+?^${}()|[\]\\/-]/g, (sign) => (sign === "-" ? "\\x2d" : `\\${sign}`));
   const letter = "[\\p{L}\\p{M}\\p{N}_]";
-  // A border is wanted only beside a letter: "C++" as a whole word ends in a plus.
+  // A word boundary is required only beside a letter: "C++" as a whole word ends in a plus.
   const start = wholeWord && /^[\p{L}\p{M}\p{N}_]/u.test(text) ? `(?<!${letter})` : "";
   const end = wholeWord && /[\p{L}\p{M}\p{N}_]$/u.test(text) ? `(?!${letter})` : "";
   return new RegExp(`${start}${words}${end}`, caseSensitive ? "gu" : "giu");
 }
 
-/** Every passage that is wanted, in order. */
+/** Every match, in order. */
 export function findAll(doc: Node, wanted: FindQuery): FoundRange[] {
   const looking = toPattern(wanted);
   const found: FoundRange[] = [];
@@ -50,7 +50,7 @@ export function findAll(doc: Node, wanted: FindQuery): FoundRange[] {
   return found;
 }
 
-/** Which of the passages is the next from `at` (or the one before it), around the ends; -1 where there is none. */
+/** The index of the next match from `at` (or the previous one), wrapping around; -1 if there is none. */
 export function findNext(found: readonly FoundRange[], at: number, direction: 1 | -1): number {
   if (found.length === 0) return -1;
   if (direction === 1) {
@@ -61,7 +61,7 @@ export function findNext(found: readonly FoundRange[], at: number, direction: 1 
   return before < 0 ? found.length - 1 : before;
 }
 
-/** Replace passages, all in this one transaction: from the last, so that the places of the others stay true. */
+/** Replace matches in this one transaction: from the last, so that the positions of the others stay valid. */
 export function replaceFound(tr: Transaction, found: readonly FoundRange[], text: string): Transaction {
   for (const { from, to } of [...found].sort((one, other) => other.from - one.from)) {
     if (text) tr.insertText(text, from, to);

@@ -1,4 +1,4 @@
-/** The passages that the find bar looks for, marked in the text; Mod+F opens the bar. */
+/** The matches of the find bar, marked in the text; Mod+F opens the bar. */
 
 import { Extension } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
@@ -11,7 +11,7 @@ import css from "./tools.module.css";
 export interface FindState {
   wanted: FindQuery;
   found: FoundRange[];
-  /** Which of them is shown; -1 for none. */
+  /** The index of the current one; -1 for none. */
   now: number;
   marks: DecorationSet;
 }

@@ -1,12 +1,12 @@
 /**
  * Pictures of the folder: where the app finds the one that a document names, and how a pasted or dropped one gets into
- * the folder. A picture from elsewhere has no address here: nothing is loaded that the folder does not hold.
+ * the folder. External pictures have no address here: nothing is loaded that is not in the folder.
  */
 
-/** A scheme, or an address that leaves out only the scheme. */
+/** A scheme, or an address that omits only the scheme. */
 const REMOTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i;
 
-/** The path within the folder that `src` means in the document at `path`; null where it means no file of the folder. */
+/** The path within the folder that `src` refers to in the document at `path`; null if it is no file of the folder. */
 export function imagePath(path: string, src: string): string | null {
   if (!src || REMOTE.test(src) || src.includes("\\")) return null;
   const named = decode(src.replace(/[?#].*$/s, ""));
@@ -22,7 +22,7 @@ export function imagePath(path: string, src: string): string | null {
   return parts.length > 0 ? parts.join("/") : null;
 }
 
-/** The address at which the server shows the picture; null for one that is not in the folder. */
+/** The address at which the server shows the picture; null if it is not in the folder. */
 export function imageAddress(path: string, src: string): string | null {
   const found = imagePath(path, src);
   return found === null ? null : `/api/images?path=${encodeURIComponent(found)}`;

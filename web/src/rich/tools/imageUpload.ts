@@ -1,6 +1,7 @@
 /**
- * Pictures that a person pastes, drops or chooses: each goes into the folder first, and into the text at the place where
- * it was meant to be, wherever that has moved meanwhile. What cannot be stored is said, and nothing is put into the text.
+ * Pictures that a person pastes, drops or chooses: each is stored in the folder first, and then inserted at its
+ * intended place, wherever that has moved meanwhile. If it cannot be stored, the person is told, and nothing is
+ * inserted.
  */
 
 import { type Editor, Extension } from "@tiptap/core";
@@ -24,7 +25,7 @@ export function chooseImages(editor: Editor): void {
   input.click();
 }
 
-/** Store each picture and show it where `at` is by then. */
+/** Store each picture and insert it where `at` is by then. */
 export async function addImages(editor: Editor, files: File[], at: number): Promise<void> {
   let place = at;
   const follow = ({ transaction }: { transaction: { mapping: { map: (pos: number) => number } } }) => {
@@ -64,7 +65,7 @@ function base64(file: File): Promise<string> {
   });
 }
 
-/** Words for those who do not see it; none where the name says nothing. */
+/** Alternative text; empty if the name says nothing. */
 export function altText(name: string): string {
   const stem = name.replace(/\.[a-z0-9]+$/i, "");
   return NAMELESS.test(stem) ? "" : stem.replace(/[-_]+/g, " ").replace(/[[\]]/g, "").trim();
@@ -74,7 +75,7 @@ function imagesIn(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter((file) => KINDS.includes(file.type));
 }
 
-/** Whether what was copied is more than one picture: then its words matter, and its pictures come as they can. */
+/** Whether more than a picture was copied: then the words matter, and the pictures are optional. */
 function hasWords(html: string): boolean {
   return parseHtml(html).textContent.trim() !== "";
 }

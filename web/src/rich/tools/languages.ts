@@ -1,6 +1,6 @@
 /**
- * The languages in which code blocks are coloured: each is loaded when a block is first in it. What is not here is shown
- * in one colour. The parsers are those of the source editor where it has them.
+ * The languages that are coloured in code blocks: each is loaded when a block first uses it. Any other is shown in one
+ * colour. The parsers are those of the source editor if it has them.
  */
 
 import type { Parser } from "@lezer/common";
@@ -65,7 +65,7 @@ const ALIASES: Record<string, string> = {
   patch: "diff",
 };
 
-/** The names to offer a person who chooses one. */
+/** The names to offer to a person. */
 export const LANGUAGES = Object.keys(LOADS).sort();
 
 const loaded = new Map<string, Parser>();
@@ -77,12 +77,12 @@ export function languageName(written: string | null): string | null {
   return Object.hasOwn(LOADS, known) ? known : null;
 }
 
-/** The parser of a language, by its own name, if it is there already. */
+/** The parser of a language, by its own name, if it is loaded. */
 export function parserOf(name: string): Parser | undefined {
   return loaded.get(name);
 }
 
-/** Load a parser; one that cannot be loaded leaves its blocks in one colour. */
+/** Load a parser; if that fails, its blocks stay in one colour. */
 export function loadParser(name: string): Promise<void> {
   let promise = loading.get(name);
   if (!promise) {

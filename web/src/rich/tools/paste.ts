@@ -1,7 +1,7 @@
 /**
- * What comes from other programs by the clipboard, cleaned before the schema reads it: nothing hidden, no styles but
- * those that mean bold, italic or struck out, tables as markdown can write them, pictures from elsewhere as links. The
- * schema then drops what it has no node for, and keeps its words. What was copied here is left as it is.
+ * Cleans clipboard content from other programs before the schema parses it: nothing hidden, no styles except those for
+ * bold, italic or strikethrough, tables as markdown can write them, external pictures as links. The schema then drops
+ * tags that it has no node for, and keeps their text. What was copied here is left as it is.
  */
 
 import { Extension } from "@tiptap/core";
@@ -16,8 +16,8 @@ const TAG = /<[a-z](?:"[^"]*"|'[^']*'|[^'">])*>/gi;
 const BLOCKS = "p,div,h1,h2,h3,h4,h5,h6,ul,ol,li,blockquote,pre,section,article,header,footer,dl,dt,dd";
 
 /**
- * HTML as a page that is never shown, so that nothing of it loads or runs. Its styles are in `data-style`: the app's own
- * policy would not let them be read, and would complain of them and of handlers of events, which go.
+ * HTML as an inert document, so that nothing of it loads or runs. Its styles are in `data-style`: the app's own content
+ * security policy would not let them be read, and would log them and event handlers, which are removed.
  */
 export function parseHtml(html: string): HTMLElement {
   const unstyled = html.replace(/<style\b.*?<\/style\s*>/gis, "");
@@ -27,7 +27,7 @@ export function parseHtml(html: string): HTMLElement {
   return new DOMParser().parseFromString(quiet, "text/html").body;
 }
 
-/** The HTML of a clipboard, without what a document has no use for. */
+/** The HTML of a clipboard, without what a document cannot use. */
 export function cleanHtml(html: string): string {
   const body = parseHtml(html);
   if (isOwnClipboard(body)) return restoreAlignment(body);
@@ -45,7 +45,7 @@ export function cleanHtml(html: string): string {
   return body.innerHTML;
 }
 
-/** What was copied here as it is, with the alignment of its cells, which was a style. */
+/** What was copied here, unchanged, with the alignment of its cells, which was a style. */
 function restoreAlignment(body: HTMLElement): string {
   for (const cell of body.querySelectorAll<HTMLElement>("td[data-style], th[data-style]")) {
     cell.setAttribute("align", /text-align\s*:\s*(\w+)/i.exec(cell.dataset.style ?? "")?.[1] ?? "");
@@ -65,7 +65,7 @@ function isHidden(element: HTMLElement): boolean {
   return /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i.test(style);
 }
 
-/** Lists of tasks, as web pages write them, in the editor's own form. */
+/** Task lists, as web pages write them, in the editor's own form. */
 function convertCheckboxes(body: HTMLElement): void {
   for (const box of body.querySelectorAll<HTMLInputElement>("li input[type=checkbox]")) {
     const item = box.closest("li");
@@ -79,7 +79,7 @@ function convertCheckboxes(body: HTMLElement): void {
   for (const box of body.querySelectorAll("input")) box.remove();
 }
 
-/** A picture from elsewhere becomes a link with its words; one that only the other program had, its words. */
+/** An external picture becomes a link with its description; one that only the other program had, its description. */
 function simplifyImages(body: HTMLElement): void {
   for (const picture of body.querySelectorAll("img")) {
     const source = picture.getAttribute("src") ?? "";
@@ -95,7 +95,7 @@ function simplifyImages(body: HTMLElement): void {
   }
 }
 
-/** Tables as markdown can write them: a head, no cell over several others, one line in each. */
+/** Tables as markdown can write them: a head, no cell that spans others, one line in each. */
 function simplifyTables(body: HTMLElement): void {
   for (const inner of body.querySelectorAll("td table, th table")) inner.replaceWith(inner.textContent ?? "");
   for (const table of body.querySelectorAll("table")) {
@@ -120,7 +120,7 @@ function toOneLine(cell: Element): void {
   for (const line of cell.querySelectorAll("br")) line.replaceWith(" ");
 }
 
-/** Every cell in its row and column; null where one that spans others leaves a place empty. */
+/** Every cell in its row and column; null if one that spans others leaves a gap. */
 function unmergeCells(table: HTMLTableElement): (Element | null)[][] {
   const grid: (Element | null | undefined)[][] = [...table.rows].map(() => []);
   [...table.rows].forEach((row, at) => {
@@ -140,7 +140,7 @@ function unmergeCells(table: HTMLTableElement): (Element | null)[][] {
   return grid.map((line) => Array.from({ length: width }, (_, column) => line[column] ?? null));
 }
 
-/** Styles that mean something as the tags that mean it; the rest goes. Source is what this editor alone calls so. */
+/** Meaningful styles as the corresponding tags; the rest is dropped. Only this editor's own nodes count as source. */
 function simplifyStyles(body: HTMLElement): void {
   for (const element of body.querySelectorAll<HTMLElement>("[data-source], [data-inline-source]")) {
     delete element.dataset.source;
@@ -156,7 +156,7 @@ function simplifyStyles(body: HTMLElement): void {
       element.replaceWith(...element.childNodes);
       continue;
     }
-    // A heading is bold by being one, and a block is not: its words are.
+    // A heading is bold already, and a block is not: its words are.
     if (element.closest("h1,h2,h3,h4,h5,h6,pre") || !element.matches("span, font, a")) continue;
     if (/^(?:bold|bolder|[6-9]00)$/i.test(weight)) wrapInside(element, "strong");
     if (/font-style\s*:\s*(?:italic|oblique)/i.test(style)) wrapInside(element, "em");
@@ -170,7 +170,7 @@ function wrapInside(element: HTMLElement, tag: string): void {
   element.append(made);
 }
 
-/** Links that lead somewhere; of others the words stay. */
+/** Links that lead somewhere; of others only the text stays. */
 function simplifyLinks(body: HTMLElement): void {
   for (const link of body.querySelectorAll("a")) {
     link.removeAttribute("title");
@@ -178,7 +178,7 @@ function simplifyLinks(body: HTMLElement): void {
   }
 }
 
-/** Spans that say nothing, and paragraphs of blanks, which markdown has none of. */
+/** Meaningless spans, and blank paragraphs, which markdown does not have. */
 function dropEmpty(body: HTMLElement): void {
   for (const span of body.querySelectorAll("span, font")) span.replaceWith(...span.childNodes);
   for (const block of body.querySelectorAll("p, div, h1, h2, h3, h4, h5, h6")) {

@@ -1,4 +1,4 @@
-/** The slash menu's keys: a "/" where a block begins or behind a blank opens it, and what is typed behind it filters. */
+/** The slash menu's keys: a "/" at the start of a block or after a space opens it, and what is typed next filters. */
 
 import { Extension } from "@tiptap/core";
 import { PluginKey } from "@tiptap/pm/state";

@@ -1,11 +1,11 @@
-/** What the tools of one editor share: which of them is open, and where its document lies. Gone with the editor. */
+/** What the tools of one editor share: which of them is open, and the document's path. Gone with the editor. */
 
 import type { Editor } from "@tiptap/core";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { EditorAction } from "./actions";
 
-/** The slash menu while it is open: what it offers, which of it is chosen, and where it stands. */
+/** The open slash menu: its items, the selected one, and its place. */
 export interface Slash {
   items: EditorAction[];
   at: number;

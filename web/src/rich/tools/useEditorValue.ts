@@ -1,7 +1,7 @@
 import type { Editor } from "@tiptap/core";
 import { useCallback, useSyncExternalStore } from "react";
 
-/** Something told by the editor's state, as it is by now. A plain value: what does not change draws nothing anew. */
+/** A value derived from the editor's current state. A plain value: if it does not change, nothing is redrawn. */
 export function useEditorValue<T extends string | number | boolean>(editor: Editor, read: () => T): T {
   const listen = useCallback(
     (changed: () => void) => {

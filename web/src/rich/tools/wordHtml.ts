@@ -1,6 +1,6 @@
 /**
- * Word's way of writing HTML, put right: its lists are paragraphs that look like items, its title is a paragraph, its
- * blanks do not break. Everything here is known by Word's own class names and `mso-` styles; other pages are not touched.
+ * Corrects Word's HTML: its lists are paragraphs that look like items, its title is a paragraph, its spaces do not
+ * break. Everything here is recognised by Word's own class names and `mso-` styles; other pages are not touched.
  */
 
 interface Item {
@@ -25,7 +25,7 @@ export function tidyWord(body: HTMLElement): void {
   breakBlanks(body);
 }
 
-/** What a paragraph is as an item of a list, its sign taken out of the text; null where it is none. */
+/** A paragraph as a list item, with its bullet removed from the text; null if it is none. */
 function itemOf(paragraph: Element): Item | null {
   const level = LISTED.exec(paragraph.getAttribute("data-style") ?? "")?.[1];
   if (level === undefined) return null;

@@ -51,9 +51,9 @@ use template <template> (for|to create|to make) [new] [{_DOC}] [{_NAMED}] <title
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
-    day = desk.today + timedelta(days=int(slots["day"] or 0))
+    day = context.today + timedelta(days=int(slots["day"] or 0))
     title, folder, template = slots["title"].strip(), slots["folder"], slots["template"]
     if slots["kind"] == "daily":
         title, folder = day.isoformat(), _folder_among(_DAILY_FOLDERS, listed)
@@ -87,7 +87,7 @@ def _create(title: str, folder: str, template: str, text: str, listed: Listing) 
 
 
 def _file_name(title: str) -> str:
-    """A title as a file name: what a path cannot have is left out."""
+    """A title as a file name, without the characters that a path cannot have."""
     clean = re.sub(r"[\\:*?\"<>|\x00-\x1f]", "", title).strip(" ./") or "untitled"
     return clean if re.search(r"\.(?:md|markdown|txt|json|ya?ml)$", clean, re.IGNORECASE) else f"{clean}.md"
 
@@ -102,7 +102,7 @@ def _own_templates(listed: Listing) -> list[str]:
 
 
 def _template(wanted: str, listed: Listing) -> str:
-    """The person's own template of that name first, else a built-in one; empty where there is none."""
+    """The person's own template of that name, else a built-in one; empty if there is none."""
     own = best_matches(wanted, _own_templates(listed))
     if own:
         return own[0]

@@ -69,7 +69,7 @@ def greeting() -> str:
 
 
 def explain_unknown_request(request: str, intents: Sequence[Intent]) -> str:
-    """The honest answer, with the three examples that come nearest."""
+    """Say that the request was not understood, with the three closest examples."""
     examples = "\n".join(f"- {example}" for example in nearest_examples(request, intents))
     sorry = f"I did not understand that, so I did nothing. {WHO}"
     return f"{sorry}\n\nDid you mean something like:\n{examples}\n\n{MODEL}"
@@ -81,6 +81,6 @@ def help_intent(intents: Sequence[Intent]) -> Intent:
     def script(_slots: SlotValues, _desk: ScriptContext) -> Script:
         able = (f"- {intent.says}. For example: “{intent.examples[0]}”" for intent in intents)
         return "\n".join([WHO, "", "I can:", *able, "", MODEL])
-        yield ()  # a script is a generator, though this one needs no tool
+        yield ()  # a script is a generator, even one that calls no tool
 
     return Intent("help", "show what I can do", ("What can you do?", "Help"), PATTERNS, script, KEYWORDS)

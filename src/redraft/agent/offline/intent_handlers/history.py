@@ -1,4 +1,4 @@
-"""What was done, taking it back, and what there is: the history and the listing."""
+"""Show what was done, undo it, and list what there is: the history and the listing."""
 
 from __future__ import annotations
 
@@ -94,23 +94,23 @@ how many (documents|files|notes|pages) (are|are there|do i have|are here|exist|h
 """)
 
 
-def undo_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def undo_script(slots: SlotValues, context: ScriptContext) -> Script:
     outcome = yield from perform(call("undo_turn", turn=slots.number("n")))
     if outcome.ok:
-        told = outcome.data
-        where = ", ".join(told["paths"])
-        return f"Turn {told['undone']} (“{told['title']}”) is undone{f' in {where}' if where else ''}."
+        data = outcome.data
+        where = ", ".join(data["paths"])
+        return f"Turn {data['undone']} (“{data['title']}”) is undone{f' in {where}' if where else ''}."
     lines = [f"I could not undo that: {outcome.message}"]
-    if desk.left:
+    if context.left:
         turns = yield from perform(call("list_turns", limit=5))
         lines += ["The last turns:", *_turns(turns.rows("turns"))] if turns.rows("turns") else []
     return "\n".join(lines)
 
 
-def changes_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def changes_script(slots: SlotValues, context: ScriptContext) -> Script:
     path = None
-    if slots["doc"] and not is_everything(slots["doc"]) and (desk.here or not is_this(slots["doc"])):
-        path = yield from find_document(slots["doc"], desk)
+    if slots["doc"] and not is_everything(slots["doc"]) and (context.here or not is_this(slots["doc"])):
+        path = yield from find_document(slots["doc"], context)
     wanted = min(slots.number("n") or USUAL, MOST)
     outcome = yield from perform(call("list_turns", path=path, limit=wanted))
     if not outcome.ok:
@@ -135,7 +135,7 @@ def _turns(turns: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def list_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def list_script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
     wanted = slots["folder"]
     inside = "" if not wanted or is_this(wanted) or is_everything(wanted) else _folder(wanted, listed.folders)

@@ -1,4 +1,4 @@
-"""Put something in: a section under a heading, or text at the end, the beginning or under a heading."""
+"""Insert a section under a heading, or text at the end, at the beginning or under a heading."""
 
 from __future__ import annotations
 
@@ -75,10 +75,11 @@ TEXT_PATTERNS = parse_patterns(f"""
 """)
 
 
-def section_script(slots: SlotValues, desk: ScriptContext) -> Script:
-    """A new section: one level below the heading it goes under, at the end of that section; else at the end of all."""
+def section_script(slots: SlotValues, context: ScriptContext) -> Script:
+    """A new section: at the end of the section that it goes under, one level deeper; by default at the document's
+    end."""
     title, heading = slots["title"], slots["heading"]
-    path = yield from find_document(slots["doc"], desk, guess=False)
+    path = yield from find_document(slots["doc"], context, guess=False)
     shape = yield from read_sections(path)
     parent = find_section(heading, shape) if heading else None
     beside = slots["place"] == "after"
@@ -93,14 +94,14 @@ def section_script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def _usual_level(shape: DocumentSections) -> int:
-    """The level of the document's sections: below its title, if it has one."""
+    """The level of the document's sections: one below the title, if there is one."""
     levels = [section.level for section in shape.sections]
     return 2 if not levels or levels.count(1) <= 1 else 1
 
 
-def text_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def text_script(slots: SlotValues, context: ScriptContext) -> Script:
     text, at = slots["text"], slots["at"]
-    path = yield from find_document(slots["doc"], desk, guess=False)
+    path = yield from find_document(slots["doc"], context, guess=False)
     shape = yield from read_sections(path)
     if at == "under":
         section = find_section(slots["heading"], shape)
@@ -115,7 +116,7 @@ def text_script(slots: SlotValues, desk: ScriptContext) -> Script:
 
 
 def _start(shape: DocumentSections) -> tuple[int, str]:
-    """The line after which the beginning is: frontmatter and the title stay first."""
+    """The line after which the body starts: frontmatter and the title stay first."""
     first = shape.sections[0] if shape.sections else None
     if first is not None and first.level == 1 and (first.line == 0 or shape.first.startswith("---")):
         return first.line, "below the title"
@@ -125,7 +126,7 @@ def _start(shape: DocumentSections) -> tuple[int, str]:
 
 
 def _insert(shape: DocumentSections, after: int, content: str) -> Steps[ScriptOutcome]:
-    """Put lines in after a line, with a blank line on each side."""
+    """Insert lines after a line, with a blank line on each side."""
     before, following = yield from lines_around(shape.path, after)
     return (
         yield from perform(

@@ -1,4 +1,4 @@
-"""Move, rename or delete documents. The tools ask the person where that is due, and overwrite nothing."""
+"""Move, rename or delete documents. The tools ask the person where required, and overwrite nothing."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ make {_DOC} <doc> (disappear|vanish|go away)
 """)
 
 
-def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def move_script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
-    path = yield from find_document(slots["file"] or slots["doc"], desk, guess=False, listed=listed)
+    path = yield from find_document(slots["file"] or slots["doc"], context, guess=False, listed=listed)
     name = path.rpartition("/")[2]
     folder, to = slots["folder"], slots["to"].strip()
     if to:
@@ -70,14 +70,14 @@ def move_script(slots: SlotValues, desk: ScriptContext) -> Script:
     return f"{outcome.data['from']} → {outcome.data['to']}, ready for review."
 
 
-def delete_script(slots: SlotValues, desk: ScriptContext) -> Script:
+def delete_script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
     several = _split_list(slots["doc"])
     phrases = several if all(best_matches(each, listed.files) for each in several) else [slots["doc"]]
     paths: list[str] = []
     for phrase in phrases:
-        paths += [(yield from find_document(phrase, desk, guess=False, listed=listed))]
-    due = list(dict.fromkeys(paths))[: desk.acts]
+        paths += [(yield from find_document(phrase, context, guess=False, listed=listed))]
+    due = list(dict.fromkeys(paths))[: context.acts]
     outcomes = yield [call("delete_document", path=path) for path in due]
     lines: list[str] = []
     for path, outcome in zip(due, outcomes, strict=True):

@@ -1,7 +1,7 @@
-"""Names in a text, found by how they are written, and a guess at what each one names: pure, and only a guess.
+"""Find names in a text by how they are written, and guess what each one names. Pure, and only a guess.
 
-A name is a run of capitalised words that is not merely the beginning of a sentence. Whether it is a person or a place
-is told by the words around it (titles, verbs of speech and motion, prepositions of place) and by words in the name.
+A name is a run of capitalised words that is not merely the start of a sentence. Whether it is a person or a place
+is guessed from the words around it (titles, verbs of speech and motion, prepositions of place) and in it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _VERB_AFTER = re.compile(
 
 @dataclass(slots=True)
 class Name:
-    """A name, how often it stands, where first (document and line from 0), and the signs of what it names."""
+    """A name, how often it occurs, where first (document and line from 0), and the evidence of what it names."""
 
     text: str
     count: int = 0
@@ -85,7 +85,7 @@ class Name:
 
 
 def find_names(documents: list[tuple[str, str, str]]) -> list[Name]:
-    """The names of some documents, each given as path, text and format; most mentions first."""
+    """The names in some documents, each given as path, text and format; most mentions first."""
     found: dict[str, Name] = {}
     inner: set[str] = set()
     for _, text, kind in documents:
@@ -97,14 +97,14 @@ def find_names(documents: list[tuple[str, str, str]]) -> list[Name]:
                     if not (at_start and start == match.start()) or " " in piece:
                         inner.add(piece)
                     _count_signs(name, sentence.text, start)
-    kept = [name for name in found.values() if name.text in inner or name.signs["person"] > 1]
-    for name in (joined := _merge_names(kept)):
+    names = [name for name in found.values() if name.text in inner or name.signs["person"] > 1]
+    for name in (joined := _merge_names(names)):
         _count(name, documents)
     return sorted(joined, key=lambda name: (-name.count, name.text))
 
 
 def _count(name: Name, documents: list[tuple[str, str, str]]) -> None:
-    """Every place where the name stands as whole words, headings and tables included."""
+    """Count every occurrence of the name as whole words, headings and tables included."""
     for path, text, _ in documents:
         [found] = mentions_of(text, [(name.text,)])
         if not name.count and found.first_line is not None:
@@ -113,7 +113,7 @@ def _count(name: Name, documents: list[tuple[str, str, str]]) -> None:
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[str, int]]:
-    """The names in a run of capitalised words: words that name nothing are taken off its beginning and end."""
+    """The names in a run of capitalised words, without leading and trailing words that name nothing."""
     words = [(word.group(), match.start() + word.start()) for word in re.finditer(r"\S+", match.group())]
     while words and _bare(words[0][0]).casefold() in _NO_NAMES:
         words = words[1:]
@@ -145,7 +145,8 @@ def _count_signs(name: Name, sentence: str, start: int) -> None:
 
 
 def _merge_names(names: list[Name]) -> list[Name]:
-    """Short names with the long ones that hold them: "Ines Havel" counts for "Ines" where only one name has it."""
+    """Merge short names into the long ones that contain them: "Ines" into "Ines Havel", if only one name contains
+    it."""
     by_text = {name.text: name for name in names}
     for name in list(by_text.values()):
         words = name.text.split()
@@ -210,9 +211,9 @@ where (does|do) it all (take place|happen|play) => what=places
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    paths = yield from resolve_paths(slots["doc"], desk, default_everything=True)
-    readings = yield from read_all(paths, desk)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    paths = yield from resolve_paths(slots["doc"], context, default_everything=True)
+    readings = yield from read_all(paths, context)
     found = find_names([(each.path, each.text, each.format) for each in readings if each.pieces])
     lines: list[str] = []
     if slots["what"] in ("people", "both"):
@@ -225,7 +226,7 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     if not found:
         lines = ["I found no names."]
     head = "Judged by spelling and the words around each name, so please check; the counts are exact."
-    return "\n".join([head, *desk.notes, *lines]) + describe_unread(readings)
+    return "\n".join([head, *context.notes, *lines]) + describe_unread(readings)
 
 
 def _list_names(title: str, names: list[Name]) -> list[str]:

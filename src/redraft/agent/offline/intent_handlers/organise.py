@@ -17,7 +17,7 @@ MAX_NOTES = 100
 _NOTE = re.compile(r"[^/]+\.(?:md|markdown|txt)", re.IGNORECASE)
 _STAYS = re.compile(r"(?i)(?:readme|index|contributing|license|changelog|to-?do)\b.*")
 BEGINNING = 400
-# Nearly every line of prose has one of them, so two searches show the first lines of every note.
+# Nearly every line of prose contains one of them, so two searches return the first lines of every note.
 COMMON_LETTERS = ("e", "a")
 
 _SORT = (
@@ -50,21 +50,21 @@ PATTERNS = parse_patterns(f"""
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     listed = yield from list_files()
     loose = [path for path in listed.files if _NOTE.fullmatch(path) and not _STAYS.match(path)]
     if len(loose) < 2:
         return (
             "There are not enough loose notes in the top folder to organise; I leave notes in folders where they are."
         )
-    notes = yield from _beginnings(loose[:MAX_NOTES], desk)
+    notes = yield from _beginnings(loose[:MAX_NOTES], context)
     found, by = find_groups(notes)
     if not found:
         return f"The {len(loose)} loose notes have too little in common to put them into folders. Nothing was moved."
     wanted = _moves(found, listed)
     for path, folder in wanted:
-        desk.notes.append(f"- {path} would go to {folder}/")
-    now, later = wanted[: desk.acts], wanted[desk.acts :]
+        context.notes.append(f"- {path} would go to {folder}/")
+    now, later = wanted[: context.acts], wanted[context.acts :]
     outcomes = (
         (yield [call("move_document", from_path=path, to_path=f"{folder}/{path}") for path, folder in now])
         if now
@@ -76,11 +76,11 @@ def script(slots: SlotValues, desk: ScriptContext) -> Script:
     )
 
 
-def _beginnings(paths: list[str], desk: ScriptContext) -> Steps[dict[str, str]]:
-    """The names and first lines of notes: read, where the calls suffice to move them too, else from searches over all
-    of them."""
+def _beginnings(paths: list[str], context: ScriptContext) -> Steps[dict[str, str]]:
+    """The names and first lines of notes: read one by one if enough calls remain to move them too, else from a search
+    over all of them."""
     lines: dict[str, list[str]] = {path: [_title(path)] for path in paths}
-    if len(paths) * 2 <= desk.left:
+    if len(paths) * 2 <= context.left:
         outcomes = yield [call("read_document", path=path, max_tokens=BEGINNING) for path in paths]
         for path, outcome in zip(paths, outcomes, strict=True):
             lines[path] += [outcome.data["content"]] if outcome.ok else []
@@ -96,7 +96,7 @@ def _title(path: str) -> str:
 
 
 def _moves(found: list[TopicGroup], listed: Listing) -> list[tuple[str, str]]:
-    """Each note with its folder: one that is there and named after a shared word, else a new one."""
+    """Each note with its folder: an existing one named after a shared word, else a new one."""
     tops = {folder.casefold(): folder for folder in listed.folders if "/" not in folder}
     taken = set(listed.files)
     moves: list[tuple[str, str]] = []

@@ -1,9 +1,9 @@
-"""What a rename changes in a text, and what it leaves alone: pure, and the whole truth about both.
+"""What a rename changes in a text and what it leaves alone. Pure; both are counted exactly.
 
-A name is found as a whole word, with its possessive ("Anna's"), its plural ("Annas") and in capitals ("ANNA"); a term
-in small letters also with a capital at its beginning. Each form is replaced by the same form of the new name. Code,
-link targets and the keys of frontmatter, YAML and JSON are not prose and stay as they are; how often the name stands
-there is counted, so that it can be said.
+A name matches as a whole word, with its possessive ("Anna's"), its plural ("Annas") and in capitals ("ANNA"); a
+lower-case term also with an initial capital. Each form is replaced with the same form of the new name. Code,
+link targets and the keys of frontmatter, YAML and JSON are not prose and stay as they are; occurrences there are
+counted, so that the answer can mention them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _JSON_KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"\s*:")
 
 @dataclass(frozen=True, slots=True)
 class RenameResult:
-    """The new text, how many places it differs in, how many were left alone, and whether every place is written just
-    as the person wrote the name."""
+    """The new text, the number of places changed, the number left alone, and whether every place is written exactly as
+    the person wrote the name."""
 
     text: str
     count: int
@@ -59,7 +59,7 @@ class RenameResult:
 
 
 def forms(old: str, new: str) -> dict[str, str]:
-    """Every form of the old name with the form of the new one that takes its place; the first is the name itself."""
+    """Every form of the old name, mapped to the same form of the new one; the first is the name itself."""
     pairs = {old: new}
     singular = list(pairs.items())
     plural_old, plural_new = plural(old), plural(new)
@@ -79,7 +79,7 @@ def _capital(text: str) -> str:
 
 
 def plural(name: str) -> str:
-    """The regular English plural; empty where the name does not end in a letter, or looks like a plural."""
+    """The regular English plural; empty if the name does not end in a letter, or looks like a plural already."""
     if not name or not name[-1].isalpha() or name.casefold().endswith("s"):
         return ""
     if re.search(r"(?i)(?:x|z|ch|sh)$", name):
@@ -91,10 +91,10 @@ def plural(name: str) -> str:
 
 def rename_in_text(text: str, old: str, new: str, format: str = "markdown") -> RenameResult:  # noqa: A002 - the tools' own word
     """The text with the name changed wherever it is prose."""
-    kept = protected_spans(text, format)
+    protected = protected_spans(text, format)
     found = rename_edits(text, _tidy_forms(old, new))
     edits = [
-        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in kept)
+        edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in protected)
     ]
     left = len(found) - len(edits)
     plain = not left and all(edit.old == old for edit in edits)
@@ -121,7 +121,7 @@ def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]
     return found
 
 
-# Rename a name or a term, in one document or in all that have it.
+# Rename a name or a term in one document, or in all that contain it.
 
 
 MAX_DOCUMENTS = 200
@@ -158,21 +158,21 @@ give [(character|person|place)] <old> [new] name <new> [(in|throughout|across) <
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     old, new = slots["old"].strip(), slots["new"].strip()
     if old == new:
         return f"“{old}” is already the name you want."
-    paths, more = yield from _candidates(old, new, slots["doc"], desk)
+    paths, more = yield from _candidates(old, new, slots["doc"], context)
     if not paths:
         return f"“{old}” does not occur as a whole word in any document; nothing was changed."
-    waiting = _remaining_paths(desk.earlier, old, new)
+    waiting = _remaining_paths(context.earlier, old, new)
     paths = [path for path in paths if path in waiting] or paths
-    readings = yield from _read_documents(paths, desk)
+    readings = yield from _read_documents(paths, context)
     plans = {each.path: rename_in_text(each.text, old, new, each.format) for each in readings}
     due = [each for each in readings if plans[each.path].count or each.more]
     if not due and len(readings) == len(paths):
         return _explain_no_match(old, readings, plans)
-    _note_counts(old, due, plans, desk)
+    _note_counts(old, due, plans, context)
     outcomes = (yield [_edit(each, plans[each.path], old, new) for each in due]) if due else ()
     done: list[str] = []
     total = 0
@@ -192,39 +192,39 @@ def _head(old: str, new: str) -> str:
 
 
 def _remaining_paths(earlier: str, old: str, new: str) -> set[str]:
-    """The documents that our last answer said were still to be done, where it was about the same request. Those that
-    are done may have the name in their code for ever, and would else be read again and again."""
+    """The documents that our last answer listed as remaining, if it was about the same request. Finished documents may
+    still contain the name in code, and would otherwise be read again every time."""
     _, found, rest = earlier.partition(NOT_DONE)
     return set(rest.partition(GO_ON)[0].split(", ")) if found and earlier.startswith(_head(old, new)) else set()
 
 
-def _read_documents(paths: list[str], desk: ScriptContext) -> Steps[list[ReadLines]]:
-    """As many documents as can be read whole and edited in one job; of a document that is too long for any job, the
-    beginning. The others wait for the next job."""
-    first = [ReadLines(path) for path in paths[: max(1, min(desk.left // 2, desk.actions))]]
-    yield from read_on(first, desk, keep=1)
-    room = desk.left
+def _read_documents(paths: list[str], context: ScriptContext) -> Steps[list[ReadLines]]:
+    """As many documents as can be read whole and edited in one job; of a document that is too long for any job, only
+    the beginning. The others wait for the next job."""
+    first = [ReadLines(path) for path in paths[: max(1, min(context.left // 2, context.actions))]]
+    yield from read_on(first, context, keep=1)
+    calls_left = context.left
     chosen: list[ReadLines] = []
     for reading in first:
         cost = 0 if reading.failed else reading.windows + 1
-        if cost <= room or not chosen:
+        if cost <= calls_left or not chosen:
             chosen.append(reading)
-            room -= min(cost, room)
-    if len(chosen) > 1 or chosen[0].windows < desk.left:
-        while (yield from read_on(chosen, desk, keep=len(chosen))):
+            calls_left -= min(cost, calls_left)
+    if len(chosen) > 1 or chosen[0].windows < context.left:
+        while (yield from read_on(chosen, context, keep=len(chosen))):
             pass
     return chosen
 
 
-def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tuple[list[str], bool]]:
-    """The documents that may have the name, and whether there may be more."""
+def _candidates(old: str, new: str, where: str, context: ScriptContext) -> Steps[tuple[list[str], bool]]:
+    """The documents that may contain the name, and whether there may be more."""
     folder, group = "", list[str]()
     if where and not is_everything(where):
         listed = None if is_this(where) else (yield from list_files())
         group = resolve_group(where, listed) if listed else []
         folder = resolve_folder(where, listed) if listed and not group else ""
         if not folder and not group:
-            return [(yield from find_document(where, desk, guess=False, listed=listed))], False
+            return [(yield from find_document(where, context, guess=False, listed=listed))], False
     found = yield from perform(
         call("search_documents", query=quote_query(old), limit=MAX_DOCUMENTS, folder=folder or None)
     )
@@ -235,18 +235,18 @@ def _candidates(old: str, new: str, where: str, desk: ScriptContext) -> Steps[tu
 
 
 def _can_contain(shown: list[str], old: str, new: str) -> bool:
-    """Whether a document of which the search shows these lines may have the name as a whole word."""
+    """Whether a document may contain the name as a whole word, judging by the lines that the search returned."""
     all_shown = len(shown) < SNIPPETS and all(len(each) < SNIPPET for each in shown)
     return bool(shown) and (not all_shown or any(rename_edits(each, _tidy_forms(old, new)) for each in shown))
 
 
-def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], desk: ScriptContext) -> None:
+def _note_counts(old: str, due: list[ReadLines], plans: dict[str, RenameResult], context: ScriptContext) -> None:
     counts = ", ".join(f"{each.path} ({plans[each.path].count})" for each in due)
-    desk.notes.append(f"“{old}” occurs in: {counts}.")
+    context.notes.append(f"“{old}” occurs in: {counts}.")
 
 
 def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptCall:
-    """One call for one document: the plain replacement where that does the same, else the text as it shall be."""
+    """One call per document: a plain replacement where that is enough, else the whole new text."""
     if not reading.whole or plan.plain:
         return call(
             "find_and_replace",
@@ -263,15 +263,15 @@ def _edit(reading: ReadLines, plan: RenameResult, old: str, new: str) -> ScriptC
 def _line(reading: ReadLines, count: int, plan: RenameResult, failed: str) -> str:
     if failed:
         return f"- {reading.path}: not changed. {failed}"
-    said = f"- {reading.path}: {count}"
+    line = f"- {reading.path}: {count}"
     if not reading.whole:
-        said += (
+        line += (
             " (too long to read in full: replaced exactly as you wrote it, in code too; other forms of the word "
             "were left)"
         )
     elif plan.left:
-        said += f" ({plan.left} more in code, keys or link targets left as they are)"
-    return said
+        line += f" ({plan.left} more in code, keys or link targets left as they are)"
+    return line
 
 
 def _explain_no_match(old: str, readings: list[ReadLines], plans: dict[str, RenameResult]) -> str:

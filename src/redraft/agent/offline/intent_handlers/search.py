@@ -1,4 +1,4 @@
-"""Search and quote: where something is mentioned, word for word, or by meaning within a document."""
+"""Search and quote: where something is mentioned, literally, or by meaning within a document."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptCall, ScriptContext, ScriptOutcome, SlotValues
 
 MAX_DOCUMENTS = 20
-# Documents whose exact lines are looked up, beyond what the search over all of them shows.
+# How many documents are searched for exact lines, beyond the snippets of the folder search.
 LOOKED_INTO = 5
 MAX_QUOTES = 5
 QUOTE = 160
-# Passages of different documents that are shown where none has the words, and how close they have to be.
+# Passages of different documents that are shown if none contains the words, and how similar they have to be.
 NEAREST, FAR = 3, 0.2
 
 PATTERNS = parse_patterns("""
@@ -73,28 +73,28 @@ count [(occurrence|mention)] <query> [(in|inside|within) <doc>] => how=words
 """)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     query, where = slots["query"].strip(), slots["doc"]
-    if not where and desk.here and slots["how"] == "meaning":
-        return (yield from _search_document(desk.here[0], query, slots["how"], desk))
+    if not where and context.here and slots["how"] == "meaning":
+        return (yield from _search_document(context.here[0], query, slots["how"], context))
     if not where or is_everything(where):
-        return (yield from _search_everywhere(query, slots["how"], desk))
+        return (yield from _search_everywhere(query, slots["how"], context))
     if is_this(where):
-        return (yield from _search_document((yield from find_document(where, desk)), query, slots["how"], desk))
+        return (yield from _search_document((yield from find_document(where, context)), query, slots["how"], context))
     listed = yield from list_files()
     found = best_matches(where, listed.files)
     folder = resolve_folder(where, listed)
     if folder:
-        return (yield from _search_everywhere(query, slots["how"], desk, folder))
+        return (yield from _search_everywhere(query, slots["how"], context, folder))
     if not found:
-        return (yield from _search_everywhere(f"{query} in {where}", slots["how"], desk, instead=query))
-    path = yield from find_document(where, desk, listed=listed)
-    return (yield from _search_document(path, query, slots["how"], desk))
+        return (yield from _search_everywhere(f"{query} in {where}", slots["how"], context, instead=query))
+    path = yield from find_document(where, context, listed=listed)
+    return (yield from _search_document(path, query, slots["how"], context))
 
 
-def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = "", instead: str = "") -> Script:
-    """Over all documents: paths with quoted lines; the exact lines of the first few. Where no document has the words,
-    a question about their meaning is answered by meaning."""
+def _search_everywhere(query: str, how: str, context: ScriptContext, folder: str = "", instead: str = "") -> Script:
+    """Search all documents: paths with quoted lines, and the exact lines of the first few. If no document contains the
+    words, a question is answered by meaning."""
     outcome = yield from perform(
         call("search_documents", query=quote_query(query), limit=MAX_DOCUMENTS, folder=folder or None)
     )
@@ -102,13 +102,15 @@ def _search_everywhere(query: str, how: str, desk: ScriptContext, folder: str = 
         raise ScriptEnd(f"I could not search: {outcome.message}")
     results = outcome.rows("results")
     if not results and instead:
-        return (yield from _search_everywhere(instead, how, desk, folder))
+        return (yield from _search_everywhere(instead, how, context, folder))
     if not results and how == "words":
         hint = f"For a search by meaning, ask: find passages about {query}."
         return f"I found “{query}” neither in a text nor in a name. {hint}"
     if not results:
         return (yield from _search_by_meaning(query, folder))
-    wanted = [_exact_call(entry["path"], query) for entry in results if entry["matches"]][: min(LOOKED_INTO, desk.left)]
+    wanted = [_exact_call(entry["path"], query) for entry in results if entry["matches"]][
+        : min(LOOKED_INTO, context.left)
+    ]
     inside = (yield wanted) if wanted else ()
     exact = {each.arguments["path"]: outcome for each, outcome in zip(wanted, inside, strict=True) if outcome.ok}
     lines = [f"“{query}” is in {pluralize(len(results), 'document')}{' or more' if outcome.data['truncated'] else ''}:"]
@@ -144,7 +146,7 @@ def _lines(matches: list[dict[str, Any]]) -> list[str]:
 
 
 def _search_by_meaning(query: str, folder: str) -> Script:
-    """No document has the words as they stand: the passages of all that come nearest."""
+    """No document contains the exact words: show the nearest passages of all documents."""
     outcome = yield from perform(call("search_documents", query=query, limit=MAX_DOCUMENTS, folder=folder or None))
     found = [entry for entry in outcome.rows("results") if entry["matches"]]
     close = closeness(query, [" ".join(entry["matches"]) for entry in found]) if found else []
@@ -157,8 +159,8 @@ def _search_by_meaning(query: str, folder: str) -> Script:
     return "\n".join(lines)
 
 
-def _search_document(path: str, query: str, how: str, desk: ScriptContext) -> Script:
-    """In one document: word for word, else by meaning."""
+def _search_document(path: str, query: str, how: str, context: ScriptContext) -> Script:
+    """Search one document: literally, else by meaning."""
     outcome = yield from perform(_exact_call(path, query))
     if not outcome.ok:
         raise ScriptEnd(f"I could not search {path}: {outcome.message}")

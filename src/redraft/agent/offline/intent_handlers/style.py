@@ -1,4 +1,4 @@
-"""Style figures: counted, never judged. What is only a guess (passive voice, adverbs) is called one."""
+"""Style figures: counted, never judged. Guesses (passive voice, adverbs) are labelled as guesses."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def count_style(sentences: list[Sentence]) -> StyleFigures:
     counted = [(length, sentence) for length, sentence in lengths if length]
     longest = sorted(counted, key=lambda pair: -pair[0])[:LONGEST]
     surface = Counter(word.casefold() for sentence in sentences for word in sentence.words)
-    told = Counter({word: count for word, count in surface.items() if len(word) >= SHORTEST_WORD and any(terms(word))})
+    frequent = Counter(
+        {word: count for word, count in surface.items() if len(word) >= SHORTEST_WORD and any(terms(word))}
+    )
     adverbs = Counter(
         word
         for word, count in surface.items()
@@ -106,21 +108,21 @@ def count_style(sentences: list[Sentence]) -> StyleFigures:
         sum(length for length, _ in counted),
         len(counted),
         tuple(sentence for _, sentence in longest),
-        tuple((word, count) for word, count in told.most_common(REPEATED) if count > 1),
+        tuple((word, count) for word, count in frequent.most_common(REPEATED) if count > 1),
         adverbs,
         tuple(sentence for sentence in sentences if _PASSIVE.search(sentence.text)),
     )
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    paths = yield from resolve_paths(slots["doc"], desk)
-    readings = yield from read_all(paths, desk)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    paths = yield from resolve_paths(slots["doc"], context)
+    readings = yield from read_all(paths, context)
     sentences = [each for reading in readings for each in all_sentences(reading.text, reading.format)]
     figures = count_style(sentences)
     what = paths[0] if len(paths) == 1 else f"{sum(bool(each.pieces) for each in readings)} documents"
     if not figures.sentences:
         return f"There is no prose in {what} to count." + describe_unread(readings)
-    return "\n".join([*desk.notes, *_report(figures, what, lines=len(paths) == 1)]) + describe_unread(readings)
+    return "\n".join([*context.notes, *_report(figures, what, lines=len(paths) == 1)]) + describe_unread(readings)
 
 
 def _report(figures: StyleFigures, what: str, *, lines: bool) -> list[str]:
@@ -131,7 +133,7 @@ def _report(figures: StyleFigures, what: str, *, lines: bool) -> list[str]:
     adverbs = ", ".join(f"{word} ({count})" for word, count in figures.adverbs.most_common(8))
     length = f"{pluralize(figures.words, 'word')} in {pluralize(figures.sentences, 'sentence')}"
     longest = ", ".join(str(len(each.words)) for each in figures.longest)
-    told = [
+    report = [
         f"{what}, prose without headings, tables and code:",
         f"- {length}, {figures.average:.1f} words per sentence",
         f"- reading time: about {max(1, round(figures.minutes))} min at {WORDS_A_MINUTE} words per minute",
@@ -141,7 +143,7 @@ def _report(figures: StyleFigures, what: str, *, lines: bool) -> list[str]:
         f"- adverbs in -ly: {figures.adverbs.total()}" + (f": {adverbs}" if adverbs else ""),
         f"- passive voice, as far as rules can tell: {pluralize(len(figures.passive), 'sentence')}",
     ]
-    return [*told, *map(quote, figures.passive[:LONGEST])]
+    return [*report, *map(quote, figures.passive[:LONGEST])]
 
 
 INTENT = Intent(

@@ -1,7 +1,7 @@
-"""An extractive summary: the sentences that say most, quoted as they stand, in their order, with their lines.
+"""An extractive summary: the most informative sentences, quoted verbatim, in order, with their lines.
 
-Nothing is rephrased. A sentence counts for the words that it shares with the rest of the text, and a little for
-standing early; a sentence that repeats what is chosen already counts for less.
+Nothing is rephrased. A sentence scores by the words that it shares with the rest of the text, plus a little for coming
+early; it scores less if it repeats sentences that are already chosen.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ tl;dr [(of|for)] [<doc>]
 
 
 def summarise(sentences: list[Sentence], count: int) -> list[Sentence]:
-    """The sentences that say most, in the order of the text."""
+    """The most informative sentences, in the order of the text."""
     stems = [set(terms(each.text)) for each in sentences]
     weights = Counter(stem for each in stems for stem in each)
     chosen: list[int] = []
@@ -88,7 +88,7 @@ def summarise(sentences: list[Sentence], count: int) -> list[Sentence]:
 
 
 def _worth(sentence: Sentence, new: set[str], weights: Counter[str], at: int) -> float:
-    """What a sentence adds: the weight of its new words for its length; the first ones of a text count for more."""
+    """What a sentence adds: the weight of its new words relative to its length; early sentences get a bonus."""
     length = len(sentence.words)
     if length < SHORTEST:
         return 0.0
@@ -96,18 +96,18 @@ def _worth(sentence: Sentence, new: set[str], weights: Counter[str], at: int) ->
     return weight / (length + 8) ** 0.6 * (1.4 if at == 0 else 1.15 if at < 3 else 1.0)
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
+def script(slots: SlotValues, context: ScriptContext) -> Script:
     if slots["part"] == "section":
-        path = yield from find_document(slots["doc"], desk)
-        reading = yield from read_one(path, desk)
+        path = yield from find_document(slots["doc"], context)
+        reading = yield from read_one(path, context)
         return _summarise_section(reading, slots)
-    paths = yield from resolve_paths(slots["doc"], desk)
+    paths = yield from resolve_paths(slots["doc"], context)
     if len(paths) == 1:
-        reading = yield from read_one(paths[0], desk)
-        return "\n".join([*desk.notes, _report(reading, _sentences(reading), slots, reading.path)]) + describe_unread(
-            [reading]
-        )
-    readings = yield from read_all(paths[:MAX_DOCUMENTS], desk)
+        reading = yield from read_one(paths[0], context)
+        return "\n".join(
+            [*context.notes, _report(reading, _sentences(reading), slots, reading.path)]
+        ) + describe_unread([reading])
+    readings = yield from read_all(paths[:MAX_DOCUMENTS], context)
     lines: list[str] = []
     for reading in readings:
         best = summarise(_sentences(reading), slots.number("n") or OF_EACH)

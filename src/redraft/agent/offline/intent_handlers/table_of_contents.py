@@ -1,4 +1,4 @@
-"""A table of contents: made below the title, or refreshed where it stands. Doing it twice changes nothing."""
+"""A table of contents: inserted below the title, or updated in place. Running it twice changes nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ make sure {_TOC} [(of|in|for) <doc>] is (up to date|current|right|correct)
 
 @dataclass(frozen=True, slots=True)
 class ContentsTable:
-    """Where the table goes: the lines it takes the place of (an empty range for a new one), and the new lines."""
+    """Where the table goes: the lines that it replaces (an empty range for a new one), and the new lines."""
 
     start: int
     stop: int
@@ -60,13 +60,13 @@ class ContentsTable:
 
 
 def slug(title: str) -> str:
-    """The address of a heading, as common markdown sites make it."""
+    """The anchor of a heading, as common markdown sites generate it."""
     bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "")
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", bare.casefold().strip()))
 
 
 def table_of(text: str) -> ContentsTable | None:
-    """The table for a document as it is now; None where it has no headings to list."""
+    """The table for the document as it is now; None if there are no headings to list."""
     lines = [line.rstrip("\r\n") for line in split_lines(text)]
     marks = headings(text)
     title = marks[0] if marks and marks[0].level == 1 and sum(mark.level == 1 for mark in marks) == 1 else None
@@ -86,7 +86,8 @@ def table_of(text: str) -> ContentsTable | None:
 
 
 def _find_markers(text: str, lines: list[str]) -> tuple[int, int] | None:
-    """The lines between the first pair of marks that holds nothing but a list; marks in code are only shown there."""
+    """The lines between the first pair of markers with nothing but a list between them; markers in code do not
+    count."""
     code = {line.number for line in lines_of(text) if line.kind == "code"}
     begin = None
     for at, line in enumerate(lines):
@@ -117,7 +118,7 @@ def _entries(marks: list[Heading], but: set[Heading]) -> list[str]:
 
 
 def _under_heading(own: Heading, marks: list[Heading], lines: list[str], entries: list[str]) -> ContentsTable:
-    """Below a heading of its own: the links that stand there are replaced, anything else stays."""
+    """Below a heading of its own: the links there are replaced, everything else stays."""
     stop = next((mark.line for mark in marks if mark.line > own.line), len(lines))
     first = next((at for at in range(own.line + 1, stop) if _ENTRY.fullmatch(lines[at])), None)
     if first is not None:
@@ -128,9 +129,9 @@ def _under_heading(own: Heading, marks: list[Heading], lines: list[str], entries
     return ContentsTable(after, after, ("", *entries, *trail), len(entries))
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    path = yield from find_document(slots["doc"], desk, guess=False)
-    reading = yield from read_one(path, desk, keep=1)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    path = yield from find_document(slots["doc"], context, guess=False)
+    reading = yield from read_one(path, context, keep=1)
     if not reading.whole:
         return f"{path} is too long for me to read in one job, so I did not make a table of contents."
     if reading.format != "markdown":

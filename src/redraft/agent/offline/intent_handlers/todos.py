@@ -1,4 +1,4 @@
-"""Todo items: add one, check one off, open it again, or list those that are open."""
+"""Todo items: add one, check one off, reopen one, or list the open ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ what (do|must|should) (i|we) still do [(in|on) <doc>] => act=list
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A todo item: its line from 0, what stands before its words, whether it is done, and its words."""
+    """A todo item: its line from 0, the prefix before its text, whether it is done, and its text."""
 
     line: int
     mark: str
@@ -83,28 +83,28 @@ def items_of(text: str) -> list[Item]:
     return found
 
 
-def script(slots: SlotValues, desk: ScriptContext) -> Script:
-    path = yield from _list_document(slots["doc"], slots["act"], slots["item"], desk)
+def script(slots: SlotValues, context: ScriptContext) -> Script:
+    path = yield from _list_document(slots["doc"], slots["act"], slots["item"], context)
     if not path:
         return (yield from _new_list(slots["item"]))
-    reading = yield from read_one(path, desk, keep=2)
+    reading = yield from read_one(path, context, keep=2)
     if slots["act"] == "list":
         return _open_items(reading)
     if slots["act"] == "add":
         return (yield from _add(slots["item"].strip(), reading))
-    return (yield from _check(slots["item"], reading, desk, done=slots["act"] == "check"))
+    return (yield from _check(slots["item"], reading, context, done=slots["act"] == "check"))
 
 
-def _list_document(where: str, act: str, item: str, desk: ScriptContext) -> Steps[str]:
-    """The document with the list: the one that is named or pinned, else one whose name says so; "" for none."""
+def _list_document(where: str, act: str, item: str, context: ScriptContext) -> Steps[str]:
+    """The document with the list: the one that is named or pinned, else one whose name suggests it; "" for none."""
     if where and not _LISTS.fullmatch(where.strip()):
-        return (yield from find_document(where, desk, guess=False))
-    if desk.here and is_this(where):
-        return desk.here[0]
+        return (yield from find_document(where, context, guess=False))
+    if context.here and is_this(where):
+        return context.here[0]
     listed = yield from list_files()
     found = [path for path in listed.files if _LISTS.search(path.rpartition("/")[2])]
     if len(found) > 1:
-        return (yield from find_document("todo", desk, guess=act == "list", listed=listed))
+        return (yield from find_document("todo", context, guess=act == "list", listed=listed))
     if found:
         return found[0]
     if act == "add":
@@ -145,11 +145,11 @@ def _add(item: str, reading: ReadLines) -> Script:
     return f"Added to {reading.path}, ready for review: {item}"
 
 
-def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) -> Script:
+def _check(item: str, reading: ReadLines, context: ScriptContext, *, done: bool) -> Script:
     of_kind = [each for each in items_of(reading.text) if each.done is not done]
     found = _similar_items(item, of_kind)
     if len(found) > 1:
-        answer = yield from ask(f"Which one: {'; '.join(each.text for each in found)}?", desk)
+        answer = yield from ask(f"Which one: {'; '.join(each.text for each in found)}?", context)
         found = [] if answer == NO_ANSWER else _similar_items(answer, found)
     if len(found) != 1:
         already = _similar_items(item, [each for each in items_of(reading.text) if each.done is done])
@@ -177,7 +177,7 @@ def _check(item: str, reading: ReadLines, desk: ScriptContext, *, done: bool) ->
 
 
 def _similar_items(phrase: str, items: list[Item]) -> list[Item]:
-    """The items that share most words with the phrase."""
+    """The items that share the most words with the phrase."""
     exact = [each for each in items if each.text.casefold() == phrase.strip().casefold()]
     if exact:
         return exact[:1]
