@@ -19,13 +19,14 @@ from redraft.files.secret_detection import secret_error
 from redraft.files.tree import walk
 from redraft.history.retention import collect
 from redraft.history.turns import State
-from redraft.workspace import past_texts, tabs
+from redraft.workspace import export, past_texts, pictures, tabs
 from redraft.workspace.authors import PERSON
 from redraft.workspace.engine import Engine, new_token
 from redraft.workspace.folder.file_table import FileTable, FileTableView
 from redraft.workspace.folder.identity import identify, remember
 from redraft.workspace.folder.outside_changes import OutsideRecorder
 from redraft.workspace.folder.scan import Drafts, FolderReader, working_drafts
+from redraft.workspace.private_views import PrivateViews
 from redraft.workspace.secret_gate import (
     check_stays_secret,
     find_withheld,
@@ -56,11 +57,9 @@ if TYPE_CHECKING:
     from redraft.review.operations import Unit
     from redraft.text.edits import Change
     from redraft.text.text import Text
-    from redraft.workspace import export, pictures
     from redraft.workspace.document import Document
     from redraft.workspace.draft import Draft
     from redraft.workspace.events import Event
-    from redraft.workspace.private_views import PrivateViews
     from redraft.workspace.turns.change_log import ChangeLog
     from redraft.workspace.turns.plan import Plan
     from redraft.workspace.turns.turn import Confirm
@@ -220,28 +219,18 @@ class Workspace:
         """The drafts as a search sees them. For those who have the workspace to themselves."""
         return working_drafts(self._engine)
 
-    # Pictures, pages and private views are for few programs, and what they import takes as long as all the rest.
-
     def read_picture(self, path: str) -> pictures.Picture:
-        from redraft.workspace import pictures
-
         return pictures.read_picture(self._engine, path)
 
     def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
-        from redraft.workspace import pictures
-
         return pictures.add_picture(self._engine, document, name, data, author)
 
     def accepted_document(self, path: str) -> export.AcceptedDocument:
         """What a document says without what agents propose."""
-        from redraft.workspace import export
-
         return export.accepted_document(self._engine, path)
 
     def export(self, found: export.AcceptedDocument, *, proposals: bool = False) -> export.ExportedPage:
         """Its page. It may take seconds, and uses nothing that wants a guard."""
-        from redraft.workspace import export
-
         return export.page_of(self._engine, found, proposals=proposals)
 
     def list(self, prefix: str = "", *, limit: int | None = None) -> list[TreeEntry]:
@@ -279,8 +268,6 @@ class Workspace:
     @property
     def private_views(self) -> PrivateViews:
         """Where other programs work, and how their work becomes a turn."""
-        from redraft.workspace.private_views import PrivateViews
-
         return PrivateViews(self._engine, self.turn)
 
     def find_turn(self, token: str) -> TurnRecord | None:
