@@ -136,15 +136,16 @@ def calls(walk: Walk, method: str, path: str, operation: dict[str, Any], secrets
 
 
 def _addresses(walk: Walk, path: str) -> list[str]:
-    numbers = range(1, walk.clients["owner"].get("/api/turns", limit=1)["turns"][0]["turn"] + 1)
-    tabs = [tab["tab_id"] for tab in walk.clients["owner"].get("/api/tabs")["tabs"]]
+    """The path with everything in its braces that the server knows; only that is asked for."""
+    owner = walk.clients["owner"]
     if "{checkpoint_id}" in path or "{number}" in path:
+        numbers = range(1, owner.get("/api/turns", limit=1)["turns"][0]["turn"] + 1)
         return [re.sub(r"\{\w+\}", str(number), path) for number in numbers]
     if "{tab_id}" in path:
-        return [path.replace("{tab_id}", tab) for tab in tabs]
+        return [path.replace("{tab_id}", tab["tab_id"]) for tab in owner.get("/api/tabs")["tabs"]]
     for name, kind in (("{job_id}", "jobs"), ("{session_id}", "sessions")):
-        known = [each[name[1:-1]] for each in walk.clients["owner"].get(f"/api/agent/{kind}")[kind]] or ["x"]
         if name in path:
+            known = [each[name[1:-1]] for each in owner.get(f"/api/agent/{kind}")[kind]] or ["x"]
             return [path.replace(name, each) for each in known]
     return [re.sub(r"\{act\}", "reject", path) if "{act}" in path else re.sub(r"\{\w+\}", "x", path)]
 

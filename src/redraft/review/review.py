@@ -18,7 +18,6 @@ from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redraft.errors import Refused
-from redraft.review.labels import HunkLabel, hunk_labels
 from redraft.review.runs import USER, Run, RunEdit, agent_run_edits, number_of, rewrite, suggestion_of, turn_of
 from redraft.text.diff.hunk_limits import is_oversized
 from redraft.text.diff.word_diff import MAX_WORD, word_around, word_edits
@@ -28,6 +27,8 @@ from redraft.text.lines import count_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from redraft.review.labels import HunkLabel
 
 HunkAuthor = Literal["none", "agent", "user", "mixed"]
 # The turn of a proposal whose own is not known any more.
@@ -284,6 +285,8 @@ class Review:
     @cached_property
     def labels(self) -> dict[str, tuple[HunkLabel, ...]]:
         """What to look at first: the labels of the hunks that have any, by id."""
+        from redraft.review.labels import hunk_labels  # its patterns take longer to compile than some commands run
+
         found = zip(self.hunks, hunk_labels(self.base, self.working, self.hunks), strict=True)
         return {hunk.id: labels for hunk, labels in found if labels}
 

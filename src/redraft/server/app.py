@@ -10,9 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.routing import WebSocketRoute
@@ -49,7 +48,7 @@ from redraft.server.routes import (
     turns,
 )
 from redraft.server.routes.pages import ROUTES, plain_page
-from redraft.server.routes.responses import ErrorShape, check_allowed, describe_answers
+from redraft.server.routes.responses import ErrorShape, LazyRoute
 
 if TYPE_CHECKING:
     from redraft.mcp_server.transports.streamable_http import McpApp
@@ -153,12 +152,10 @@ def build_app() -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(check_allowed)],
-        generate_unique_id_function=lambda route: route.name,
         separate_input_output_schemas=False,
     )
-    for router in ROUTERS:
-        app.include_router(router)
+    # As they are: FastAPI would analyse those of an included router once more when they are first called.
+    app.router.routes.extend(route for router in ROUTERS for route in router.routes)
     # Without the dependencies of the routes, which are for requests: the gate has judged the caller, the room the role.
     app.router.routes.append(WebSocketRoute("/api/live/{path:path}", serve_live))
     app.router.routes.extend(ROUTES)
@@ -171,10 +168,9 @@ def build_app() -> FastAPI:
 
 def description() -> dict[str, Any]:
     """The API, as OpenAPI describes one."""
-    for route in (route for router in ROUTERS for route in router.routes):
-        if isinstance(route, APIRoute):
-            describe_answers(route)
-    found = build_app().openapi()
+    app = build_app()
+    app.router.routes[:] = [route.described() if isinstance(route, LazyRoute) else route for route in app.routes]
+    found = app.openapi()
     found["components"]["schemas"][ErrorShape.__name__] = TypeAdapter(ErrorShape).json_schema()
     return found
 

@@ -14,13 +14,13 @@ import os
 import secrets
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from logging.handlers import RotatingFileHandler
 from typing import TYPE_CHECKING, Any
 
 from redraft.agent.store.events import iso
 from redraft.errors import Refused
 from redraft.mcp_server.transports.listen_socket import bind_socket, catch_signals
-from redraft.server.app import build_application
 from redraft.server.auth.callers import OWNER, Users
 from redraft.server.auth.gate import ENTER, loopback_origins, public_origin
 from redraft.server.auth.keys import Keys
@@ -75,9 +75,24 @@ def check_team(place: ListenAddress, users: Users) -> None:
         )
 
 
+def _import_fastapi() -> None:
+    """Import FastAPI without building its models of a whole OpenAPI description, which a server hardly ever needs: they
+    are built when they are first used. Our own models are built as usual, because FastAPI silences warnings then."""
+    from pydantic import BaseModel, ConfigDict
+
+    BaseModel.model_config = ConfigDict(defer_build=True)
+    try:
+        import_module("fastapi")
+    finally:
+        BaseModel.model_config = ConfigDict()
+
+
 def serve(workspace: Workspace, place: ListenAddress, ready: Callable[[RunningServer, str], None]) -> None:
     """Serve a folder until a signal; `Busy` if it is already being served. `ready` gets the address and the sign-in
     path."""
+    _import_fastapi()
+    from redraft.server.app import build_application
+
     state = workspace.state
     users = Users(state)
     check_team(place, users)

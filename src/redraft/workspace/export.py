@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from redraft.errors import RedraftError, Refused
 from redraft.files.secret_detection import secret_error
 from redraft.files.textfile import format_of
-from redraft.formats.html_page import MAX_PICTURES, markdown_page, plain_page
 from redraft.formats.pictures import MAX_PICTURE, picture_path
-from redraft.providers.child_process import ProcessOptions, TooMuchOutput, run_program
 from redraft.text.text import Text
 from redraft.workspace.document import Document
 from redraft.workspace.pictures import read_picture
@@ -87,6 +85,9 @@ def accepted_document(engine: Engine, raw: str) -> AcceptedDocument:
 
 def page_of(engine: Engine, found: AcceptedDocument, *, proposals: bool = False) -> ExportedPage:
     """The page of a document that was read. It may take seconds, and uses nothing that wants a guard."""
+    # Every command imports this module; what makes pages and runs programs takes a quarter of the time of a short one.
+    from redraft.formats.html_page import markdown_page, plain_page
+
     document = found.document
     if not found.is_there and not proposals:
         message = f"{document.path} is only proposed: accept it first, or export it with its proposals."
@@ -105,6 +106,8 @@ def page_of(engine: Engine, found: AcceptedDocument, *, proposals: bool = False)
 
 def _picture_embedder(engine: Engine, document: str) -> Callable[[str], str | None]:
     """Gives a picture of the folder as a data: address, as long as there is room for it in the page."""
+    from redraft.formats.html_page import MAX_PICTURES
+
     known: dict[str, str | None] = {}
     left = MAX_PICTURES
 
@@ -131,6 +134,8 @@ def _data_address(engine: Engine, path: str, room: int) -> str | None:
 
 async def convert_page(page: ExportedPage, to: Literal["docx", "pdf"], environ: Mapping[str, str]) -> bytes:
     """The page by pandoc; `program_missing` where it, or what it needs for this, is not installed."""
+    from redraft.providers.child_process import ProcessOptions, TooMuchOutput, run_program
+
     path = environ.get("PATH", "")
     pandoc = shutil.which("pandoc", path=path)
     if pandoc is None:

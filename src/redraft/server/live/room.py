@@ -20,7 +20,8 @@ from redraft.server.live.admission import read_update
 from redraft.server.live.editors import OpenEditors
 from redraft.server.live.mirror import catch_panics
 from redraft.server.live.presence import Presence
-from redraft.server.live.room_sync import DISK, MAX_STATE, ExchangeDelayed
+from redraft.server.live.room_store import DISK
+from redraft.server.live.room_sync import MAX_STATE, ExchangeDelayed
 from redraft.server.live.wire import AGAIN, FAILED, NOT_THERE, OTHER_EPOCH, READ_ONLY, Garbled, LiveRefusal
 from redraft.server.replies import status_of
 

@@ -24,6 +24,9 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS live_updates_by_path ON live_updates(path)",
 )
 SERVER = ""  # as the author of what the server itself writes
+DISK = "disk"  # as the origin of what comes from the workspace, not from a client
+# As long as nobody was there for this time, nobody comes back with something to tell; who does is asked to begin anew.
+EPOCH_SECONDS = 7 * 24 * 3600.0
 
 
 class StoredRoom(NamedTuple):

@@ -16,7 +16,7 @@ from redraft.errors import Busy, Damaged, RedraftError, Stale
 from redraft.server.live.admission import RoomClock
 from redraft.server.live.byte_offsets import InvalidOffset, byte_length
 from redraft.server.live.mirror import Mirror, read_for_room, reopen_mirror, whole_text
-from redraft.server.live.room_store import SERVER
+from redraft.server.live.room_store import DISK, EPOCH_SECONDS, SERVER
 from redraft.text.edits import Change
 from redraft.text.merge.three_way import merge
 
@@ -27,14 +27,11 @@ if TYPE_CHECKING:
     from redraft.workspace.workspace import Workspace
 
 LOG = logging.getLogger(__name__)
-# As long as nobody was there for this time, nobody comes back with something to tell; who does is asked to begin anew.
-EPOCH_SECONDS = 7 * 24 * 3600.0
 # A replica remembers all that ever was in its text. Beyond this it begins anew, and its clients with it.
 MAX_STATE = 64 * 1024 * 1024
 FOLD_AFTER = 1000
 # A program may write the file again and again, each time between our look at it and our typing.
 ATTEMPTS = 8
-DISK = "disk"
 
 
 class ExchangeDelayed(Busy):

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from redraft.errors import Busy, RedraftError
 from redraft.server.live.editors import Editors
 from redraft.server.live.presence import AgentPresence
-from redraft.server.live.room import Room
-from redraft.server.live.room_store import RoomStore
-from redraft.server.live.room_sync import DISK, EPOCH_SECONDS, RoomSync
+from redraft.server.live.room_store import DISK, EPOCH_SECONDS, RoomStore
 from redraft.server.live.wire import AGAIN
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from redraft.server.live.room_sync import ExchangeResult
+    from redraft.server.live.room import Room
+    from redraft.server.live.room_sync import ExchangeResult, RoomSync
     from redraft.server.live.wire import RoomClient
     from redraft.workspace.events import Event
     from redraft.workspace.workspace import Workspace
@@ -88,6 +87,10 @@ class Rooms:
         return Editors(self._rooms.get, lambda: self._loop, guard, most=most)
 
     async def _open(self, path: str) -> Room:
+        # Not before somebody types: the replicas' library takes a tenth of the time in which a server starts.
+        from redraft.server.live.room import Room
+        from redraft.server.live.room_sync import RoomSync
+
         try:
             before = self._rooms.get(path)
             if before is not None:

@@ -4,17 +4,17 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, NotRequired
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from typing_extensions import TypedDict
 
 from redraft import __version__
 from redraft.errors import Damaged
 from redraft.server.auth.callers import ANYBODY, Role
 from redraft.server.auth.gate import ENTER
-from redraft.server.routes.responses import Here, answer, gives
+from redraft.server.routes.responses import Here, answer, gives, new_router
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api", tags=["about"])
+router = new_router("/api", "about")
 DAY_SECONDS = 86_400
 MAX_LINES = 1000
 LastDays = Annotated[int | None, Query(ge=1, le=36_500, description="Only the last N days.")]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -11,9 +11,9 @@ from redraft.agent.memory.notes import user_of
 from redraft.agent.store.sessions import ContextRow
 from redraft.errors import Refused
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import Here, answer, gives
+from redraft.server.routes.responses import Here, answer, gives, new_router
 
-router = APIRouter(prefix="/api/agent/sessions", tags=["agent"])
+router = new_router("/api/agent/sessions", "agent")
 SessionId = Annotated[str, Path(min_length=1, max_length=60)]
 MAX_LINE = 2**31
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from typing_extensions import TypedDict
 
-from redraft.server.routes.responses import Here, PathQuery, answer, gives
+from redraft.server.routes.responses import Here, PathQuery, answer, gives, new_router
 from redraft.server.routes.shapes import TurnResponse, turn_response
 
-router = APIRouter(prefix="/api", tags=["history"])
+router = new_router("/api", "history")
 
 
 class BlameStretchInfo(TypedDict):

@@ -5,12 +5,12 @@ A checkpoint is named by its turn. What rolls back is a turn too: nothing is rem
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.agent.store.events import iso
-from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives
+from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives, new_router
 from redraft.server.routes.shapes import (
     MAX_HUNKS,
     ClashShape,
@@ -24,7 +24,7 @@ from redraft.server.routes.shapes import (
 from redraft.workspace.document import content_hash
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/agent/checkpoints", tags=["agent"])
+router = new_router("/api/agent/checkpoints", "agent")
 CheckpointId = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 

@@ -2,13 +2,22 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Stale
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import Here, Number, PathQuery, answer, answer_with_etag, gives, requested_version
+from redraft.server.routes.responses import (
+    Here,
+    Number,
+    PathQuery,
+    answer,
+    answer_with_etag,
+    gives,
+    new_router,
+    requested_version,
+)
 from redraft.server.routes.shapes import (
     DocumentShape,
     EntryShape,
@@ -25,7 +34,7 @@ from redraft.tools.versions import explain_stale
 from redraft.workspace.turns.turn import Turn
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api", tags=["documents"])
+router = new_router("/api", "documents")
 WINDOW, MAX_WINDOW = 262_144, 1_048_576
 TREE_LIMIT, MAX_TREE = 2000, 10_000
 

@@ -2,16 +2,16 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from starlette.types import Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
 from redraft.server.event_streams import EventStreams
 from redraft.server.routes.jobs import JobId, Status
-from redraft.server.routes.responses import MAX_NUMBER, Here, answer, gives
+from redraft.server.routes.responses import MAX_NUMBER, Here, answer, gives, new_router
 
-router = APIRouter(prefix="/api/agent", tags=["agent"])
+router = new_router("/api/agent", "agent")
 
 
 class EventShape(TypedDict):

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from redraft.errors import Busy
 from redraft.server.replies import HTML
 from redraft.server.routes.images import POLICY, sends
-from redraft.server.routes.responses import Here, PathQuery
+from redraft.server.routes.responses import Here, PathQuery, new_router
 from redraft.workspace.export import convert_page
 
-router = APIRouter(prefix="/api/export", tags=["rich text"])
+router = new_router("/api/export", "rich text")
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 # Each may take a processor for a minute and a gigabyte.
 AT_ONCE = asyncio.Semaphore(2)

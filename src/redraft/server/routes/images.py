@@ -8,17 +8,17 @@ from base64 import b64decode
 from hashlib import sha256
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
 from redraft.formats.pictures import KINDS, MAX_PICTURE
-from redraft.server.routes.responses import Here, PathQuery, answer, gives, is_unchanged
+from redraft.server.routes.responses import Here, PathQuery, answer, gives, is_unchanged, new_router
 from redraft.server.routes.shapes import TurnResponse, turn_response
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/images", tags=["rich text"])
+router = new_router("/api/images", "rich text")
 POLICY = "default-src 'none'; sandbox"
 
 

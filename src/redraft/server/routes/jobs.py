@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -11,10 +11,10 @@ from redraft.agent.store.jobs import BUSY, NO_ANSWER
 from redraft.agent.store.leases import SENTENCE
 from redraft.errors import Refused
 from redraft.server.routes.agent import ContextRowRequest
-from redraft.server.routes.responses import Here, Mode, Profile, answer, gives
+from redraft.server.routes.responses import Here, Mode, Profile, answer, gives, new_router
 from redraft.workspace.turns.modes import Verdict
 
-router = APIRouter(prefix="/api/agent", tags=["agent"])
+router = new_router("/api/agent", "agent")
 JobId = Annotated[str, Path(min_length=1, max_length=60)]
 Status = Literal["queued", "running", "waiting_for_user", "awaiting_review", "completed", "failed", "cancelled"]
 MAX_INSTRUCTION = 100_000

@@ -3,15 +3,15 @@
 The room itself is the websocket `/api/live/{path}`; see `redraft.server.live`.
 """
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from typing_extensions import TypedDict
 
 from redraft.server.change_feed import CHANGES
 from redraft.server.routes.events import EventStream, LastEventId, last_number, streams_events
-from redraft.server.routes.responses import Here, PathQuery, answer, gives
+from redraft.server.routes.responses import Here, PathQuery, answer, gives, new_router
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api", tags=["live"])
+router = new_router("/api", "live")
 
 
 class LiveShape(TypedDict):

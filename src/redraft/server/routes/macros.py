@@ -6,7 +6,7 @@ in the mode that holds.
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -14,13 +14,13 @@ from redraft.agent.memory.macros import Macros, calls_of_job
 from redraft.agent.memory.permissions import PermissionRule
 from redraft.errors import Refused
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import Here, Mode, answer, gives
+from redraft.server.routes.responses import Here, Mode, answer, gives, new_router
 from redraft.server.routes.tools import Agreed, consent
 from redraft.tools.edits.batch import MAX_CALLS
 from redraft.workspace.turns.modes import Verdict
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/agent", tags=["agent"])
+router = new_router("/api/agent", "agent")
 MacroName = Annotated[str, Path(min_length=1, max_length=61)]
 
 

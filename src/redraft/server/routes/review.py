@@ -2,20 +2,20 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
 from redraft.review.operations import Unit
-from redraft.server.routes.responses import MAX_NUMBER, Here, PathQuery, answer, gives
+from redraft.server.routes.responses import MAX_NUMBER, Here, PathQuery, answer, gives, new_router
 from redraft.server.routes.shapes import DecidedShape, decided_shape
 from redraft.workspace.draft import Draft
 from redraft.workspace.shape_types import DraftShape
 from redraft.workspace.shapes import draft_shape
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/review", tags=["review"])
+router = new_router("/api/review", "review")
 MaybePath = Annotated[str | None, Query(min_length=1, max_length=4096, description="Only this document.")]
 Act = Annotated[Literal["accept", "reject"], Path()]
 

@@ -5,17 +5,17 @@ Nothing is read from the folder or written to it: what comes in is turned around
 
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives
+from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router
 from redraft.tools.deadline import editor_deadline
 
 if TYPE_CHECKING:
     from redraft.formats.rich.parser import ParsedDocument
 
-router = APIRouter(prefix="/api/rich", tags=["rich text"])
+router = new_router("/api/rich", "rich text")
 # Reading takes about 2 s for a million characters.
 MAX_CHARACTERS = 2_000_000
 

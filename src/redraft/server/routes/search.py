@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
@@ -11,11 +11,11 @@ from redraft.search.hits import Hit
 from redraft.search.index import Index
 from redraft.search.pattern import Pattern, compile_query
 from redraft.search.text_search import find_all
-from redraft.server.routes.responses import Here, answer, gives
+from redraft.server.routes.responses import Here, answer, gives, new_router
 from redraft.workspace.folder.scan import Drafts
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/search", tags=["documents"])
+router = new_router("/api/search", "documents")
 MAX_TEXT, BEFORE = 400, 100
 Asked = Annotated[str, Query(min_length=1, max_length=1000)]
 Glob = Annotated[str | None, Query(min_length=1, max_length=1000)]

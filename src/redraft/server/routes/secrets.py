@@ -2,15 +2,15 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
-from redraft.server.routes.responses import Here, answer, gives
+from redraft.server.routes.responses import Here, answer, gives, new_router
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/secrets", tags=["documents"])
+router = new_router("/api/secrets", "documents")
 
 
 class OpenSecretRequest(BaseModel):

@@ -3,16 +3,16 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.config import Settings
 from redraft.runtime import folder_settings, user_settings, write_settings
-from redraft.server.routes.responses import Here, Mode, answer, gives
+from redraft.server.routes.responses import Here, Mode, answer, gives, new_router
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/settings", tags=["about"])
+router = new_router("/api/settings", "about")
 MAX_SETTING = 10**15
 Positive = Annotated[int, Field(ge=1, le=MAX_SETTING)]
 

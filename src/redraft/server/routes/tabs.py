@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, requested_version
+from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router, requested_version
 from redraft.server.routes.shapes import TabShape, TurnResponse, tab_shape, turn_response
 from redraft.text.edits import Change, Edit
 from redraft.tools.versions import basis_of, carry, explain_stale
@@ -16,7 +16,7 @@ from redraft.workspace.document import Document
 from redraft.workspace.tabs import FrontTab, Selection
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api/tabs", tags=["tabs"])
+router = new_router("/api/tabs", "tabs")
 TabId = Annotated[str, Path(min_length=1, max_length=40)]
 
 

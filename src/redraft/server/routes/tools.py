@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import ConfirmationRequired, Refused
 from redraft.history.turns import Author
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import FOR_VIEWERS, Here, Mode, Profile, answer, gives
+from redraft.server.routes.responses import FOR_VIEWERS, Here, Mode, Profile, answer, gives, new_router
 from redraft.tools.context import ToolContext
 from redraft.tools.registry import Tool, ToolCallRequest, execute
 from redraft.workspace.turns.modes import describe_action
 
-router = APIRouter(prefix="/api/tools", tags=["tools"])
+router = new_router("/api/tools", "tools")
 ToolName = Annotated[str, Path(min_length=1, max_length=100)]
 AuthorName = Annotated[
     str,

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives
+from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives, new_router
 from redraft.server.routes.shapes import (
     MAX_HUNKS,
     HunkLimit,
@@ -19,7 +19,7 @@ from redraft.server.routes.shapes import (
 )
 from redraft.workspace.workspace import Workspace
 
-router = APIRouter(prefix="/api", tags=["history"])
+router = new_router("/api", "history")
 TurnNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
 
 

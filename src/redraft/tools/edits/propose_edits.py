@@ -11,8 +11,6 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import Refused, Stale
-from redraft.review.labels import HunkLabel, count_labels
-from redraft.review.review import Review
 from redraft.text.edits import Change, Edit, Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
@@ -141,7 +139,10 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResu
     return answer
 
 
-def _labels(before: Document, after: Document) -> dict[str, dict[HunkLabel, int]]:
+def _labels(before: Document, after: Document) -> dict[str, Any]:
+    from redraft.review.labels import count_labels
+    from redraft.review.review import Review
+
     old, new = str(before.text), str(after.text)
     found = count_labels(Review.between(old, new, new)) if len(old) <= MAX_LABELLED else None
     return {"labels": found} if found else {}

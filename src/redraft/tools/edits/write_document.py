@@ -5,8 +5,6 @@ from functools import partial
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from redraft.errors import Refused
-from redraft.review.labels import count_labels
-from redraft.review.review import Review
 from redraft.text.edits import Edit
 from redraft.tools.anchors import find_section
 from redraft.tools.context import ToolContext
@@ -82,6 +80,9 @@ def write_document(given: WriteDocument, context: ToolContext) -> WriteDocumentR
 
 def _advise(old: str, new: str) -> str | None:
     """What to say of a rewrite that changes a few places of a document."""
+    from redraft.review.labels import count_labels
+    from redraft.review.review import Review
+
     if not MIN_REWRITE <= len(old) <= MAX_REWRITE:
         return None
     review = Review.between(old, new, new)
