@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import subprocess
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tests.faults.scenes import Scene
 
 MEMORY = "/dev/shm"
+CLONE_NEWNS = 0x20000
 
 
 @pytest.fixture
@@ -48,7 +51,16 @@ def strace() -> None:
         pytest.skip("tracing another process needs root here")
 
 
-@pytest.fixture
-def mounts() -> None:
+@pytest.fixture(scope="module")
+def mounts() -> Iterator[None]:
+    """Mounts of this thread's own. A sandbox that another test starts meanwhile copies all mounts that it sees, and
+    would keep a disk alive that was cut off and unmounted here."""
     if os.geteuid():
         pytest.skip("mounting needs root")
+    library = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/thread-self/ns/mnt", "rb") as before:
+        if library.unshare(CLONE_NEWNS) != 0:
+            pytest.skip(f"no mounts of one's own here: {os.strerror(ctypes.get_errno())}")
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+        yield
+        assert library.setns(before.fileno(), CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())
