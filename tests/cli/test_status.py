@@ -90,6 +90,7 @@ def test_status_as_json_has_stable_keys(proposed: Program):
             "conflict",
             "hunk_id",
             "kind",
+            "labels",
             "oversized_hunk",
             "proposed",
             "start_line",
