@@ -27,7 +27,7 @@ export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
       aria-label="Formatting"
       data-rich-bar=""
       onKeyDown={(event) => {
-        if (event.key === "Escape") editor.commands.focus();
+        if (event.key === "Escape") editor.view.focus();
       }}
     >
       {editable ? <EditTools editor={editor} /> : null}
