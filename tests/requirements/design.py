@@ -287,6 +287,16 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-run-killed", "Other programs", 16,
             "When `redraft run` itself is killed, the program ends, and its work can be taken from the view."),
     done("RD-run-kept", "Other programs", 16, "Views are kept when asked or needed, listed, and removed by age."),
+    done("RD-hooks-turn", "Other programs", 16,
+            "With its hooks installed, what an agent does for a prompt in the folder itself carries its name and the"
+            " request."),
+    done("RD-hooks-undo", "Other programs", 16,
+            "`redraft undo` takes back one prompt's work, shell commands included, and keeps what the person typed."),
+    done("RD-hooks-install", "Other programs", 16,
+            "`redraft hooks install` adds to an agent's settings and `remove` takes only that away; a hook that fails"
+            " stops nobody."),
+    done("RD-hooks-secrets", "Other programs", 16, "No checkpoint and no agent's turn has a secret in it."),
+    done("RD-hooks-real", "Other programs", 16, "Real agents with the hooks have turns of their own."),
 
     done("RD-tools-list-size", "Tools", 16, "The list of tools of the default profile has at most 4,000 tokens."),
     done("RD-batch-size", "Tools", 16,

@@ -63,6 +63,10 @@ class LastSeenTable:
             return None
         return FileStamp(*json.loads(row[1]))
 
+    def paths(self) -> list[str]:
+        """Every file whose content is known."""
+        return [row[0] for row in self._db.rows("SELECT path FROM seen UNION SELECT path FROM file_steps")]
+
     def recent_paths(self, limit: int) -> list[str]:
         """The documents that turns wrote or reviewed, those of the latest turns first."""
         return [row[0] for row in self._db.rows(RECENT_PATHS, (limit,))]

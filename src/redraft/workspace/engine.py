@@ -104,7 +104,7 @@ class Engine:
         drafts = [
             draft.base_path for draft in plan.drafts.values() if draft is not None and draft.base_path is not None
         ]
-        self.outside.remember_files({*(file.path for file in plan.files), *map(DocPath, drafts)})
+        self.outside.files.remember_written({*(file.path for file in plan.files), *map(DocPath, drafts)})
         self.tell(record)
         return record
 

@@ -185,7 +185,7 @@ class Lineage:
             with contextlib.suppress(RedraftError):
                 said.add(engine.store.get(known.snapshot))
         return find_renamed_files(
-            engine.root, {path: MissingFile(engine.outside.last_stamp(path), frozenset(said))}
+            engine.root, {path: MissingFile(engine.outside.files.last_stamp(path), frozenset(said))}
         ).get(path)
 
 

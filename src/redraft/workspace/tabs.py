@@ -70,7 +70,7 @@ def open_tab(engine: Engine, raw: str, *, confirmed: Container[str] = ()) -> Tab
             return tab
     with engine.database.transaction(durable=False):
         number = engine.reviews.open_tab(path, engine.clock())
-        engine.outside.remember_file(path)
+        engine.outside.files.remember_open(path)
     engine.events.tell("tab.opened", path=path)
     return _tab(engine, number, path)
 

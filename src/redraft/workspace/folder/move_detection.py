@@ -18,7 +18,6 @@ from redraft.files.secret_detection import is_secret_content, is_secret_name
 from redraft.files.stat_cache import proves_content
 from redraft.history.journal import Content
 from redraft.history.turns import State
-from redraft.workspace.authors import OUTSIDE
 from redraft.workspace.folder.disk_change import OutsideChange, is_successor
 from redraft.workspace.folder.scan import can_be_listed, folders
 from redraft.workspace.secret_gate import MissingFile, find_renamed_files
@@ -180,7 +179,7 @@ class MoveDetector:
         for turn in engine.turns.recent(limit=RECENT_TURNS, path=path):
             if not 0 <= engine.clock() - turn.created < SAME_SECONDS:
                 return None
-            for step in turn.files if turn.author == OUTSIDE and turn.state is State.APPLIED else ():
+            for step in turn.files if turn.kind == "outside" and turn.state is State.APPLIED else ():
                 if step.moved_from is not None and path == (step.moved_from if away else step.path):
                     return DocPath(step.path if away else step.moved_from)
         return None

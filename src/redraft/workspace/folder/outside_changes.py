@@ -33,14 +33,15 @@ from redraft.workspace.authors import OUTSIDE
 from redraft.workspace.engine import new_token
 from redraft.workspace.folder.disk_change import OutsideChange
 from redraft.workspace.folder.move_detection import SAME_SECONDS, MoveDetector
+from redraft.workspace.folder.prompts import AgentPrompts
+from redraft.workspace.folder.remembered_files import RememberedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator, Sequence
 
-    from redraft.files.file_image import FileImage, FileStamp
+    from redraft.files.file_image import FileImage
     from redraft.files.inotify import RenamedPath
     from redraft.history.last_seen import KnownContent
-    from redraft.workspace.documents import DiskFile
     from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
@@ -81,7 +82,9 @@ class OutsideRecorder:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._moves = MoveDetector(engine, self._compare, self.last_stamp)
+        self.files = RememberedFiles(engine)
+        self.prompts = AgentPrompts(engine, self.files, self.look_at)
+        self._moves = MoveDetector(engine, self._compare, self.files.last_stamp)
         self._runs: dict[str, WriteRun] = {}
         self._within = False
         self._conflicts: set[str] = set()
@@ -117,12 +120,12 @@ class OutsideRecorder:
                     self._conflicts.add(path)
             if path not in self._without_file and self._has_no_file(path):
                 turn = engine.turns.last_on([path])
-                if turn is not None and turn.author == OUTSIDE:
+                if turn is not None and turn.kind == "outside":
                     self._without_file.add(path)
 
     def _is_conflict_source(self, turn: TurnRecord, path: str) -> bool:
         images = [step.after for step in turn.reviews if step.path == path and step.after is not None]
-        drafts = map(self._engine.documents.from_image, images if turn.author == OUTSIDE else ())
+        drafts = map(self._engine.documents.from_image, images if turn.kind == "outside" else ())
         return any(hunk.conflict for draft in drafts for hunk in draft.review.hunks)
 
     def _has_conflict(self, path: str) -> bool:
@@ -325,39 +328,6 @@ class OutsideRecorder:
             with engine.database.transaction(durable=False):
                 engine.seen.put(change.path, snapshot, change.image.stamp)
 
-    def remember_file(self, path: DocPath) -> None:
-        """Keep what a document holds that is open from now on, so that a change is known after a restart too. Called
-        inside a transaction."""
-        engine = self._engine
-        kept = engine.documents.cached_file(path)
-        if kept is not None and not is_secret_name(path) and engine.seen.known_content(path) is None:
-            engine.seen.put(path, engine.journal.store_content(kept.as_content()), _lasting_stamp(kept))
-
-    def remember_files(self, paths: Iterable[DocPath]) -> None:
-        """Keep which files a turn has written or proposes to change: should another program rename one while nobody
-        looks, it is known again. To lose that is no reason for the turn to fail."""
-        engine = self._engine
-        try:
-            with engine.database.transaction(durable=False):
-                for path in paths:
-                    self.remember_file(path)
-                    kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
-                    stamp = None if kept is None else _lasting_stamp(kept)
-                    if kept is None or known is None or stamp is None or is_secret_name(path):
-                        continue
-                    if known.snapshot == kept.as_content().snapshot:
-                        engine.seen.put(path, known.snapshot, stamp)
-        except RedraftError as error:
-            LOG.warning("could not store which files a turn wrote: %s", error.message)
-
-    def last_stamp(self, path: DocPath) -> FileStamp | None:
-        """The stamp that the file had when it was last seen."""
-        engine = self._engine
-        kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
-        if kept is not None and kept.stamp is not None:
-            return kept.stamp
-        return None if known is None else engine.seen.stamp(path, known.snapshot)
-
     # Recording
 
     def _write_down(self, changes: list[OutsideChange]) -> None:
@@ -403,11 +373,12 @@ class OutsideRecorder:
         moves: dict[str, str] = {change.came_from: change.path for change in changes if change.came_from is not None}
         told = [change for change in written if change.path not in moves]
         words = told[0].words if len(told) == 1 else f"changed {len(told)} documents"
+        prompt = self.prompts.current
         turn = TurnRecord(
-            author=OUTSIDE,
+            author=OUTSIDE if prompt is None else prompt.author,
             kind="outside",
             mode="",
-            title=f"Another program {words}",
+            title=f"Another program {words}" if prompt is None else prompt.title,
             created=engine.clock(),
             token=new_token(),
         )
@@ -421,6 +392,8 @@ class OutsideRecorder:
         with engine.database.transaction():
             record = engine.journal.record(turn, plans, lambda: self._review_steps(changes), line)
             engine.reviews.move_tabs(tabs)
+            if prompt is not None:
+                self.prompts.add(prompt, record.id)
         return record
 
     def _review_steps(self, changes: Sequence[OutsideChange]) -> list[ReviewStep]:
@@ -543,11 +516,15 @@ class OutsideRecorder:
         places = {change.path, *(() if stored is None else (stored.key,))}
         turn = engine.turns.last_on(places)
         now = engine.clock()
-        if turn is None or turn.author != OUTSIDE or turn.state is not State.APPLIED or turn.pruned:
+        if turn is None or turn.kind != "outside" or turn.state is not State.APPLIED or turn.pruned:
             return None
         step = next((step for step in turn.files if step.path == change.path), None)
-        recent = 0 <= now - turn.created < SAME_SECONDS
-        if step is None or not recent or step.moved_from is not None or step.after != change.before.snapshot:
+        if (
+            step is None
+            or not self._goes_on(turn, now)
+            or step.moved_from is not None
+            or step.after != change.before.snapshot
+        ):
             return None
         review = next((each for each in turn.reviews if each.path in places), None)
         if not self._stands(stored, review):
@@ -561,6 +538,13 @@ class OutsideRecorder:
                 engine.reviews.set(each.path, each.after)
             engine.turns.extend(turn.id, change.path, after, steps[0] if steps else None, now)
         return turn
+
+    def _goes_on(self, turn: TurnRecord, now: float) -> bool:
+        """Whether it is the same program that writes: the agent of this prompt, or another one a moment ago."""
+        prompt = self.prompts.current
+        if prompt is not None:
+            return self.prompts.is_part(prompt, turn.id)
+        return turn.author == OUTSIDE and 0 <= now - turn.created < SAME_SECONDS
 
     def _stands(self, stored: Draft | None, review: ReviewStep | None) -> bool:
         """Whether the draft is still what the turn left of it."""
@@ -584,7 +568,7 @@ class OutsideRecorder:
 
 def _is_plain_write(turn: TurnRecord, path: str) -> bool:
     """Whether a turn is another program's that stands, and wrote this file without moving it."""
-    if turn.author != OUTSIDE or turn.state is not State.APPLIED or turn.pruned:
+    if turn.kind != "outside" or turn.state is not State.APPLIED or turn.pruned:
         return False
     moved = {place for step in turn.files if step.moved_from is not None for place in (step.path, step.moved_from)}
     return path not in moved and any(step.path == path for step in turn.files)
@@ -593,8 +577,3 @@ def _is_plain_write(turn: TurnRecord, path: str) -> bool:
 def _moved_draft(draft: Draft, there: DocPath) -> Draft:
     """The draft of a file that lies there by now."""
     return replace(draft, path=there if draft.path == draft.base_path else draft.path, base_path=there)
-
-
-def _lasting_stamp(kept: DiskFile) -> FileStamp | None:
-    """The stamp to keep: where it is no proof of the content, one that tells which file it was and equals none."""
-    return kept.stamp if kept.proven or kept.stamp is None else kept.stamp._replace(mtime_ns=-1, ctime_ns=-1)

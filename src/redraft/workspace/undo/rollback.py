@@ -138,12 +138,38 @@ class ThreeWayView:
 def undo(
     engine: Engine, number: int | None = None, *, author: Author = PERSON, called: AuditLine | None = None
 ) -> RollbackResult:
-    """Take a turn back (by default the last), keeping everything that came after; all of it or nothing."""
+    """Take a turn back (by default the last, with all that its agent did for the same prompt), keeping everything that
+    came after; all of it or nothing."""
     with engine.journal.lock():
         turn = engine.turns.get(number) if number is not None else engine.turns.last_to_undo()
         if turn is None:
             raise Refused("There is nothing to undo.", code="nothing_to_undo")
+        if number is None and (turns := _standing_of_prompt(engine, turn)):
+            return _undo_all(engine, turns, author, called)
         return _undo(engine, turn, f"Undo: {turn.title}", author, called)
+
+
+def _standing_of_prompt(engine: Engine, turn: TurnRecord) -> list[TurnRecord]:
+    """The turns of the same prompt that stand, the newest first."""
+    found = engine.outside.prompts.turns_with(turn.id)
+    return [each for each in reversed(found) if each.state is State.APPLIED and not each.pruned]
+
+
+def _undo_all(engine: Engine, turns: Sequence[TurnRecord], author: Author, called: AuditLine | None) -> RollbackResult:
+    """Take these turns back, newest first: all, or none where anything stands in the way of one."""
+    touched: set[str] = set()
+    clashes: list[Clash] = []
+    for turn in turns:  # what stands in an older one's way may be a newer one of them
+        clashes += [clash for clash in plan_undo(engine, turn)[1] if clash.path not in touched]
+        touched.update(turn.paths)
+    if clashes:
+        return RollbackResult(None, clashes)
+    result = RollbackResult(None)
+    for turn in turns:
+        result = _undo(engine, turn, f"Undo: {turn.title}", author, called)
+        if result.conflicts:
+            break
+    return result
 
 
 def redo(engine: Engine, *, author: Author = PERSON) -> RollbackResult:
