@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
     from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
@@ -133,7 +135,7 @@ def test_a_tab_shows_what_it_holds_to_who_lingers_on_it(room: Room):
     page = room.window("front.md").page
     page.get_by_role("tab", name="behind.md").hover()
     page.get_by_text("1 change to review").wait_for()
-    assert "dark for twelve years" in page.locator("[data-radix-popper-content-wrapper]").inner_text()
+    page.locator("[data-radix-popper-content-wrapper]").get_by_text("dark for twelve years").wait_for()
     page.get_by_label("Changes to review").get_by_text("1 change by AI in 1 document").wait_for()
 
 
@@ -177,6 +179,24 @@ def test_what_others_do_is_seen_in_every_window_though_one_alone_listens(room: R
     room.server.post("/api/tools/create_document", {"title": "later.md"}, mode="apply", author="Agent")
     second.page.get_by_role("treeitem", name="later.md").wait_for()
     assert second.page.get_by_text("offline", exact=False).count() == 0
+
+
+def test_what_changed_before_the_window_began_to_listen_is_shown_all_the_same(room: Room):
+    room.write("early.md", STORY)
+    window = room.window("early.md", side="files")
+    page = window.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/changes/stream", hold)
+    page.reload()
+    page.get_by_role("treeitem", name="early.md").wait_for()  # of which the window has asked the server
+    window.expect(lambda: len(held) == 1)
+    room.server.post("/api/tools/create_document", {"title": "missed.md"}, mode="apply", author="Agent")
+    held[0].continue_()
+    page.get_by_role("treeitem", name="missed.md").wait_for()
 
 
 @pytest.mark.covers("ML-open-mobile")
