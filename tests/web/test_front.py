@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.server.serving import settled
-from tests.web.agent_desk import PATIENCE_MS, Desk, call, opened
+from tests.web.agent_desk import Desk, call, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -42,11 +42,7 @@ def front(desk: Desk) -> dict[str, Any]:
 
 def expect(desk: Desk, so: Callable[[dict[str, Any]], bool]) -> None:
     """Wait until the server has heard what is in front."""
-    for _ in range(PATIENCE_MS // 50):
-        if so(front(desk)):
-            return
-        desk.page.wait_for_timeout(50)
-    assert so(front(desk)), front(desk)
+    desk.expect(lambda: so(front(desk)))
 
 
 def show(page: Page, title: str) -> None:

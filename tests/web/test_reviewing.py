@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.closest('[data-hunk]')?.ariaLabel"
+TOP = "line => Math.round(line.getBoundingClientRect().top)"
 STORY = """# The Lamp
 
 The lighthouse had been dark for eleven years.
@@ -121,7 +122,7 @@ def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window.expect(lambda: room.working("theirs.md").endswith("By mistake."))
     window.page.keyboard.press("Control+z")
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\n"))
-    assert window.bars.count() == 3
+    window.expect(lambda: window.bars.count() == 3)
     window.type("The end.")  # elsewhere
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
@@ -293,8 +294,7 @@ def test_side_by_side_the_right_side_is_live(room: Room):
     for side, text, other in (("a", "eleven", "twelve"), ("b", "twelve", "eleven")):
         mark = window.page.locator(f".cm-merge-{side} .cm-changedLine", has_text=f"dark for {text}")
         twin = window.page.locator(f".cm-merge-{'b' if side == 'a' else 'a'} .cm-changedLine", has_text=other)
-        tops = [each.evaluate("line => Math.round(line.getBoundingClientRect().top)") for each in (mark, twin)]
-        assert tops[0] == tops[1]
+        window.expect(lambda mark=mark, twin=twin: mark.evaluate(TOP) == twin.evaluate(TOP))
         shade: str = mark.evaluate("line => getComputedStyle(line).backgroundColor")
         assert shade == {"a": "rgb(251, 230, 227)", "b": "rgb(226, 243, 229)"}[side]
     left, right = (
