@@ -53,6 +53,26 @@ def test_a_name_that_is_taken_is_refused_in_words(room: Room):
     room.opened[-1].wrong.clear()  # the browser itself notes every answer of 409
 
 
+def test_of_two_documents_the_one_that_was_chosen_last_is_shown_whichever_comes_first(room: Room):
+    for name in ("begin.md", "slow.md", "quick.md"):
+        room.write(name, STORY)
+    window = room.window("begin.md", side="files")
+    page = window.page
+    held: list[Route] = []
+
+    def hold_slow(route: Route) -> None:
+        held.append(route) if "slow.md" in (route.request.post_data or "") else route.continue_()
+
+    page.route("**/api/tabs", hold_slow)
+    page.get_by_role("treeitem", name="slow.md").click()
+    window.expect(lambda: len(held) == 1)
+    page.get_by_role("treeitem", name="quick.md").click()
+    page.get_by_role("tab", name="quick.md", selected=True).wait_for()
+    held[0].continue_()
+    window.expect(lambda: "slow.md" in page.evaluate("JSON.parse(localStorage.redraft).state.order"))
+    assert page.get_by_role("tab", name="quick.md", selected=True).count() == 1
+
+
 @pytest.mark.covers("SB-state-dirty-close")
 def test_closing_a_document_that_is_not_saved_asks_first(room: Room):
     room.write("asks.md", STORY)
