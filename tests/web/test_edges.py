@@ -396,7 +396,7 @@ def test_ctrl_z_after_a_reject_brings_back_no_words_that_the_person_had_typed_ov
         window.page.wait_for_timeout(300)  # in which a wrong text would come
         assert room.working(name) in written
     if len(pressed) == 1:
-        assert room.working(name) == before
+        window.expect(lambda: room.working(name) == before)
 
 
 @pytest.mark.covers("RD-review-undo-key", "SB-state-editor-undo")

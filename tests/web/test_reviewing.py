@@ -334,6 +334,7 @@ def test_a_document_that_is_to_be_deleted_stays_open_until_the_person_agrees(roo
     window.expect(lambda: "Typed before. Typed meanwhile." in room.working(path))
     bar.get_by_role("button", name="Reject", exact=True).click()
     bar.wait_for(state="detached")
+    window.page.get_by_text("Rejected 1 change.", exact=True).first.wait_for()  # the bar goes before it is carried out
     window.type(" And after.")
     window.expect(lambda: "Typed meanwhile. And after." in room.working(path))
     assert room.disk(path) == STORY
