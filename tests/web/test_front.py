@@ -12,7 +12,7 @@ from tests.web.agent_desk import Desk, call, opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route, WebSocketRoute
 
 pytestmark = pytest.mark.slow
 MODELS = {
@@ -73,6 +73,43 @@ def test_the_window_that_was_used_last_says_what_is_in_front(desk: Desk):
     desk.server.post("/api/tabs/front", {"tab_id": tabs["tale.md"]}, method="PUT")  # as another browser's window does
     desk.page.evaluate("dispatchEvent(new Event('focus'))")
     expect(desk, lambda told: told.get("path") == "trips/plan.md")
+
+
+@pytest.mark.covers("RD-front-app")
+def test_a_request_is_about_the_text_with_what_was_just_typed_into_it(desk: Desk):
+    desk.write("typed.md", TALE)
+    desk.server.post("/api/tabs", {"path": "typed.md"})
+    late: list[Callable[[], None]] = []
+    typing: list[bool] = []
+    found: list[str] = []
+
+    def hold_typing(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def forward(message: str | bytes) -> None:
+            late.append(lambda: server.send(message)) if typing else server.send(message)
+
+        socket.on_message(forward)
+
+    def look(route: Route) -> None:
+        found.append(desk.server.get("/api/documents", path="typed.md")["content"])
+        route.continue_()
+
+    desk.page.route_web_socket("**/api/live/**", hold_typing)
+    desk.page.route("**/api/agent/run", look)
+    desk.begin(active="typed.md", order=["typed.md"], agentModel="edits")
+    desk.page.get_by_role("textbox", name="Text of typed.md").click()
+    desk.page.keyboard.press("Control+End")
+    typing.append(True)
+    desk.page.keyboard.type("Typed.")
+    desk.ask("What of it?")
+    desk.page.wait_for_timeout(300)  # in which it would be sent
+    typing.clear()
+    for send in late:
+        send()
+    desk.expect(lambda: len(found) == 1)
+    assert found == [TALE + "Typed."]
+    desk.page.unroute("**/api/agent/run")
 
 
 @pytest.mark.covers("RD-front-app")

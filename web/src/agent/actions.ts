@@ -2,6 +2,7 @@
 
 import { Failure, type Schemas, server, unwrap } from "@/api/client";
 import { client, refetch, refresh, turnsQuery } from "@/api/queries";
+import { waitForDelivery } from "@/live/delivery";
 import { decideTurn } from "@/review/decisions";
 import { attempt } from "@/state/documents";
 import { bringToFront } from "@/state/front";
@@ -72,7 +73,8 @@ export async function sendRequest(
   const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
   const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
   const run = async () => {
-    await bringToFront(); // "this document" means what this window shows
+    // "This document" means what this window shows, with what was just typed into it.
+    await Promise.all([bringToFront(), waitForDelivery()]);
     const session_id = await ensureSession();
     const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
     onSent(session_id);
