@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.closest('[data-hunk]')?.ariaLabel"
+# Press a key on the bar that has the focus; whose button has it when the page has done what it does at once.
+DECIDE = """key => {
+  const pressed = {key, ctrlKey: key === "Enter", bubbles: true, cancelable: true};
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", pressed));
+  return document.activeElement.ariaLabel;
+}"""
 TOP = "line => Math.round(line.getBoundingClientRect().top)"
 STORY = """# The Lamp
 
@@ -103,6 +109,27 @@ def test_hunks_are_decided_by_keys(room: Room):
     window.expect(lambda: window.page.evaluate(FOCUSED) == "Change 1 of 2")
     keyboard.press("Escape")
     window.expect(lambda: "letter twice" in room.working("keys.md"))
+
+
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_whoever_decides_by_keys_is_at_the_next_change_at_once_and_stays_there(room: Room, view: str):
+    """At once, or the next key would be typed into the text; and also when the server has answered."""
+    path = f"onward-{view}.md"
+    room.write(path, STORY)
+    for old, new in (("eleven", "twelve"), ("the letter", "her letter"), ("the keys", "her keys")):
+        room.propose(path, old, new)
+    window = room.window(path, views={path: view})
+    window.expect(lambda: window.bars.count() == 3)
+    window.bars.nth(0).get_by_role("button", name="Accept").focus()
+    for left, key in ((2, "Escape"), (1, "Control+Enter")):
+        words = window.page.evaluate(DECIDE, key.rpartition("+")[2])
+        assert words == 'Accept: "the" → "her"'
+        window.expect(lambda left=left: window.page.evaluate(FOCUSED) == f"Change 1 of {left}")
+        title = {"Escape": "Reject", "Control+Enter": "Accept"}[key]
+        window.expect(lambda title=title: room.server.get("/api/turns")["turns"][0]["title"].startswith(title))
+        window.page.wait_for_timeout(500)  # in which the bars could be drawn anew
+        assert window.page.evaluate(FOCUSED) == f"Change 1 of {left}"
+    assert room.working(path) == STORY.replace("the letter", "her letter").replace("the keys", "her keys")
 
 
 @pytest.mark.covers("SB-state-editor-undo")
