@@ -60,7 +60,7 @@ def mounts() -> Iterator[None]:
     library = ctypes.CDLL(None, use_errno=True)
     with open("/proc/thread-self/ns/mnt", "rb") as before:
         if library.unshare(CLONE_NEWNS) != 0:
-            pytest.skip(f"no mounts of one's own here: {os.strerror(ctypes.get_errno())}")
+            pytest.skip(f"mount namespaces are not available here: {os.strerror(ctypes.get_errno())}")
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
         yield
         assert library.setns(before.fileno(), CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())

@@ -43,8 +43,15 @@ def labels(old: str, new: str) -> set[str]:
         ),
     ],
 )
-def test_what_may_be_an_accident_is_labelled(old: str, new: str, label: str):
-    assert label in labels(old, new)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_may_be_an_accident_is_labelled(old: str, new: str, label: str, newline: str):
+    assert label in labels(*(text.replace("\n", newline) for text in (old, new)))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_change_of_a_paragraph_is_not_labelled_for_what_the_next_one_holds(newline: str):
+    text = "> A quotation of a line.\n\nThe lamp is on.\n\n`code` comes next.\n".replace("\n", newline)
+    assert labels(text, text.replace("on.", "off.")) == set()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,7 @@ def planted() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.skipif(not BENCHMARKS.exists(), reason="the benchmark's tasks are not beside this checkout")
+@pytest.mark.skipif(not BENCHMARKS.exists(), reason="the benchmark's tasks are missing (../shared)")
 @pytest.mark.covers("RD-labels-figures")
 def test_most_planted_accidents_are_labelled_and_few_right_edits_are():
     spoil = planted()["spoil"]

@@ -206,6 +206,17 @@ def test_a_dry_call_within_a_batch_tells_and_changes_nothing(agent: Caller):
     assert agent.text("story.md") == "one\n" + STORY
 
 
+def test_a_dry_call_in_a_batch_spares_no_edit_its_place_among_the_actions_of_a_turn(agent: Caller):
+    limit = agent.context.limits.actions
+    calls: list[dict[str, Any]] = []
+    for number in range(limit + 1):
+        agent.folder.put(f"{number}.md", STORY)
+        edit = {"path": f"{number}.md", "version": agent.version(f"{number}.md"), "after_line": -1, "content": "one"}
+        calls += [{"tool": "insert_lines", "arguments": {**edit, "dry_run": dry}} for dry in (True, False)]
+    assert agent.refused("batch", calls=calls)["error"] == "limit_exceeded"
+    agent.call("batch", calls=calls[:-2])
+
+
 def test_a_batch_can_be_run_dry(agent: Caller):
     answer = agent.call("batch", calls=[insert(agent.version("story.md"), "one")], dry_run=True)
     assert (answer["state"], agent.text("story.md")) == ("dry_run", STORY)

@@ -408,6 +408,49 @@ def test_ctrl_z_takes_back_decisions_and_typing_in_the_order_in_which_they_were_
             window.expect(lambda wanted=wanted: window.bars.count() == len(wanted[2]))
 
 
+def test_a_review_that_arrives_between_a_reject_and_its_undo_is_shown_once_the_text_is_back(room: Room):
+    """The text is the old one again, with the old version: nothing but the arrivals tells the page to look again."""
+    room.write("between.md", STORY)
+    room.propose("between.md", "eleven", "twelve")
+    window = room.window("between.md")
+    page = window.page
+    sockets: list[WebSocketRoute] = []
+    held: list[str | bytes] = []
+    is_holding = False
+
+    def follow(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server().on_message(
+            lambda message: held.append(message) if is_holding else socket.send(message)
+        )
+
+    page.route_web_socket("**/api/live/**", follow)
+    page.reload()
+    window.bars.get_by_role("button", name="Reject").wait_for()
+    is_holding = True
+    window.bars.get_by_role("button", name="Reject").click()
+    window.expect(lambda: room.server.get("/api/review", path="between.md")["documents"] == [])
+    answers: list[Route] = []
+    page.route(
+        "**/api/review?path=between.md", lambda route: answers.append(route) if is_holding else route.continue_()
+    )
+    page.keyboard.press("Control+z")
+    window.expect(lambda: len(room.server.get("/api/review", path="between.md")["documents"]) == 1 and len(answers) > 0)
+    rejected = STORY.rstrip("\n").split("\n")
+    while window.lines[: len(rejected)] != rejected:
+        window.expect(lambda: len(held) > 0)
+        sockets[-1].send(held.pop(0))
+    with page.expect_request_finished(lambda request: "/api/review?path" in request.url):
+        for answer in answers:
+            answer.continue_()
+    page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
+    is_holding = False
+    for message in held:
+        sockets[-1].send(message)
+    window.expect(lambda: "twelve" in "".join(window.lines))
+    window.bars.get_by_role("button", name="Reject").wait_for()
+
+
 @pytest.mark.covers("RD-review-undo-key", "SB-state-editor-undo")
 @pytest.mark.parametrize("keys", ["Control+z", "Control+z Control+y"])
 def test_ctrl_z_after_a_reject_brings_back_no_words_that_the_person_had_typed_over(room: Room, keys: str):

@@ -461,9 +461,13 @@ def test_another_programs_turn_is_undone_whatever_became_of_the_conflict(folder:
         workspace.settle("a.md", hunk.id, "Emerald")
     conflicts = workspace.undo(number).conflicts
     if decided == "taken":
-        assert [clash.reason for clash in conflicts] == ["the same words have been changed since"]
+        newest = workspace.newest_turn()
+        reason = f"the same words have been changed or decided since: undo turn {newest} first"
+        assert [clash.reason for clash in conflicts] == [reason]
         assert folder.text("a.md") == replaced(POEM, Ember="Emerald")
-        return
-    assert not conflicts
+        assert not workspace.undo(newest).conflicts
+        assert not workspace.undo(number).conflicts
+    else:
+        assert not conflicts
     assert folder.text("a.md") == POEM
     assert working(workspace, "a.md") == (POEM if decided == "refused" else replaced(POEM, Ember="Emerald"))

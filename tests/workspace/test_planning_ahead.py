@@ -106,7 +106,7 @@ def test_others_type_while_a_tool_changes_a_great_deal(folder: Folder, tool: str
     tools.call(tool, given[tool], context)
     assert working(workspace, "a.md") == NEW
     assert working(workspace, "b.md") == "x" * guard.released
-    assert guard.released == (1 if tool == "write_document" else 2)
+    assert guard.released == 2
 
 
 def test_others_type_while_a_document_is_checked(folder: Folder) -> None:

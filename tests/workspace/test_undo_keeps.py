@@ -168,7 +168,9 @@ def test_a_hunk_that_came_back_and_was_accepted_is_not_proposed_away_again(folde
     workspace.accept({"a.md": None if both else [hunk_with(workspace, "a.md", "Agate").id]})
     shown = working(workspace, "a.md")
     taken = workspace.undo(3)
-    assert [clash.reason for clash in taken.conflicts] == ["the same words have been changed or decided since"]
+    assert [clash.reason for clash in taken.conflicts] == [
+        "the same words have been changed or decided since: undo turn 5 first"
+    ]
     assert working(workspace, "a.md") == shown == replaced(POEM, Amber="Agate", Jetty="Quay")
     assert "Agate" in folder.text("a.md")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from redraft.review.review import Review, ReviewHunk
+    from redraft.review.review import ReviewHunk
 
 HunkLabel = Literal[
     "paragraph_removed",
@@ -33,7 +33,7 @@ HunkLabel = Literal[
 ]
 
 # How much of a paragraph is looked at on either side of a hunk, and of how long a hunk.
-WINDOW, MAX_LENGTH = 500, 20_000
+WINDOW, MAX_LENGTH = 500, 4000
 # The kinds that may be longer than a few words.
 LONG, FEW_WORDS = ("code_changed", "link_changed", "quotation_changed"), 40
 # How far around it the spelling of a name is looked up.
@@ -84,14 +84,9 @@ _PATTERNS: tuple[tuple[HunkLabel, re.Pattern[str]], ...] = (
     ("condition_changed", _CONDITION),
 )
 _MARKS = '`"“”„«»> \n'
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_PARAGRAPH_END = re.compile(r"\r?\n[ \t]*\r?\n")
 _ITEM_NUMBER = re.compile(r"^[ \t]*\d+[.)](?=\s)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
-
-
-def count_labels(review: Review) -> dict[HunkLabel, int]:
-    """How many hunks of a review have which label."""
-    return dict(Counter(label for labels in review.labels.values() for label in labels))
 
 
 class _TouchedText(NamedTuple):
@@ -144,7 +139,7 @@ def _changes(base: str, working: str, hunk: ReviewHunk) -> Iterator[tuple[_Token
 
 
 @lru_cache(maxsize=2 * MOST_HUNKS)  # a key that is typed leaves all hunks but one as they are
-def _compare(before: _TouchedText, after: _TouchedText) -> list[tuple[_TokenChange, int]]:
+def _compare(before: _TouchedText, after: _TouchedText) -> tuple[tuple[_TokenChange, int], ...]:
     """What is gone of each kind, what came instead, and where it began."""
     found: list[tuple[_TokenChange, int]] = []
     for label, pattern in _PATTERNS:
@@ -152,7 +147,7 @@ def _compare(before: _TouchedText, after: _TouchedText) -> list[tuple[_TokenChan
         old, new = Counter(map(_plain, touched)), Counter(map(_plain, after.touched(label, pattern)))
         if gone := tuple(sorted((old - new).elements())):
             found.append((_TokenChange(label, gone, tuple(sorted((new - old).elements()))), touched[0].start()))
-    return found
+    return tuple(found)
 
 
 def _plain(token: re.Match[str]) -> str:
@@ -190,10 +185,9 @@ def _letters(name: str) -> str:
 def _around(text: str, start: int, end: int) -> _TouchedText:
     """A passage with the rest of its paragraph, without the numbers of list items."""
     low, high = max(0, start - WINDOW), min(len(text), end + WINDOW)
-    blank = text.rfind("\n\n", low, start)
-    begin = low if blank < 0 else blank + 2
-    close = text.find("\n\n", end, high)
-    part = text[begin : high if close < 0 else close].replace("–", "-").replace("—", "-")
+    begin = max((match.end() for match in _PARAGRAPH_END.finditer(text, low, start)), default=low)
+    close = _PARAGRAPH_END.search(text, end, high)
+    part = text[begin : close.start() if close else high].replace("–", "-").replace("—", "-")
     return _TouchedText(_ITEM_NUMBER.sub(lambda match: " " * len(match.group()), part), start - begin, end - begin)
 
 
@@ -206,5 +200,5 @@ def _is_paragraph_removed(base: str, hunk: ReviewHunk) -> bool:
     if _PARAGRAPH_END.search(hunk.base.strip()):
         return True  # where a deletion begins and ends among equal words is a matter of taste
     begins = start == 0 or base[start - 1] == "\n" or hunk.base.startswith("\n")
-    ends = end == len(base) or base[end] == "\n" or hunk.base.endswith("\n")
+    ends = end == len(base) or base[end] in "\r\n" or hunk.base.endswith("\n")
     return begins and ends

@@ -290,6 +290,10 @@ class Review:
         found = zip(self.hunks, hunk_labels(self.base, self.working, self.hunks), strict=True)
         return {hunk.id: labels for hunk, labels in found if labels}
 
+    def label_counts(self) -> dict[HunkLabel, int]:
+        """How many hunks have which label."""
+        return dict(Counter(label for labels in self.labels.values() for label in labels))
+
     def _hunks(self) -> Iterator[ReviewHunk]:
         at = line = working_at = working_line = line_at = 0
         for part in self.parts:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from redraft.config import Limits
-    from redraft.files.paths import DocPath
     from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
     from redraft.providers.embeddings import Embedder
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from redraft.tools.registry import Registry
     from redraft.workspace.document import Document
     from redraft.workspace.turns.change_log import ChangeStep
-    from redraft.workspace.turns.turn import Confirm, StagedDocument, Turn
+    from redraft.workspace.turns.turn import Confirm, Turn, TurnState
     from redraft.workspace.workspace import Workspace
 
     Ask = Callable[[str], str | None]
@@ -270,10 +269,7 @@ class ToolContext:
 class Savepoint:
     """The state of a context's open turn, to restore if calls fail half-way or are only tried."""
 
-    staged: dict[DocPath, StagedDocument]
-    moved: dict[DocPath, DocPath]
-    folders: list[DocPath]
-    actions: int
+    turn: TurnState | None
     proposals: int
     memory: SeenDocuments | None
 
@@ -281,21 +277,12 @@ class Savepoint:
     def of(context: ToolContext) -> Savepoint:
         turn = context.turn
         if turn is None:
-            return Savepoint({}, {}, [], 0, len(context.proposals), None)
-        return Savepoint(
-            dict(turn.staged),
-            dict(turn.moved),
-            list(turn.folders),
-            turn.actions,
-            len(context.proposals),
-            context.snapshot_seen(),
-        )
+            return Savepoint(None, len(context.proposals), None)
+        return Savepoint(turn.state(), len(context.proposals), context.snapshot_seen())
 
     def restore(self, context: ToolContext) -> None:
-        turn = context.turn
-        if turn is not None:
-            turn.staged, turn.moved, turn.actions = dict(self.staged), dict(self.moved), self.actions
-            turn.folders[:] = self.folders
+        if context.turn is not None and self.turn is not None:
+            context.turn.restore(self.turn)
             if self.memory is not None:
                 context.restore_seen(self.memory)
         del context.proposals[self.proposals :]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import RedraftError, Refused
+from redraft.review.review import Review
 from redraft.text.edits import Edit
 from redraft.text.lines import adopt_newlines
 from redraft.tools.context import ToolContext
@@ -20,6 +21,8 @@ from redraft.workspace.document import NEWLINE_SAMPLE, Document
 from redraft.workspace.turns.turn import Turn
 
 MAX_TITLE = 200
+# Longer texts are not compared for an answer's sake.
+MAX_COMPARED = 200_000
 State = Literal["applied", "proposed", "staged", "unchanged", "dry_run"]
 
 
@@ -92,11 +95,11 @@ def carry_out(
 
 def _dry_run(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | None]) -> CallOutcome:
     """Run `act` in an open turn and revert it: afterwards the turn contains what it did before."""
-    staged, moved, actions = dict(turn.staged), dict(turn.moved), turn.actions
+    before = turn.state()
     try:
         document = act(turn)
     finally:
-        turn.staged, turn.moved, turn.actions = staged, moved, actions
+        turn.restore(before)
     now = None if document is None else context.peek(document.path)
     return CallOutcome(now, {"state": "dry_run", "turn": None})
 
@@ -108,6 +111,17 @@ def read_after_commit(context: ToolContext, staged: Document) -> Document:
         staged = context.peek(staged.path)
     context.mark_seen(staged, own=True)
     return staged
+
+
+def review_edit(context: ToolContext, old: str, new: str) -> Review | None:
+    """An edit as a reviewer would see it, with its labels; None if the texts are too long. It may take half a second,
+    in which others use the workspace."""
+    if max(len(old), len(new)) > MAX_COMPARED:
+        return None
+    with context.release_guard():
+        review = Review.between(old, new, new)
+        _ = review.labels  # kept in the review
+        return review
 
 
 def turn_result(turn: Turn) -> dict[str, Any]:

@@ -40,7 +40,6 @@ from redraft.workspace.turns.modes import MODES, Mode, mode_by_name
 from redraft.workspace.turns.plan import plan_ahead, plan_proposal, plan_write
 from redraft.workspace.turns.turn import Outcome, Turn
 from redraft.workspace.undo import rollback, trash
-from redraft.workspace.undo.inverse import invert_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -359,9 +358,10 @@ class Workspace:
         return self._engine.turns.tally(author_kind, since=since)
 
     def plan_undo(self, turn: TurnRecord) -> tuple[Plan, Sequence[Clash]]:
-        """What undoing a turn would write, or what stands in its way. Nothing is written."""
+        """What undoing a turn would write, or what stands in its way. Nothing is undone."""
+        self.look(turn.id)
         with self._engine.journal.lock():
-            return invert_turn(self._engine, turn)
+            return rollback.plan_undo(self._engine, turn)
 
     def revisions(self, path: str, text: str) -> Sequence[past_texts.Revision]:
         """The texts of a document in their order, up to `text`, which is what it says now."""

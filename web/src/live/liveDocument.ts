@@ -31,7 +31,7 @@ const TELL_AFTER_MS = 100;
 // A missing document may have been moved, which is reported elsewhere; ask again after a while.
 const MOVED_MS = 1000;
 const [READ_ONLY, NOT_THERE, SECRET] = [4403, 4404, 4451];
-const NOTHING: About = { version: "", saved: true, pending: 0 };
+const NOTHING: About = { version: "", saved: true, pending: 0, arrivals: 0 };
 
 export class LiveDocument {
   #session: Session | null = null;

@@ -27,6 +27,8 @@ export interface About {
   version: string;
   saved: boolean;
   pending: number;
+  /** How often anything arrived from the server: a text may change and be the same again, version and all. */
+  arrivals: number;
 }
 
 interface SessionEvents {
@@ -62,7 +64,7 @@ export class Session {
   readonly undo = new Y.UndoManager(this.text, { trackedOrigins: new Set([this.own]) });
   hearer: MessageListener | null = null;
   #provider: WebsocketProvider;
-  about: About = { version: "", saved: true, pending: 0 };
+  about: About = { version: "", saved: true, pending: 0, arrivals: 0 };
   /** How often something was typed. */
   typed: number;
   #arrived = 0;
@@ -197,9 +199,12 @@ export class Session {
       if (origin !== this.#provider && !this.unsynced) this.#kept = Y.snapshot(this.doc);
     });
     this.doc.on("update", (_update: Uint8Array, origin: unknown) => {
-      if (origin === this.#provider) return;
-      this.typed += 1;
-      this.#askSoon();
+      if (origin === this.#provider) {
+        this.about = { ...this.about, arrivals: this.about.arrivals + 1 };
+      } else {
+        this.typed += 1;
+        this.#askSoon();
+      }
       this.events.changed(this);
     });
     const about = this.doc.getMap("about");

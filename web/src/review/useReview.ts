@@ -43,11 +43,15 @@ export function hideHunk(path: string, hunkId: string): () => void {
   return () => hidden.delete(hunkId);
 }
 
-/** The review of a document, refetched whenever its text or what is pending changes. */
-export function useReview(path: string, { version, pending, saved }: About, wanted: boolean): Draft | null {
+/**
+ * The review of a document, refetched whenever its text or what is pending changes. Also when both are what they were
+ * before: an answer that came in between was placed in another text.
+ */
+export function useReview(path: string, about: About, wanted: boolean): Draft | null {
+  const { version, pending, saved, arrivals } = about;
   const enabled = pending > 0 || (wanted && !saved);
   const { data } = useQuery({ ...draftQuery(path), enabled });
-  const known = enabled ? `${version} ${pending}` : "";
+  const known = enabled ? `${version} ${pending} ${arrivals}` : "";
   useEffect(() => {
     if (known === "") return;
     const soon = setTimeout(() => void refetch({ queryKey: draftQuery(path).queryKey }), AFTER_MS);

@@ -34,7 +34,9 @@ def diff(call: Invocation) -> int:
         turns = workspace.proposals()
         label = call.arguments.label
         if label is not None:
-            drafts = [draft for draft in drafts if any(_has_label(draft, hunk, label) for hunk in draft.review.hunks)]
+            drafts = [
+                draft for draft in drafts if any(_matches(_labels(draft, hunk), label) for hunk in draft.review.hunks)
+            ]
         if call.arguments.patch:
             patch = "".join(patch_of(draft) for draft in drafts)
             if call.screen.json:
@@ -43,21 +45,16 @@ def diff(call: Invocation) -> int:
                 call.screen.content(patch)
         elif call.screen.json:
             shapes = [draft_shape(draft, turns) for draft in drafts]
-            if label is not None:
-                for shape in shapes:
-                    shape["hunks"] = [hunk for hunk in shape["hunks"] if _matches(hunk["labels"], label)]
+            for shape in shapes:
+                shape["hunks"] = [hunk for hunk in shape["hunks"] if _matches(hunk["labels"], label)]
             call.emit({"documents": shapes})
         else:
             _print_drafts(call, drafts, turns)
     return 0
 
 
-def _has_label(draft: Draft, hunk: ReviewHunk, label: str | None) -> bool:
-    return label is None or _matches(draft.review.labels.get(hunk.id, ()), label)
-
-
-def _matches(labels: Sequence[str], label: str) -> bool:
-    return bool(labels) if label == "any" else label in labels
+def _matches(labels: Sequence[str], label: str | None) -> bool:
+    return label is None or (bool(labels) if label == "any" else label in labels)
 
 
 def _select_drafts(workspace: Workspace, paths: Sequence[str]) -> list[Draft]:
@@ -91,7 +88,7 @@ def _print_drafts(call: Invocation, drafts: Sequence[Draft], turns: Mapping[str,
             screen.line("  ", StyledText(warning, YELLOW))
         if draft.kind != "modified":
             screen.line("  ", StyledText("file", CYAN), f"  {FILE_WORDS[draft.kind]}")
-        hunks = [hunk for hunk in draft.review.hunks if _has_label(draft, hunk, call.arguments.label)]
+        hunks = [hunk for hunk in draft.review.hunks if _matches(_labels(draft, hunk), call.arguments.label)]
         for hunk in hunks:
             _print_hunk(call, draft, hunk, turns)
         if left := len(draft.review.hunks) - len(hunks):
@@ -233,10 +230,11 @@ def report_decision(call: Invocation, decided: DecisionResult, verb: str) -> Non
 def configure_diff(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", help="show only these documents")
     add_paths(parser, "the same")
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()  # a patch without some of the changes would not apply
+    form.add_argument(
         "--patch", action="store_true", help="print a unified diff from the disk to the working text, for `git apply`"
     )
-    parser.add_argument(
+    form.add_argument(
         "--label",
         choices=("any", *get_args(HunkLabel)),
         metavar="LABEL",

@@ -83,10 +83,10 @@ def batch(given: Batch, context: ToolContext) -> BatchResult:
 
 def _stage_batch(given: Batch, registry: Registry, context: ToolContext, turn: Turn) -> BatchResult:
     """Run the calls in a turn that continues after them: if one fails, or all are only tried, nothing of them stays."""
-    before = Savepoint.of(context)
+    before, staged = Savepoint.of(context), dict(turn.staged)
     try:
         results = _run_calls(given.calls, registry, context, turn)
-        documents = [each.now for path, each in turn.staged.items() if each.now and before.staged.get(path) != each]
+        documents = [each.now for path, each in turn.staged.items() if each.now and staged.get(path) != each]
     except RedraftError:
         before.restore(context)
         raise

@@ -14,7 +14,15 @@ from redraft.errors import Refused, Stale
 from redraft.text.edits import Change, Edit, Span
 from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
-from redraft.tools.edit_turn import ChangeResult, carry_out, insertion, match_newlines, read_after_commit, replacement
+from redraft.tools.edit_turn import (
+    ChangeResult,
+    carry_out,
+    insertion,
+    match_newlines,
+    read_after_commit,
+    replacement,
+    review_edit,
+)
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import relative_path
@@ -23,8 +31,6 @@ from redraft.workspace.document import Document, content_hash
 from redraft.workspace.turns.turn import Turn
 
 MAX_QUESTION = 10_000
-# In how long a file, in characters, changes are labelled.
-MAX_LABELLED = 200_000
 BOM = "\ufeff"
 NOTHING = content_hash(b"")
 
@@ -126,25 +132,23 @@ def propose_edits(given: ProposeEdits, context: ToolContext) -> ProposeEditsResu
     if context.turn is not None:
         for edit, new in zip(infos, written, strict=True):
             context.proposals.append(_proposal(edit, new, before[edit["file_path"]], given.edits))
-    files = [
+    files: list[dict[str, Any]] = [
         {
             "file_path": path,
             "version": read_after_commit(context, staged[path]).version,
             "base_file_hash": content_hash((BOM * document.bom + str(document.text)).encode()),
-            **_labels(document, staged[path]),
         }
         for path, document in before.items()
     ]
+    for file, path in zip(files, before, strict=True):  # the versions come first: others use the workspace meanwhile
+        file.update(_labels(context, before[path], staged[path]))
     answer: Any = {"status": "success", "edits": infos, "files": files, **done.changed}
     return answer
 
 
-def _labels(before: Document, after: Document) -> dict[str, Any]:
-    from redraft.review.labels import count_labels
-    from redraft.review.review import Review
-
-    old, new = str(before.text), str(after.text)
-    found = count_labels(Review.between(old, new, new)) if len(old) <= MAX_LABELLED else None
+def _labels(context: ToolContext, before: Document, after: Document) -> dict[str, Any]:
+    review = review_edit(context, str(before.text), str(after.text))
+    found = None if review is None else review.label_counts()
     return {"labels": found} if found else {}
 
 

@@ -18,6 +18,7 @@ from redraft.tools.edit_turn import (
     insertion,
     match_newlines,
     newline_of,
+    review_edit,
     target_basis,
 )
 from redraft.tools.parameters import Field
@@ -27,9 +28,8 @@ from redraft.tools.versions import CarriedEdits, EditBasis, carry, check_lines_k
 from redraft.workspace.document import Document
 
 CONTENT = ("text", "new_content")
-# Of what length, in characters, a document is that should not be written anew for a few changes; in a longer one they
-# are not looked for.
-MIN_REWRITE, MAX_REWRITE = 1000, 200_000
+# From how many characters on a document should not be written anew for a few changes.
+MIN_REWRITE = 1000
 ALLOW_SHRINK = Field("Set true to remove more than half of the text. Otherwise such a write is refused.")
 
 
@@ -73,24 +73,19 @@ def write_document(given: WriteDocument, context: ToolContext) -> WriteDocumentR
     done = _write(context, place, document, content, allow_shrink=given.allow_shrink)
     current = 0 if done.document is None else done.document.text.line_count
     affected: WrittenLines = {"previous": document.text.line_count, "current": current}
-    advice = None if given.content is None else _advise(str(document.text), content)
+    advice = None if given.content is None else _advise(context, str(document.text), content)
     more: dict[str, Any] = {} if advice is None else {"advice": advice}
     return edit_result(place, done, lines_affected=affected, **more)
 
 
-def _advise(old: str, new: str) -> str | None:
+def _advise(context: ToolContext, old: str, new: str) -> str | None:
     """What to say of a rewrite that changes a few places of a document."""
-    from redraft.review.labels import count_labels
-    from redraft.review.review import Review
-
-    if not MIN_REWRITE <= len(old) <= MAX_REWRITE:
-        return None
-    review = Review.between(old, new, new)
-    if not review.hunks or sum(len(hunk.base) for hunk in review.hunks) > len(old) // 2:
+    review = review_edit(context, old, new) if len(old) >= MIN_REWRITE else None
+    if review is None or not review.hunks or sum(len(hunk.base) for hunk in review.hunks) > len(old) // 2:
         return None
     places = "one place" if len(review.hunks) == 1 else f"{len(review.hunks)} places"
     advice = f"This rewrote the whole document to change {places}; edit_text, or batch for several, changes them alone."
-    found = ", ".join(f"{label.replace('_', ' ')} ({number})" for label, number in count_labels(review).items())
+    found = ", ".join(f"{label.replace('_', ' ')} ({number})" for label, number in review.label_counts().items())
     return f"{advice} Check that these were meant: {found}." if found else advice
 
 

@@ -7,7 +7,7 @@ and then all of it does or nothing. A write names the version of the document th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from redraft.errors import Busy, ConfirmationRequired, Forbidden, Refused
 from redraft.files.paths import DocPath, check_agent_write, check_no_system_file, is_agent_instructions
@@ -73,6 +73,16 @@ class Outcome:
     conflicts: list[str] = field(default_factory=list[str])
 
 
+class TurnState(NamedTuple):
+    """What a turn contains at one moment, to go back to."""
+
+    staged: dict[DocPath, StagedDocument]
+    moved: dict[DocPath, DocPath]
+    folders: list[DocPath]
+    actions: int
+    edited_together: set[DocPath] | None
+
+
 class Turn:
     """Made by `Workspace.turn`. As a context manager it commits at the end and is discarded by an exception."""
 
@@ -123,6 +133,17 @@ class Turn:
                 raise
         elif error is not None:
             self.discard()
+
+    def state(self) -> TurnState:
+        """What it contains now, for `restore`."""
+        together = None if self.edited_together is None else set(self.edited_together)
+        return TurnState(dict(self.staged), dict(self.moved), list(self.folders), self.actions, together)
+
+    def restore(self, state: TurnState) -> None:
+        """Go back to an earlier state."""
+        self.staged, self.moved, self.actions = dict(state.staged), dict(state.moved), state.actions
+        self.folders[:] = state.folders
+        self.edited_together = None if state.edited_together is None else set(state.edited_together)
 
     def commit(self) -> Outcome:
         """Close the turn: what it did is proposed or applied, as the mode says."""

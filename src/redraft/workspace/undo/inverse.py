@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
-MET = "there is unsaved typing or a proposal at the same words"
+MET = "there is unsaved typing or a proposal at the same words: save or decide it first"
+CHANGED_SINCE = "the same words have been changed or decided since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     since = change_since(engine, number, path, old, current)
     back = remaining_inverse(engine, number, step).rebase(since)
     if back is None:
-        raise NotClean("the same words have been changed since")
+        raise NotClean(CHANGED_SINCE)
     if not back.edits:
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
@@ -284,7 +285,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", "the same words have been changed or decided since"))
+            clashes.append(Clash(draft.key, "", CHANGED_SINCE))
         else:
             plan.put_draft(left)
     return clashes
@@ -403,12 +404,12 @@ def _without_words(
     _refuse_later_turns(others, later)
     inverse = tombstones.inverse(turn.token, undone)
     if inverse is None:
-        raise NotClean("the same words have been changed since")
+        raise NotClean(CHANGED_SINCE)
     change = inverse.change
     if not change.edits:
         return None, ()
     data = encode(change.apply(found.text), found.bom)
-    file = FilePlan(path, content_from_bytes(now), content_from_bytes(data), edits=dump_edits(change))
+    file = FilePlan(path, Content.of(now), Content.of(data), edits=dump_edits(change))
     return file, inverse.passed
 
 
@@ -439,7 +440,7 @@ def _merge_review(
     else:
         review = revert_step(now, old, new, change, since, partial(locate, engine, turn, home))
     if review is None:
-        raise NotClean("the same words have been changed or decided since")
+        raise NotClean(CHANGED_SINCE)
     like = before or current
     if like is None:
         return None
@@ -484,7 +485,7 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         disk_after[path] = before
         now = read_or_none(engine.root, DocPath(path))
         if now != before:
-            old, new = (None if data is None else content_from_bytes(data) for data in (now, before))
+            old, new = (None if data is None else Content.of(data) for data in (now, before))
             edits = edits_back(engine, turn.id, path, now, before)
             plan.files.append(FilePlan(DocPath(path), old, new, mode, edits=edits))
         if engine.documents.draft(path) is not None:
@@ -578,18 +579,9 @@ def file_plan(
 ) -> FilePlan:
     """`moved` says where the turn took documents: bringing one back is a move again."""
     back_from = moved.get(path) if wanted is not None else None
-    old = None if now is None else content_from_bytes(now)
-    new = None if wanted is None else content_from_bytes(wanted)
+    old = None if now is None else Content.of(now)
+    new = None if wanted is None else Content.of(wanted)
     return FilePlan(path, old, new, step.mode, None if back_from in (None, path) else DocPath(back_from))
-
-
-def content_from_bytes(data: bytes) -> Content:
-    """As a text where it is one, so that it is stored block by block; else as it is."""
-    try:
-        found = decode(data)
-    except RedraftError:
-        return Content(data)
-    return Content(data, Text(found.text), found.bom)
 
 
 def content_from(text: str, *, bom: bool) -> Content:

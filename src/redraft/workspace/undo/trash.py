@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import Refused
 from redraft.files.paths import DocPath
 from redraft.files.secret_detection import is_secret_name, secret_error
-from redraft.history.journal import FilePlan
+from redraft.history.journal import Content, FilePlan
 from redraft.workspace.authors import PERSON
 from redraft.workspace.turns.decisions import update_proposals
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import bytes_of, content_from_bytes
+from redraft.workspace.undo.inverse import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -78,7 +78,7 @@ def untrash(
         if engine.documents.read_unmasked(target) is not None or engine.documents.is_occupied(target):
             raise Refused(f"{target} already exists.", code="already_exists", path=target)
         data = bytes_of(engine, snapshot) or b""
-        plan = Plan([FilePlan(target, None, content_from_bytes(data), mode, DocPath(path))])
+        plan = Plan([FilePlan(target, None, Content.of(data), mode, DocPath(path))])
         if (draft := _draft_in_trash(engine, source, path)) is not None:
             plan.put_draft(replace(draft, path=target, base_path=target, turn="").with_disk(data))
         title = f"Restore {path} from the trash"
