@@ -12,7 +12,7 @@ from tests.web.agent_desk import Desk, call, opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from playwright.sync_api import Browser, Page, Route, WebSocketRoute
+    from playwright.sync_api import APIResponse, Browser, Page, Route, WebSocketRoute
 
 pytestmark = pytest.mark.slow
 MODELS = {
@@ -73,6 +73,36 @@ def test_the_window_that_was_used_last_says_what_is_in_front(desk: Desk):
     desk.server.post("/api/tabs/front", {"tab_id": tabs["tale.md"]}, method="PUT")  # as another browser's window does
     desk.page.evaluate("dispatchEvent(new Event('focus'))")
     expect(desk, lambda told: told.get("path") == "trips/plan.md")
+
+
+@pytest.mark.covers("RD-front-app")
+def test_a_window_that_hears_late_of_its_last_report_does_not_come_back_to_the_front(desk: Desk):
+    desk.begin(active="trips/plan.md", order=["trips/plan.md", "tale.md"])
+    text = desk.page.get_by_role("textbox", name="Text of trips/plan.md")
+    text.wait_for()
+    expect(desk, lambda told: told.get("path") == "trips/plan.md")
+    second = desk.page.context.new_page()
+    second.goto(f"{desk.server.url}/")
+    show(second, "tale.md")
+    expect(desk, lambda told: told.get("path") == "tale.md")
+    late: list[tuple[Route, APIResponse]] = []
+
+    def answer_late(route: Route) -> None:
+        late.append((route, route.fetch())) if not late else route.continue_()
+
+    desk.page.route("**/api/tabs/front", answer_late)
+    text.click()
+    desk.expect(lambda: len(late) == 1)
+    desk.page.keyboard.press("Control+a")  # to be told next
+    desk.page.wait_for_timeout(500)  # until the app takes it for a selection
+    second.get_by_role("textbox", name="Text of tale.md").click()
+    expect(desk, lambda told: told.get("path") == "tale.md")
+    [(route, answered)] = late
+    route.fulfill(response=answered)
+    desk.page.wait_for_timeout(500)  # in which it would come back
+    assert front(desk).get("path") == "tale.md"
+    desk.page.unroute("**/api/tabs/front")
+    second.close()
 
 
 @pytest.mark.covers("RD-front-app")

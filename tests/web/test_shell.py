@@ -152,11 +152,13 @@ def test_a_tab_shows_what_it_holds_to_who_lingers_on_it(room: Room):
     room.write("behind.md", STORY)
     room.propose("behind.md", "eleven", "twelve")
     room.server.post("/api/tabs", {"path": "behind.md"})
-    page = room.window("front.md").page
+    window = room.window("front.md")
+    page = window.page
     page.get_by_label("Changes to review").get_by_text("1 change by AI in 1 document").wait_for()
     page.get_by_role("tab", name="behind.md").hover()  # which stays where it is from now on
     page.get_by_text("1 change to review").wait_for()
-    page.locator("[data-radix-popper-content-wrapper]").get_by_text("dark for twelve years").wait_for()
+    card = page.locator("[data-radix-popper-content-wrapper]")
+    window.expect(lambda: "dark for twelve years" in card.inner_text())
 
 
 def test_a_document_and_a_command_are_found_by_a_few_letters(room: Room):
