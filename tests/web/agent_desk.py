@@ -15,7 +15,7 @@ from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request
 
@@ -89,6 +89,14 @@ class Desk:
 
     def dialog(self) -> Locator:
         return self.page.get_by_role("dialog")
+
+    def expect(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so, on the page, on the server or on the disk."""
+        for _ in range(PATIENCE_MS // 50):
+            if condition():
+                return
+            self.page.wait_for_timeout(50)
+        assert condition()
 
     def write(self, path: str, text: str) -> None:
         """A document of this test's, as if another program had written it."""

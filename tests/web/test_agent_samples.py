@@ -136,6 +136,7 @@ def test_loose_notes_are_organised_and_the_talk_goes_on(desk: Desk):
     desk.page.get_by_role("menuitemradio", name="journal").click()
     desk.ask('Actually, move the journal entries to a "journal" folder instead')
     desk.card.get_by_text("AI completed 5 actions").wait_for()
+    desk.card.get_by_text("applied").wait_for()
     assert lines(desk) == [
         "Created 1 folder: journal",
         *(f"Moved personal/{name}.md → journal/{name}.md" for name in JOURNAL),
@@ -190,7 +191,7 @@ def test_a_section_is_added_and_its_lines_are_shown_before_they_are_written(desk
     banner = desk.page.get_by_label("Changes in this document")
     banner.get_by_text("AI changed 1 place here (+8 lines)").wait_for()
     added = desk.page.locator("ins")
-    assert added.all_inner_texts() == [line for line in STEPS.split("\n") if line]
+    desk.expect(lambda: added.all_inner_texts() == [line for line in STEPS.split("\n") if line])
     assert desk.page.locator("del").count() == 0
 
     desk.card.get_by_role("button", name="Diff").click()
@@ -254,6 +255,7 @@ def test_deleting_asks_with_every_file_and_a_no_deletes_none(desk: Desk):
     dialog.get_by_role("checkbox", name="Always allow this in this folder").check()
     dialog.get_by_role("button", name="Delete all 12").click()
     desk.sidebar.get_by_text("Done! Deleted 12 meeting notes from 2023.").wait_for()
+    desk.card.get_by_text("AI completed 12 actions").wait_for()
+    desk.card.get_by_text("applied").wait_for()
     assert not any((desk.folder / name).exists() for name in MEETINGS)
-    assert "AI completed 12 actions" in desk.card.inner_text()
     assert '"verdict": "allow"' in (desk.server.state / "agent-rules.json").read_text(encoding="utf-8")

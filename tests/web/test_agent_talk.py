@@ -13,7 +13,7 @@ from tests.web.agent_desk import Desk, call, opened
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.slow
 
@@ -40,10 +40,6 @@ def twice(path: str) -> list[dict[str, Any]]:
 
 MODELS = {
     "asks": [QUESTION, {"text": "Thank you."}],
-    "slow": [
-        {"text": "I look around.", "calls": [call("list_documents")]},
-        {"text": "All is well.", "delay_ms": 1500},
-    ],
     "stuck": [{"text": "I begin.", "calls": [call("list_documents")]}, {"text": "Never.", "delay_ms": 60_000}],
     "fails": [{"error": "auth", "message": "The key was refused."}],
     "dear": [
@@ -236,24 +232,26 @@ def test_work_is_shown_and_can_be_stopped(desk: Desk):
     assert desk.violations() == []
     desk.button("Cancel").click()
     desk.sidebar.get_by_text("Stopped. Nothing was changed.").wait_for()
-    assert desk.working.count() == 0
+    desk.working.wait_for(state="detached")
     assert desk.last_job()["status"] == "cancelled"
-    assert desk.server.get("/api/documents", path="busy.md")["content"] == TALE + "Typed meanwhile."
+    desk.expect(lambda: desk.server.get("/api/documents", path="busy.md")["content"] == TALE + "Typed meanwhile.")
 
 
 @pytest.mark.covers("ML-chat-locked")
 def test_a_reload_in_mid_job_goes_on_showing_it_and_what_was_written_meanwhile_waits(desk: Desk):
-    desk.begin(agentModel="slow")
+    desk.begin(agentModel="asks")
     desk.ask("Look around.")
-    desk.working.wait_for()
+    desk.working.get_by_text("Waiting for you").wait_for()
     desk.ask("And then?")
     desk.sidebar.get_by_text("will be sent when it finishes").wait_for()
     desk.page.reload()
     desk.working.wait_for()
     assert desk.composer.input_value() == "And then?"
-    desk.page.get_by_role("article", name="Request 2").get_by_text("All is well.").wait_for()
-    first = desk.page.get_by_role("article", name="Request 1")
-    assert first.get_by_text("All is well.").count() == 1
+    for number in (1, 2):
+        request = desk.page.get_by_role("article", name=f"Request {number}")
+        request.get_by_role("button", name=re.compile("^Skip")).click()
+        request.get_by_text("Thank you.").wait_for()
+    assert request.get_by_text("And then?", exact=True).count() == 1
     assert desk.composer.input_value() == ""
 
 
@@ -279,6 +277,43 @@ def test_a_failure_is_a_sentence_with_a_next_step_and_can_be_tried_again(desk: D
     assert alert.get_by_role("button", name="Retry").count() == 1  # the first was tried again already
 
 
+@pytest.mark.parametrize("typed", ["And then?", "First. And then?"])
+def test_what_is_written_while_a_request_is_on_its_way_stays_and_is_sent_next(desk: Desk, typed: str):
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        route.continue_() if held else held.append(route)
+
+    desk.begin(agentModel="dear")
+    desk.page.route("**/api/agent/run", hold_first)
+    desk.ask("First.")
+    desk.expect(lambda: len(held) == 1)
+    desk.composer.fill(typed)  # instead of what is being sent, or after it
+    held[0].continue_()
+    desk.page.get_by_role("article", name="Request 1").get_by_text("Two.").wait_for()
+    assert desk.composer.input_value() == "And then?"
+    held.clear()
+    desk.composer.press("Enter")
+    desk.expect(lambda: len(held) == 1)
+    desk.ask("And last?")
+    held[0].continue_()
+    for number, asked in ((2, "And then?"), (3, "And last?")):
+        desk.page.get_by_role("article", name=f"Request {number}").get_by_text(asked, exact=True).wait_for()
+    desk.page.unroute("**/api/agent/run")
+    desk.page.get_by_role("article", name="Request 3").get_by_text("Two.").wait_for()
+    assert desk.composer.input_value() == ""
+
+
+def test_trying_a_request_again_leaves_what_is_in_the_composer(desk: Desk):
+    desk.begin(agentModel="fails")
+    desk.ask("Please.")
+    desk.button("Retry").wait_for()
+    desk.composer.fill("Not sent yet.")
+    desk.button("Retry").click()
+    desk.page.get_by_role("article", name="Request 2").get_by_role("alert").wait_for()
+    assert desk.composer.input_value() == "Not sent yet."
+
+
 def test_tokens_and_money_are_told_by_turn_and_by_chat(desk: Desk):
     desk.begin(agentModel="dear")
     for number in (1, 2):
@@ -287,7 +322,7 @@ def test_tokens_and_money_are_told_by_turn_and_by_chat(desk: Desk):
             "2.0k tokens in, 50 out, $0.03"
         ).wait_for()
     total = desk.sidebar.get_by_text("in this chat")
-    assert total.inner_text() == "4.0k tokens in, 100 out, $0.06 in this chat"
+    desk.expect(lambda: total.inner_text() == "4.0k tokens in, 100 out, $0.06 in this chat")
 
 
 def test_calls_unfold_to_what_they_were_asked_and_answered(desk: Desk):
@@ -310,9 +345,9 @@ def test_context_is_added_pinned_ordered_and_removed(desk: Desk):
         desk.button("Add document").click()
         desk.page.get_by_role("option", name=re.compile(f"^{re.escape(name)}")).click()
     rows = desk.page.get_by_role("list", name="Context").get_by_role("listitem")
-    assert [each.split("\n")[0] for each in rows.all_inner_texts()] == ["tale.md", "other.md"]
+    desk.expect(lambda: [each.split("\n")[0] for each in rows.all_inner_texts()] == ["tale.md", "other.md"])
     desk.button("Move other.md up").click()
-    assert [each.split("\n")[0] for each in rows.all_inner_texts()] == ["other.md", "tale.md"]
+    desk.expect(lambda: [each.split("\n")[0] for each in rows.all_inner_texts()] == ["other.md", "tale.md"])
     desk.sidebar.get_by_text(re.compile("tokens in total")).wait_for()
     desk.button("Pin other.md to this chat").click()
     desk.button("Unpin other.md").wait_for()
@@ -383,7 +418,7 @@ def test_someone_with_no_key_asks_reviews_accepts_and_undoes_within_a_minute(des
     desk.sidebar.get_by_text("It is not a language model").wait_for()
     suggestions = desk.page.get_by_role("list", name="Suggestions").get_by_role("button")
     suggestions.filter(has_text="Rename Ines to Marta everywhere").wait_for()
-    assert suggestions.count() == 3
+    desk.expect(lambda: suggestions.count() == 3)
     suggestions.filter(has_text="Rename Ines").click()
     desk.composer.press("Enter")
     desk.card.get_by_text("to review").wait_for()
@@ -412,7 +447,7 @@ def test_what_is_selected_in_the_editor_goes_along_with_the_next_request_alone(d
     desk.page.keyboard.press("Shift+End")
     desk.button(re.compile("^Add selection")).click()
     rows = desk.page.get_by_role("list", name="Context").get_by_role("listitem")
-    assert rows.all_inner_texts()[0].startswith("long.md:2")
+    desk.expect(lambda: [each.startswith("long.md:2") for each in rows.all_inner_texts()] == [True])
     with desk.page.expect_request("**/api/agent/run") as sent:
         desk.ask("What is this?")
     [row] = json.loads(sent.value.post_data or "")["context_rows"]

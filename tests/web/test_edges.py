@@ -12,6 +12,8 @@ from tests.server.serving import begun
 from tests.server.test_team import admitted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import APIResponse, Route, WebSocketRoute
 
     from tests.web.conftest import Room, Window
@@ -183,6 +185,47 @@ def test_typing_goes_on_while_somebody_else_moves_the_document(room: Room, view:
     window.page.get_by_role("textbox", name=f"Text of moved/{view}.md").wait_for()
     window.expect(lambda: room.working(f"moved/{view}.md").rstrip("\n").endswith(typed))
     assert room.working(f"moved/{view}.md").count("typed") == 1
+
+
+def test_a_document_that_was_moved_is_not_given_up_however_slow_the_way_to_it_is(room: Room):
+    room.write("slowly.md", STORY)
+    window = room.window("slowly.md")
+    page = window.page
+    closed: list[Callable[[], None]] = []
+    late: list[Callable[[], None]] = []
+    asked: list[Route] = []
+
+    def slow_down(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        server.on_close(lambda code, reason: closed.append(lambda: socket.close(code=code, reason=reason)))
+        if "there" in socket.url:
+            server.on_message(lambda message: late.append(lambda: socket.send(message)))
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    page.route_web_socket("**/api/live/**", slow_down)
+    page.route("**/api/live?path=there*", hold)
+    page.reload()
+    window.status("Live")
+    arguments = {"from_path": "slowly.md", "to_path": "there/slowly.md"}
+    room.server.post("/api/tools/move_document", arguments, mode="apply", author="Agent")
+    # The window hears of the move, and only then that the document is no longer where it was.
+    window.expect(lambda: len(asked) == 1 and len(closed) == 1)
+    closed[0]()
+    page.wait_for_timeout(1500)  # in which it could be given up
+    asked[0].continue_()
+    window.expect(lambda: len(late) > 0)
+    page.wait_for_timeout(1500)  # and again
+    assert page.get_by_text("This document no longer exists.").count() == 0
+    while late:
+        late.pop(0)()
+        page.wait_for_timeout(50)
+    window.status("Live")
+    window.path = "there/slowly.md"
+    window.go_to_end()
+    window.type("Typed.")
+    window.expect(lambda: room.working("there/slowly.md") == STORY + "Typed.")
 
 
 def test_a_new_document_under_the_name_that_another_had_is_not_that_one(room: Room):
@@ -439,7 +482,7 @@ def test_ctrl_z_after_a_reject_brings_back_no_words_that_the_person_had_typed_ov
         window.page.wait_for_timeout(300)  # in which a wrong text would come
         assert room.working(name) in written
     if len(pressed) == 1:
-        assert room.working(name) == before
+        window.expect(lambda: room.working(name) == before)
 
 
 @pytest.mark.covers("RD-review-undo-key", "SB-state-editor-undo")

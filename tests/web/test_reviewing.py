@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 FOCUSED = "document.activeElement.closest('[data-hunk]')?.ariaLabel"
+# Press a key on the bar that has the focus; whose button has it when the page has done what it does at once.
+DECIDE = """key => {
+  const pressed = {key, ctrlKey: key === "Enter", bubbles: true, cancelable: true};
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", pressed));
+  return document.activeElement.ariaLabel;
+}"""
+TOP = "line => Math.round(line.getBoundingClientRect().top)"
 STORY = """# The Lamp
 
 The lighthouse had been dark for eleven years.
@@ -104,6 +111,27 @@ def test_hunks_are_decided_by_keys(room: Room):
     window.expect(lambda: "letter twice" in room.working("keys.md"))
 
 
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_whoever_decides_by_keys_is_at_the_next_change_at_once_and_stays_there(room: Room, view: str):
+    """At once, or the next key would be typed into the text; and also when the server has answered."""
+    path = f"onward-{view}.md"
+    room.write(path, STORY)
+    for old, new in (("eleven", "twelve"), ("the letter", "her letter"), ("the keys", "her keys")):
+        room.propose(path, old, new)
+    window = room.window(path, views={path: view})
+    window.expect(lambda: window.bars.count() == 3)
+    window.bars.nth(0).get_by_role("button", name="Accept").focus()
+    for left, key in ((2, "Escape"), (1, "Control+Enter")):
+        words = window.page.evaluate(DECIDE, key.rpartition("+")[2])
+        assert words == 'Accept: "the" → "her"'
+        window.expect(lambda left=left: window.page.evaluate(FOCUSED) == f"Change 1 of {left}")
+        title = {"Escape": "Reject", "Control+Enter": "Accept"}[key]
+        window.expect(lambda title=title: room.server.get("/api/turns")["turns"][0]["title"].startswith(title))
+        window.page.wait_for_timeout(500)  # in which the bars could be drawn anew
+        assert window.page.evaluate(FOCUSED) == f"Change 1 of {left}"
+    assert room.working(path) == STORY.replace("the letter", "her letter").replace("the keys", "her keys")
+
+
 @pytest.mark.covers("SB-state-editor-undo")
 @pytest.mark.covers("SB-manual-joins", "SB-manual-one-mechanism")
 def test_what_the_person_types_during_a_review_is_theirs(room: Room):
@@ -121,7 +149,7 @@ def test_what_the_person_types_during_a_review_is_theirs(room: Room):
     window.expect(lambda: room.working("theirs.md").endswith("By mistake."))
     window.page.keyboard.press("Control+z")
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\n"))
-    assert window.bars.count() == 3
+    window.expect(lambda: window.bars.count() == 3)
     window.type("The end.")  # elsewhere
     window.expect(lambda: room.working("theirs.md").endswith("They were gone.\nThe end."))
     window.bars.nth(0).get_by_text("AI and you").wait_for()
@@ -293,8 +321,7 @@ def test_side_by_side_the_right_side_is_live(room: Room):
     for side, text, other in (("a", "eleven", "twelve"), ("b", "twelve", "eleven")):
         mark = window.page.locator(f".cm-merge-{side} .cm-changedLine", has_text=f"dark for {text}")
         twin = window.page.locator(f".cm-merge-{'b' if side == 'a' else 'a'} .cm-changedLine", has_text=other)
-        tops = [each.evaluate("line => Math.round(line.getBoundingClientRect().top)") for each in (mark, twin)]
-        assert tops[0] == tops[1]
+        window.expect(lambda mark=mark, twin=twin: mark.evaluate(TOP) == twin.evaluate(TOP))
         shade: str = mark.evaluate("line => getComputedStyle(line).backgroundColor")
         assert shade == {"a": "rgb(251, 230, 227)", "b": "rgb(226, 243, 229)"}[side]
     left, right = (
@@ -334,6 +361,7 @@ def test_a_document_that_is_to_be_deleted_stays_open_until_the_person_agrees(roo
     window.expect(lambda: "Typed before. Typed meanwhile." in room.working(path))
     bar.get_by_role("button", name="Reject", exact=True).click()
     bar.wait_for(state="detached")
+    window.page.get_by_text("Rejected 1 change.", exact=True).first.wait_for()  # the bar goes before it is carried out
     window.type(" And after.")
     window.expect(lambda: "Typed meanwhile. And after." in room.working(path))
     assert room.disk(path) == STORY

@@ -191,22 +191,23 @@ def test_every_edge_case_is_the_same_in_the_browser_and_on_the_server_alone(room
         assert (room.disk("here.md"), room.disk("alone.md")) == (row.file, row.file), row
         assert here["success"] is (row.cursor is not None), row
         if row.cursor is not None:
-            assert shown(window) == agent.text("here.md"), row
-            assert before_cursor(window) == row.cursor, row
-            assert window.page.evaluate("document.activeElement.className").startswith("tiptap"), row
+            text = agent.text("here.md")
+            window.expect(lambda text=text, row=row: (shown(window), before_cursor(window)) == (text, row.cursor))
+            window.expect(lambda: window.page.evaluate("document.activeElement.className").startswith("tiptap"))
     assert (dialogs, window.page.locator(".ProseMirror script").count()) == ([], 0), "and no script ran"
 
 
 @pytest.mark.covers("RT-test-browser-undo", "RT-edge-undo", "RT-edge-redo", "RT-goal-atomic")
 def test_one_undo_takes_a_replacement_back_and_the_persons_typing_has_steps_of_its_own(room: Room, agent: Agent):
     window = opened(room, "undone.md")
+    reach(agent, window)
     window.text.click()
     window.page.keyboard.press("Control+End")
     window.type(" Mine.")
     text = agent.text("undone.md")
     assert text == "Hello world Mine.", "what was just typed is handed in"
     answer = agent.replaced("undone.md", 0, 5, "One\nTwo", expected="Hello")
-    assert shown(window) == "One\n\nTwo world Mine."
+    window.expect(lambda: shown(window) == "One\n\nTwo world Mine.")
     window.page.keyboard.press("Control+End")
     window.type(" Later.")
     steps = [("Control+z", "One\n\nTwo world Mine."), ("Control+z", text), ("Control+z", "Hello world")]
@@ -220,6 +221,11 @@ def test_one_undo_takes_a_replacement_back_and_the_persons_typing_has_steps_of_i
     assert by[answer["turn"]][0] == "agent"
     undoing = [turn for turn in turns if turn["source"] == answer["turn"]]
     assert [(turn["author"]["kind"], turn["kind"]) for turn in undoing] == [("person", "undo")]
+
+
+def reach(agent: Agent, window: Window) -> None:
+    """Wait until the server knows of the window's editor: a call that changes nothing puts the cursor there."""
+    window.expect(lambda: bool(agent.replaced(window.path, 5, 5, "")) and before_cursor(window) == "Hello")
 
 
 def use(room: Room, window: Window, place: str, word: str) -> None:
@@ -237,14 +243,16 @@ def test_of_two_windows_the_one_last_used_takes_the_cursor_and_the_other_keeps_i
     use(room, one, "Control+Home", "On ")
     one.page.wait_for_timeout(STILL_MS)
     agent.replaced("two.md", 14, 19, "planet", expected="world")
-    assert (shown(one), before_cursor(one)) == ("On Top\n\nHello planet\n\nThe end!", "On TopHello planet")
+    text = "On Top\n\nHello planet\n\nThe end!"
+    one.expect(lambda: (shown(one), before_cursor(one)) == (text, "On TopHello planet"))
     other.expect(lambda: shown(other) == "On Top\n\nHello planet\n\nThe end!")
     assert before_cursor(other) == "On TopHello planetThe end!", "the person's own place is kept"
     use(room, other, "Control+End", "?")
     other.page.wait_for_timeout(STILL_MS)
     agent.text("two.md")
     agent.replaced("two.md", 8, 13, "Hi", expected="Hello")
-    assert (shown(other), before_cursor(other)) == ("On Top\n\nHi planet\n\nThe end!?", "On TopHi")
+    text = "On Top\n\nHi planet\n\nThe end!?"
+    other.expect(lambda: (shown(other), before_cursor(other)) == (text, "On TopHi"))
     one.expect(lambda: shown(one) == "On Top\n\nHi planet\n\nThe end!?")
     assert before_cursor(one) == "On TopHi planet"
     by = [turn["author"]["kind"] for turn in room.server.get("/api/turns", path="two.md")["turns"]]
@@ -284,7 +292,7 @@ def halted(window: Window) -> Generator[None]:
 @pytest.mark.covers("RT-bridge-timeout")
 def test_a_browser_that_does_not_answer_is_an_error_and_does_nothing_later(room: Room, agent: Agent):
     window = opened(room, "silent.md")
-    window.expect(lambda: bool(agent.replaced("silent.md", 5, 5, "")) and before_cursor(window) == "Hello")
+    reach(agent, window)
     with halted(window):
         answer = agent.replace("silent.md", 0, 5, "Hi")
     assert (answer["success"], answer["message"]) == (False, "Editor not ready")
@@ -305,6 +313,7 @@ def test_several_ranges_are_one_change_for_whoever_looks_and_the_keyboard_stays_
     window.button("Rich").focus()
     window.page.evaluate(WATCH)
     agent.replaced("ranges.md", 17, 20, "**start**", more=[{"from": 0, "to": 5, "newText": "Hi\nyou"}])
+    window.expect(lambda: len(window.page.evaluate("window.seen")) > 0)
     assert set(window.page.evaluate("window.seen")) == {"Hi\n\nyou world\n\nThe start"}
     assert window.page.evaluate("document.activeElement.textContent") == "Rich"
     # Back to the text as the toolbar leads there. Where the text is given the focus from without, the browser puts the
@@ -327,5 +336,5 @@ def test_somebody_who_types_keeps_their_place(room: Room, agent: Agent):
         replacing.result()
     window.page.keyboard.type("!")
     window.expect(lambda: shown(window).endswith("!"))
-    assert shown(window) == f"Hi world\n\nThe end{typed}!"
+    window.expect(lambda: shown(window) == f"Hi world\n\nThe end{typed}!")
     assert before_cursor(window) == shown(window).replace("\n\n", "")

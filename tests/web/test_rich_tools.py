@@ -14,7 +14,7 @@ from tests.web.conftest import PATIENCE_MS
 from tests.web.test_accessible import serious
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.web.conftest import Room, Window
 
@@ -35,6 +35,13 @@ COPY = """() => {
   return data.getData("text/html");
 }"""
 WIDTHS = "[...document.querySelectorAll('.ProseMirror img:not(.ProseMirror-separator)')].map(i => i.naturalWidth)"
+# Use something, by a key or a click; who has the focus when the page has done what it does at once.
+USE = """async (used, key) => {
+  if (key) used.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+  else used.click();
+  for (let at = 0; at < 20; at += 1) await Promise.resolve();
+  return document.activeElement.getAttribute("role");
+}"""
 DROP = """([content]) => {
   const data = new DataTransfer();
   data.items.add(new File([Uint8Array.from(atob(content), c => c.charCodeAt(0))], "drop.png", {type: "image/png"}));
@@ -112,9 +119,10 @@ def test_the_slash_menu_is_filtered_chosen_by_keys_and_put_away(room: Room):
     menu.wait_for(state="hidden")
     keys.press("Enter")
     keys.type("/list")
-    assert menu.get_by_role("option").all_inner_texts() == ["Bullet list", "Numbered list", "Task list"]
+    lists = ["Bullet list", "Numbered list", "Task list"]
+    window.expect(lambda: menu.get_by_role("option").all_inner_texts() == lists)
     keys.press("ArrowDown")
-    assert menu.get_by_role("option", selected=True).inner_text() == "Numbered list"
+    menu.get_by_role("option", name="Numbered list", selected=True).wait_for()
     keys.press("ArrowUp")
     keys.press("ArrowUp")
     keys.press("Enter")
@@ -242,6 +250,52 @@ def test_find_marks_steps_and_replaces_in_one_undo(room: Room):
     assert page.evaluate("document.activeElement.getAttribute('role')") == "textbox"
     keys.press("Control+z")
     assert_text(room, window, text.replace("lamp", "light", 1))
+
+
+@pytest.mark.parametrize("act", ["find", "link", "language", "button", "menu"])
+def test_the_key_after_a_tool_is_for_the_text_however_busy_the_page_is(room: Room, act: str):
+    """The page gets no time to draw, nor any for its timers, between the tool and the key."""
+    window = rich(room, f"{act}-focus.md", "```\nx = 1\n```\n" if act == "language" else "Words.\n")
+    page, keys = window.page, window.page.keyboard
+    bar = page.get_by_role("toolbar", name="Formatting")
+    used, key = bar.get_by_role("button", name="Bold", exact=True), ""
+    if act == "find":
+        keys.press("Control+f")
+        used, key = page.get_by_role("search").get_by_label("Find", exact=True), "Escape"
+    elif act == "link":
+        keys.press("Control+k")
+        used = page.get_by_role("dialog").get_by_role("button", name="Cancel")
+    elif act == "language":
+        used, key = bar.get_by_label("Code language"), "Enter"
+    elif act == "menu":
+        bar.get_by_role("button", name="Style: Text").click()
+        used = page.get_by_role("menuitem", name="Heading 2")
+    used.focus()
+    assert used.evaluate(USE, key) == "textbox"
+    keys.type("!")
+    page.locator(".ProseMirror", has_text="x = 1!" if act == "language" else "Words.!").wait_for()
+
+
+def test_a_picture_that_was_slow_to_store_takes_the_keyboard_from_nobody(room: Room):
+    room.write("slow-picture.md", "Look:\n")
+    window = room.window("slow-picture.md", views={"slow-picture.md": "rich"}, agentOpen=True)
+    page = window.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/images", hold)
+    window.text.click()
+    page.keyboard.press("Control+End")
+    paste(page, "file", b64encode(png()).decode())
+    window.expect(lambda: len(held) == 1)
+    composer = page.get_by_role("textbox", name="Message the agent")
+    composer.press_sequentially("Make it ")
+    held[0].continue_()
+    assert_text(room, window, "Look:![Old lamp](images/Old-lamp.png)\n")
+    page.keyboard.type("shorter.")
+    assert composer.input_value() == "Make it shorter."
 
 
 def test_a_document_is_exported_and_only_it_is_printed(room: Room):

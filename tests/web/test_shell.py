@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
     from tests.web.conftest import Room
 
 pytestmark = pytest.mark.slow
@@ -49,6 +51,26 @@ def test_a_name_that_is_taken_is_refused_in_words(room: Room):
     page.get_by_text("taken.md", exact=False).filter(has_text="already exists").first.wait_for()
     assert (room.disk("taken.md"), room.disk("mover.md")) == (STORY, "x\n")
     room.opened[-1].wrong.clear()  # the browser itself notes every answer of 409
+
+
+def test_of_two_documents_the_one_that_was_chosen_last_is_shown_whichever_comes_first(room: Room):
+    for name in ("begin.md", "slow.md", "quick.md"):
+        room.write(name, STORY)
+    window = room.window("begin.md", side="files")
+    page = window.page
+    held: list[Route] = []
+
+    def hold_slow(route: Route) -> None:
+        held.append(route) if "slow.md" in (route.request.post_data or "") else route.continue_()
+
+    page.route("**/api/tabs", hold_slow)
+    page.get_by_role("treeitem", name="slow.md").click()
+    window.expect(lambda: len(held) == 1)
+    page.get_by_role("treeitem", name="quick.md").click()
+    page.get_by_role("tab", name="quick.md", selected=True).wait_for()
+    held[0].continue_()
+    window.expect(lambda: "slow.md" in page.evaluate("JSON.parse(localStorage.redraft).state.order"))
+    assert page.get_by_role("tab", name="quick.md", selected=True).count() == 1
 
 
 @pytest.mark.covers("SB-state-dirty-close")
@@ -130,11 +152,13 @@ def test_a_tab_shows_what_it_holds_to_who_lingers_on_it(room: Room):
     room.write("behind.md", STORY)
     room.propose("behind.md", "eleven", "twelve")
     room.server.post("/api/tabs", {"path": "behind.md"})
-    page = room.window("front.md").page
-    page.get_by_role("tab", name="behind.md").hover()
-    page.get_by_text("1 change to review").wait_for()
-    assert "dark for twelve years" in page.locator("[data-radix-popper-content-wrapper]").inner_text()
+    window = room.window("front.md")
+    page = window.page
     page.get_by_label("Changes to review").get_by_text("1 change by AI in 1 document").wait_for()
+    page.get_by_role("tab", name="behind.md").hover()  # which stays where it is from now on
+    page.get_by_text("1 change to review").wait_for()
+    card = page.locator("[data-radix-popper-content-wrapper]")
+    window.expect(lambda: "dark for twelve years" in card.inner_text())
 
 
 def test_a_document_and_a_command_are_found_by_a_few_letters(room: Room):
@@ -177,6 +201,24 @@ def test_what_others_do_is_seen_in_every_window_though_one_alone_listens(room: R
     room.server.post("/api/tools/create_document", {"title": "later.md"}, mode="apply", author="Agent")
     second.page.get_by_role("treeitem", name="later.md").wait_for()
     assert second.page.get_by_text("offline", exact=False).count() == 0
+
+
+def test_what_changed_before_the_window_began_to_listen_is_shown_all_the_same(room: Room):
+    room.write("early.md", STORY)
+    window = room.window("early.md", side="files")
+    page = window.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/changes/stream", hold)
+    page.reload()
+    page.get_by_role("treeitem", name="early.md").wait_for()  # of which the window has asked the server
+    window.expect(lambda: len(held) == 1)
+    room.server.post("/api/tools/create_document", {"title": "missed.md"}, mode="apply", author="Agent")
+    held[0].continue_()
+    page.get_by_role("treeitem", name="missed.md").wait_for()
 
 
 @pytest.mark.covers("ML-open-mobile")

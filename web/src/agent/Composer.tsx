@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { errorMessage } from "@/api/client";
 import { useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
-import { COMPOSER, EMPTY_COMPOSER, sendRequest, updateComposer } from "./actions";
+import { COMPOSER, EMPTY_COMPOSER, sendComposer, updateComposer } from "./actions";
 import css from "./agent.module.css";
 import { ContextRows } from "./ContextRows";
 import { isBusy, type Phase } from "./jobView";
@@ -30,12 +30,12 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
   const waiting = composer.waiting === true;
 
   const go = async () => {
-    if (!text || sending || archived) return;
-    if (working) return updateComposer(id, { waiting: true });
+    if (!text || archived) return;
+    if (working || sending) return updateComposer(id, { waiting: true });
     setSending(true);
     setError("");
     try {
-      await sendRequest(text, composer.rows);
+      await sendComposer(composer);
     } catch (failure) {
       setError(errorMessage(failure));
       updateComposer(useStore.getState().session, { waiting: false });
@@ -46,8 +46,8 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
   going.current = go;
 
   useEffect(() => {
-    if (waiting && !working) void going.current();
-  }, [waiting, working]);
+    if (waiting && !working && !sending) void going.current();
+  }, [waiting, working, sending]);
 
   // It grows with the text, up to the height that the style allows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: its height depends on the text

@@ -22,7 +22,7 @@ export function FailureCard({ jobId, view, asked, last }: FailureCardProps): Rea
   const cancelled = view.phase === "cancelled";
   const retry = async () => {
     setTrying(true);
-    await attempt(() => sendRequest(asked, []));
+    await attempt(() => sendRequest(asked));
     setTrying(false);
   };
   return (

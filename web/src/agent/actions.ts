@@ -2,6 +2,7 @@
 
 import { Failure, type Schemas, server, unwrap } from "@/api/client";
 import { client, refetch, refresh, turnsQuery } from "@/api/queries";
+import { waitForDelivery } from "@/live/delivery";
 import { decideTurn } from "@/review/decisions";
 import { attempt } from "@/state/documents";
 import { bringToFront } from "@/state/front";
@@ -46,16 +47,37 @@ export async function ensureSession(): Promise<string> {
   return made.session_id;
 }
 
-/** Send a request to the agent; the caller shows an error, since the text stays in the composer. */
-export async function sendRequest(text: string, rows: readonly LooseRow[]): Promise<void> {
+/** Take what was sent out of the composer; what was written while it was on its way stays, and waits if it is to. */
+function removeSent(session: string, sent: Composer): void {
+  const { text, rows, waiting } = getComposer(session);
+  const left = text.startsWith(sent.text) ? text.slice(sent.text.length).trimStart() : text;
+  updateComposer(session, {
+    text: left,
+    rows: rows.filter(({ id }) => !sent.rows.some((row) => row.id === id)),
+    waiting: waiting === true && left !== "",
+  });
+}
+
+/** Send what is in the composer; the caller shows an error, since the text stays there until the server has it. */
+export async function sendComposer(sent: Composer): Promise<void> {
+  await sendRequest(sent.text.trim(), sent.rows, (session) => removeSent(session, sent));
+}
+
+/** Send a request to the agent; the caller shows an error. */
+export async function sendRequest(
+  text: string,
+  rows: readonly LooseRow[] = [],
+  onSent: (session: string) => void = () => undefined,
+): Promise<void> {
   const { agentMode, agentModel } = useStore.getState();
   const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
   const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
   const run = async () => {
-    await bringToFront(); // "this document" means what this window shows
+    // "This document" means what this window shows, with what was just typed into it.
+    await Promise.all([bringToFront(), waitForDelivery()]);
     const session_id = await ensureSession();
     const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
-    updateComposer(session_id, EMPTY_COMPOSER);
+    onSent(session_id);
     if (agentMode) void warnIfModeNarrowed(job_id, agentMode);
     await refetch({ queryKey: sessionQuery(session_id).queryKey });
   };

@@ -50,7 +50,8 @@ export function followJob(id: string): () => void {
 
   const askLater = async () => {
     const settings = await client.ensureQueryData(settingsQuery).catch(() => undefined);
-    if (!ended) again = setTimeout(() => void refetchLog(id).then(begin), settings?.poll_interval_ms ?? ASK_MS);
+    if (!ended)
+      again = setTimeout(() => void refetchLog(id).then(() => ended || begin()), settings?.poll_interval_ms ?? ASK_MS);
   };
 
   begin();

@@ -24,24 +24,13 @@ export function listenForChanges(): () => void {
   };
   others.onmessage = ({ data }: MessageEvent<News>) => applyNews(data);
   const lead = () => new Promise<void>((resolve) => openStream(notify, ended.signal, resolve));
-  const succeed = () => {
-    // Nobody listened between the closed window and this one.
-    notify({ kind: "all" });
-    return lead();
-  };
   // Without locks (a page over plain HTTP from another host) every window listens itself.
   if (!navigator.locks) void lead();
-  else void queue(lead, succeed, ended.signal).catch(() => undefined);
+  else void navigator.locks.request(NAME, { signal: ended.signal }, lead).catch(() => undefined);
   return () => {
     ended.abort();
     others.close();
   };
-}
-
-/** Listen at once if nobody does, else when it is this window's turn. */
-async function queue(lead: () => Promise<void>, succeed: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const isFirst = await navigator.locks.request(NAME, { ifAvailable: true }, (lock) => lock && lead().then(() => true));
-  if (!isFirst) await navigator.locks.request(NAME, { signal }, succeed);
 }
 
 function applyNews(news: News): void {
@@ -49,8 +38,8 @@ function applyNews(news: News): void {
     refresh(news.kind);
     return;
   }
-  // Fetch once whatever was missed while nobody listened.
-  if (news.connected && !useStore.getState().connected) refresh("all");
+  // What changed before the stream opened is not in it, and what the page has fetched by then may be older.
+  if (news.connected) refresh("all");
   useStore.setState({ connected: news.connected });
 }
 

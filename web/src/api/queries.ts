@@ -83,14 +83,21 @@ export const QUERIES_BY_CHANGE: Record<string, readonly string[]> = {
 export const CHANGE_KINDS: readonly string[] = [...Object.keys(QUERIES_BY_CHANGE), "all"];
 
 /**
- * Refetch existing queries. A first answer that is still on its way may predate the change, and a second request is not
- * sent meanwhile; so refetch again once it has arrived.
+ * Refetch existing queries. An answer that is on its way may predate the change: it is dropped, and asked for again.
+ * Not so a first answer, nor a further page, which somebody waits for: it is awaited, and then all is refetched.
  */
 export async function refetch(what: QueryFilters = {}): Promise<void> {
-  const underWay = ({ state }: Query) => state.fetchStatus === "fetching" && state.data === undefined;
-  const first = client.getQueryCache().findAll({ ...what, predicate: underWay });
-  await client.invalidateQueries(what);
-  if (first.length > 0) await client.invalidateQueries({ ...what, predicate: (query) => first.includes(query) });
+  const awaited = client.getQueryCache().findAll({ ...what, predicate: isAwaited });
+  const isOne = (query: Query) => awaited.includes(query);
+  await Promise.all([
+    client.invalidateQueries({ ...what, predicate: (query) => !isOne(query) }),
+    client.invalidateQueries({ ...what, predicate: isOne }, { cancelRefetch: false }),
+  ]);
+  if (awaited.length > 0) await client.invalidateQueries({ ...what, predicate: isOne });
+}
+
+function isAwaited({ state: { data, fetchMeta, fetchStatus } }: Query): boolean {
+  return fetchStatus === "fetching" && (data === undefined || fetchMeta?.fetchMore !== undefined);
 }
 
 /** Refetch what these kinds of changes affect; `all` if it is unknown what was missed. */

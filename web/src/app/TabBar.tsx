@@ -1,8 +1,7 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useRef } from "react";
 import type { Schemas } from "@/api/client";
-import { closeDocument } from "@/state/documents";
-import { show } from "@/state/store";
+import { closeDocument, showTab } from "@/state/documents";
 import css from "./TabBar.module.css";
 import { TabPreview } from "./TabPreview";
 
@@ -26,7 +25,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
     const next = step === undefined ? undefined : tabs[(at + step + tabs.length) % tabs.length];
     if (!next || step === undefined) return;
     event.preventDefault();
-    show({ active: next.path });
+    showTab(next.path);
     list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[(at + step + tabs.length) % tabs.length]?.focus();
   };
 
@@ -45,7 +44,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
                 tabIndex={selected ? 0 : -1}
                 aria-keyshortcuts="Delete"
                 className={css.name}
-                onClick={() => show({ active: tab.path })}
+                onClick={() => showTab(tab.path)}
                 onAuxClick={(event) => event.button === 1 && void closeDocument(tab.tab_id, tab.path)}
                 onKeyDown={(event) => pressed(event, at)}
               >

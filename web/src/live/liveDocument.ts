@@ -204,14 +204,14 @@ export class LiveDocument {
     }
   }
 
-  /** Another room may already be requested, or will be in a moment. */
+  /** Unless another room is requested, or will be in a moment: whoever joins that is told by it. */
   #leaveSoon(session: Session): void {
     clearTimeout(this.#leaving);
+    if (this.#joining) return;
+    const joins = this.#joins;
     this.#leaving = setTimeout(async () => {
-      const joins = this.#joins;
       await refetch({ queryKey: tabsQuery.queryKey });
-      if (this.#joining) this.#leaveSoon(session);
-      else if (joins === this.#joins && (session === this.#session ? !session.synced : session === this.#coming))
+      if (joins === this.#joins && (session === this.#session ? !session.synced : session === this.#coming))
         this.#leave("This document no longer exists.");
     }, MOVED_MS);
   }

@@ -11,8 +11,8 @@ import { isTyped, isWithAgent } from "./sides";
 const AUTHORS: Record<string, string> = { agent: "AI", mixed: "AI and you", user: "You" };
 
 export interface BarActions extends ReviewActions {
-  /** Focus the bar of the next hunk, or of the previous one. */
-  stepFrom: (id: string, step: number) => void;
+  /** Find the next hunk, or the previous one; the returned function focuses its bar. */
+  stepFrom: (id: string, step: number) => () => void;
 }
 
 /** The bar of a hunk, with its number and the total; `crowded` means that others are in the same place. */
@@ -26,7 +26,7 @@ export function createHunkBar(
   const root = createElement("div", css.bar);
   root.dataset.hunk = hunk.hunk_id;
   root.setAttribute("role", "group");
-  root.setAttribute("aria-label", `Change ${number} of ${count}`);
+  numberBar(root, number, count);
   const row = root.appendChild(createElement("div", css.row));
   row.append(createBadge(hunk));
   if (hunk.warning) row.append(createWarning(hunk.warning));
@@ -50,12 +50,19 @@ export function createHunkBar(
     if (step === undefined && event.key !== "Escape" && !(event.key === "Enter" && hasModifier)) return;
     event.preventDefault();
     event.stopPropagation();
-    actions.stepFrom(hunk.hunk_id, step ?? 1);
+    const goOn = actions.stepFrom(hunk.hunk_id, step ?? 1);
     // In a conflict with another program this would overwrite its words: not with a key that closes things.
     if (event.key === "Escape" && isWithAgent(hunk)) reject();
     if (event.key === "Enter") accept();
+    // At once: a decision puts the focus into the text, where the next key would be typed. A dialog takes it itself.
+    if (event.key !== "Enter" || !hunk.conflict) goOn();
   });
   return root;
+}
+
+/** Number a bar, also one that is shown already: drawn anew it would lose the focus, and the next key. */
+export function numberBar(bar: Element, number: number, count: number): void {
+  bar.setAttribute("aria-label", `Change ${number} of ${count}`);
 }
 
 /** The label for keeping the current text: the person's own, or what the file says. */

@@ -1,7 +1,7 @@
 /** The bar above a hunk in the source view, with the removed text if that is better read separately. */
 
 import { type EditorView, WidgetType } from "@codemirror/view";
-import { createElement, createHunkBar } from "./hunkBar";
+import { createElement, createHunkBar, numberBar } from "./hunkBar";
 import { stepFromBar } from "./hunkNavigation";
 import { type Hunk, normalizeNewlines } from "./hunkPlaces";
 import css from "./marks.module.css";
@@ -21,12 +21,23 @@ export class HunkBarWidget extends WidgetType {
     super();
   }
 
-  override eq({ hunk, number, count, crowded }: HunkBarWidget): boolean {
+  override eq(other: HunkBarWidget): boolean {
+    return this.#looksLike(other) && other.number === this.number && other.count === this.count;
+  }
+
+  override updateDOM(bar: HTMLElement, _view: EditorView, before: this): boolean {
+    if (!this.#looksLike(before)) return false;
+    numberBar(bar, this.number, this.count);
+    return true;
+  }
+
+  /** Whether another bar is the same but for its number. */
+  #looksLike({ hunk, crowded }: HunkBarWidget): boolean {
     const { hunk: own } = this;
     const texts = hunk.base === own.base && hunk.working === own.working && hunk.proposed === own.proposed;
     const labels = hunk.labels.join() === own.labels.join();
-    const same = labels && hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
-    return texts && same && number === this.number && count === this.count;
+    const same = hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
+    return texts && labels && same;
   }
 
   override get estimatedHeight(): number {

@@ -16,6 +16,11 @@ export function goToHunk(view: EditorView, { hunk, from }: PlacedHunk, toBar: bo
     view.focus();
     return;
   }
+  const bar = findBar(view, hunk.hunk_id);
+  if (bar) {
+    bar.focus();
+    return;
+  }
   // After drawing: the bar of a hunk outside the view exists only then.
   view.requestMeasure({
     read: () => null,
@@ -28,12 +33,15 @@ function findBar(view: EditorView, id: string): HTMLElement | null {
   return view.contentDOM.querySelector(`[data-hunk="${CSS.escape(id)}"] button[data-first]`);
 }
 
-/** From the bar of one hunk to the next or the previous one, cyclically. */
-export function stepFromBar(view: EditorView, id: string, step: number): void {
+/** From the bar of one hunk to the next or the previous one, cyclically: the returned function goes there. */
+export function stepFromBar(view: EditorView, id: string, step: number): () => void {
   const all = openHunksIn(view);
   const at = all.findIndex(({ hunk }) => hunk.hunk_id === id);
-  const next = all[(at + step + all.length) % all.length];
-  if (next && next.hunk.hunk_id !== id) goToHunk(view, next, true);
+  const next = all[(at + step + all.length) % all.length]?.hunk.hunk_id;
+  return () => {
+    const found = openHunksIn(view).find(({ hunk }) => hunk.hunk_id === next);
+    if (found && next !== id) goToHunk(view, found, true);
+  };
 }
 
 /** From the cursor to the nearest hunk in a direction; of those that are `wanted`. */

@@ -10,6 +10,7 @@
 import { keydownHandler } from "@tiptap/pm/keymap";
 import { type EditorState, Plugin, Selection, type Transaction } from "@tiptap/pm/state";
 import { undoTurn } from "@/state/documents";
+import { isFocusFree } from "./editorFocus";
 import { type OpenEditor, onEditorsChanged, openEditors } from "./openEditors";
 import { Positions } from "./positions";
 import { type Direction, UndoWithTurns } from "./undoWithTurns";
@@ -105,7 +106,7 @@ class Bridge {
     const { view, state } = rich.editor;
     const placed = placeCursor(state, done);
     if (placed) view.dispatch(placed);
-    if (isFree(view.dom)) view.focus();
+    if (isFocusFree(view.dom)) view.focus();
   }
 
   #keys(): Plugin {
@@ -143,12 +144,6 @@ export function placeCursor(state: EditorState, { cursor, length }: Done): Trans
   const place = state.doc.resolve(positions.position(cursor));
   const found = Selection.findFrom(place, -1, true) ?? Selection.findFrom(place, 1, true);
   return found && state.tr.setSelection(found).setMeta("addToHistory", false).scrollIntoView();
-}
-
-/** Whether nothing else has the focus: somebody who types elsewhere, or uses buttons, is not interrupted. */
-function isFree(editor: Element): boolean {
-  const { activeElement, body } = editor.ownerDocument;
-  return !activeElement || activeElement === body || editor.contains(activeElement);
 }
 
 const bridges = new Map<OpenEditor, Bridge>();

@@ -4,7 +4,7 @@ import { Extension, type Extensions } from "@tiptap/core";
 import { DOMSerializer, Fragment, type Node, type Schema } from "@tiptap/pm/model";
 import { type EditorState, Plugin, PluginKey, TextSelection, type Transaction } from "@tiptap/pm/state";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
-import { type BarActions, createHunkBar } from "@/review/hunkBar";
+import { type BarActions, createHunkBar, numberBar } from "@/review/hunkBar";
 import { type Hunk, isOpen } from "@/review/hunkPlaces";
 import css from "@/review/marks.module.css";
 import type { Change } from "./changes";
@@ -51,18 +51,17 @@ export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) 
   return true;
 }
 
-function stepFromBar(view: EditorView, id: string, step: number): void {
+function stepFromBar(view: EditorView, id: string, step: number): () => void {
   const stops = key.getState(view.state)?.stops ?? [];
   const at = stops.findIndex(({ hunk }) => hunk.hunk_id === id);
   const next = stops[(at + step + stops.length) % stops.length];
-  if (!next || next.hunk.hunk_id === id) return;
+  if (!next || next.hunk.hunk_id === id) return () => {};
   const first = `[data-hunk="${CSS.escape(next.hunk.hunk_id)}"] button[data-first]`;
-  // After the decision, which puts the focus into the text.
-  requestAnimationFrame(() => {
+  return () => {
     const bar = view.dom.querySelector<HTMLElement>(first);
     bar?.scrollIntoView({ block: "center" });
     bar?.focus();
-  });
+  };
 }
 
 /** The open hunk that the cursor is in. */
@@ -104,7 +103,7 @@ export function reviewExtensions(actions: Omit<BarActions, "stepFrom">): Extensi
         get byTurn() {
           return actions.byTurn;
         },
-        stepFrom: (id, step) => view && stepFromBar(view, id, step),
+        stepFrom: (id, step) => (view ? stepFromBar(view, id, step) : () => {}),
       };
       return [
         new Plugin<Review>({
@@ -113,7 +112,7 @@ export function reviewExtensions(actions: Omit<BarActions, "stepFrom">): Extensi
           props: { decorations: (state) => key.getState(state)?.marks },
           view: (made) => {
             view = made;
-            return {};
+            return { update: numberBars };
           },
         }),
       ];
@@ -159,13 +158,24 @@ function buildReview(doc: Node, changes: readonly Change[], actions: BarActions)
       const bar = () => createHunkBar(hunk, number, open.length, actions, crowded);
       const { hunk_id, author, conflict, labels, base, working, proposed } = hunk;
       const parts = [hunk_id, author, conflict, labels, base, working, proposed];
-      const shown = JSON.stringify([...parts, number, open.length, crowded, actions.byTurn]);
+      const shown = JSON.stringify([...parts, crowded, actions.byTurn]);
       all.push(
         Decoration.widget(change.at, bar, { side: -2, key: shown, hunks: [hunk.hunk_id], ...IGNORED_BY_EDITOR }),
       );
     }
   }
   return { marks: DecorationSet.create(doc, all), stops };
+}
+
+/** Number the bars as they are now. */
+function numberBars(view: EditorView, before: EditorState): void {
+  const [now, then] = [view.state, before].map((state) => key.getState(state)?.stops.map(({ hunk }) => hunk) ?? []);
+  if (!now || (now.length === then?.length && now.every((hunk, at) => hunk === then[at]))) return;
+  const numbers = new Map(now.map(({ hunk_id }, at) => [hunk_id, at + 1]));
+  for (const bar of view.dom.querySelectorAll<HTMLElement>("[data-hunk]")) {
+    const number = numbers.get(bar.dataset.hunk ?? "");
+    if (number) numberBar(bar, number, now.length);
+  }
 }
 
 // The editor ignores keys and clicks in a bar.

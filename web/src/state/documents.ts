@@ -24,7 +24,19 @@ export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** How often the person has chosen a document to see. */
+let choices = 0;
+
+/** Show a document that has a tab. */
+export function showTab(path: string): void {
+  choices += 1;
+  show({ active: path });
+}
+
+/** Open a document and show it, unless the person has chosen another one by then. */
 export function openDocument(path: string, place?: Omit<Place, "path">): Promise<boolean> {
+  choices += 1;
+  const choice = choices;
   return attempt(async () => {
     try {
       await unwrap(server.POST("/api/tabs", { body: { path } }));
@@ -35,9 +47,10 @@ export function openDocument(path: string, place?: Omit<Place, "path">): Promise
     }
     await refetch({ queryKey: tabsQuery.queryKey });
     const { order } = useStore.getState();
+    show({ order: order.includes(path) ? order : [...order, path] });
+    if (choice !== choices) return;
     show({
       active: path,
-      order: order.includes(path) ? order : [...order, path],
       goingTo: place ? { path, ...place } : null,
       // The document would be under the panel from which it was opened.
       ...(isNarrow() && { side: null, agentOpen: false }),

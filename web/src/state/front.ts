@@ -58,7 +58,8 @@ export async function bringToFront(): Promise<void> {
 function reportFront(): Promise<void> {
   reporting = reporting.then(async () => {
     const now = JSON.stringify(front);
-    if (!front || now === lastReport) return;
+    // Another window may have been used while this waited for the answer to the report before it.
+    if (!front || !lastUsed || now === lastReport) return;
     const { tabId, selection } = front;
     const chosen = selection && {
       start_line: selection.startLine,

@@ -1,5 +1,5 @@
 import { ContextMenu, DropdownMenu } from "radix-ui";
-import { Fragment, type ReactNode, useRef } from "react";
+import { Fragment, type ReactNode, useRef, useState } from "react";
 import css from "./ui.module.css";
 
 /** One menu item; `null` draws a separator. */
@@ -17,19 +17,24 @@ interface ButtonMenuProps extends MenuProps {
 
 /** A menu below a button, which is its child. */
 export function Menu({ entries, children, onChosen }: ButtonMenuProps): ReactNode {
+  const [open, setOpen] = useState(false);
   const chosen = useRef(false);
-  const closing = (event: Event) => {
-    if (chosen.current && onChosen) {
-      event.preventDefault();
-      onChosen();
-    }
-    chosen.current = false;
+  const change = (opened: boolean) => {
+    setOpen(opened);
+    if (opened) chosen.current = false;
+    // As soon as the menu lets go of the focus: the next key must not be lost.
+    else if (chosen.current && onChosen) queueMicrotask(onChosen);
   };
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root open={open} onOpenChange={change}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className={css.menu} align="end" sideOffset={4} onCloseAutoFocus={closing}>
+        <DropdownMenu.Content
+          className={css.menu}
+          align="end"
+          sideOffset={4}
+          onCloseAutoFocus={(event) => chosen.current && onChosen && event.preventDefault()}
+        >
           {entries.map((entry, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: menu entries do not move while it is open
             <Fragment key={at}>

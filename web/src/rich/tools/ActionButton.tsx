@@ -3,6 +3,7 @@ import { Toolbar } from "radix-ui";
 import type { ReactNode } from "react";
 import { formatKeys } from "@/app/commands";
 import { IconButton } from "@/ui/Button";
+import { focusEditor } from "../editorFocus";
 import type { EditorAction } from "./actions";
 import { useEditorValue } from "./useEditorValue";
 
@@ -17,7 +18,10 @@ export function ActionButton({ editor, act }: { editor: Editor; act: EditorActio
         {...(act.isOn ? { on } : {})}
         // Keep the selection: the action is about it.
         onMouseDown={(event) => event.preventDefault()}
-        onClick={() => act.run(editor)}
+        onClick={() => {
+          focusEditor(editor);
+          act.run(editor);
+        }}
       >
         <act.icon size={16} />
       </IconButton>

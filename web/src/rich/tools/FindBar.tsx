@@ -4,6 +4,7 @@ import { ArrowDown, ArrowUp, CaseSensitive, WholeWord, X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Field } from "@/ui/Small";
+import { focusEditor } from "../editorFocus";
 import { openEditors } from "../openEditors";
 import { type FindQuery, findNext, replaceFound } from "./find";
 import { FIND_STEP, type FindStep, findState } from "./findKeys";
@@ -80,7 +81,7 @@ export function FindBar({ editor }: { editor: Editor }): ReactNode {
 
   const close = () => {
     toolState(editor).setState({ find: false });
-    editor.commands.focus();
+    focusEditor(editor);
   };
   const keys = (event: KeyboardEvent) => {
     if (event.key === "Escape") close();

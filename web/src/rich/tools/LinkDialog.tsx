@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
 import { Field, Labelled } from "@/ui/Small";
+import { focusEditor } from "../editorFocus";
 import { parseLinkAddress } from "./actions";
 import { toolState } from "./state";
 import css from "./tools.module.css";
@@ -26,7 +27,7 @@ export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
 
   const close = () => {
     toolState(editor).setState({ link: false });
-    queueMicrotask(() => editor.isDestroyed || editor.commands.focus());
+    queueMicrotask(() => focusEditor(editor)); // the dialog keeps the focus until it is gone
   };
   const set = (event: FormEvent) => {
     event.preventDefault();
@@ -45,7 +46,7 @@ export function LinkDialog({ editor }: { editor: Editor }): ReactNode {
   };
 
   return (
-    <Modal title={about.linked ? "Edit link" : "Add link"} onClose={close}>
+    <Modal title={about.linked ? "Edit link" : "Add link"} onClose={close} onClosed={() => true}>
       <form onSubmit={set}>
         <Labelled label="URL">
           <Field

@@ -44,10 +44,13 @@ function useAcceptedPage(editor: Editor, path: string): () => Awaited<ReturnType
     page.current = null;
     if (!draft) return;
     let timer = 0;
+    let asked = 0;
     let ended = false;
     const fetch = async () => {
+      asked += 1;
+      const own = asked;
       const found = await fetchAcceptedPage(path);
-      if (!ended) page.current = found;
+      if (!ended && own === asked) page.current = found; // otherwise a newer answer is here, or on its way
     };
     const later = () => {
       clearTimeout(timer);

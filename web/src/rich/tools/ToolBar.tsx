@@ -4,6 +4,7 @@ import { Toolbar } from "radix-ui";
 import { type ReactNode, useId } from "react";
 import { Button, IconButton } from "@/ui/Button";
 import { Menu, type MenuEntry } from "@/ui/Menu";
+import { focusEditor } from "../editorFocus";
 import { ActionButton } from "./ActionButton";
 import { BLOCKS, INSERTS, MARKS, parseLanguage, STYLES, TABLE } from "./actions";
 import { exportFile, printProposals } from "./export";
@@ -27,7 +28,7 @@ export function ToolBar({ editor, path }: ToolBarProps): ReactNode {
       aria-label="Formatting"
       data-rich-bar=""
       onKeyDown={(event) => {
-        if (event.key === "Escape") editor.view.focus();
+        if (event.key === "Escape") focusEditor(editor);
       }}
     >
       {editable ? <EditTools editor={editor} /> : null}
@@ -61,7 +62,7 @@ function exportEntries(editor: Editor, path: string): MenuEntry[] {
 }
 
 function EditTools({ editor }: { editor: Editor }): ReactNode {
-  const toText = () => editor.commands.focus();
+  const toText = () => focusEditor(editor);
   const style = useEditorValue(editor, () => STYLES.find((act) => act.isOn?.(editor))?.label ?? "Style");
   const inTable = useEditorValue(editor, () => editor.isActive("table"));
   const inCode = useEditorValue(editor, () => editor.isActive("codeBlock"));
@@ -95,7 +96,7 @@ function TableMenu({ editor }: { editor: Editor }): ReactNode {
     return { label: act.label, disabled: states[at] === "0", run: () => act.run(editor) };
   });
   return (
-    <Menu entries={entries} onChosen={() => editor.commands.focus()}>
+    <Menu entries={entries} onChosen={() => focusEditor(editor)}>
       <Toolbar.Button asChild>
         <Button look="quiet" small className={css.style ?? ""}>
           <Table2 size={14} aria-hidden /> Rows and columns <ChevronDown size={12} aria-hidden />
@@ -132,7 +133,7 @@ function Language({ editor }: { editor: Editor }): ReactNode {
           if (event.key !== "Enter" && event.key !== "Escape") return;
           event.preventDefault();
           if (event.key === "Enter") set(event.currentTarget.value);
-          editor.commands.focus();
+          focusEditor(editor);
         }}
       />
       <datalist id={id}>

@@ -50,7 +50,7 @@ const mark = (name: string, label: string, icon: LucideIcon, keys: string): Edit
   icon,
   keys,
   isOn: (editor) => editor.isActive(name),
-  run: (editor) => editor.chain().focus().toggleMark(name).run(),
+  run: (editor) => editor.commands.toggleMark(name),
 });
 
 const heading = (level: 1 | 2 | 3, icon: LucideIcon): EditorAction => ({
@@ -60,7 +60,7 @@ const heading = (level: 1 | 2 | 3, icon: LucideIcon): EditorAction => ({
   keys: `Mod+Alt+${level}`,
   words: `title section h${level}`,
   isOn: (editor) => editor.isActive("heading", { level }),
-  run: (editor) => editor.chain().focus().toggleHeading({ level }).run(),
+  run: (editor) => editor.commands.toggleHeading({ level }),
 });
 
 export const MARKS: EditorAction[] = [
@@ -85,7 +85,7 @@ export const STYLES: EditorAction[] = [
     icon: Pilcrow,
     words: "paragraph plain",
     isOn: (editor) => editor.isActive("paragraph"),
-    run: (editor) => editor.chain().focus().setParagraph().run(),
+    run: (editor) => editor.commands.setParagraph(),
   },
   heading(1, Heading1),
   heading(2, Heading2),
@@ -100,7 +100,7 @@ export const BLOCKS: EditorAction[] = [
     keys: "Mod+Shift+8",
     words: "unordered points ul",
     isOn: (editor) => editor.isActive("bulletList"),
-    run: (editor) => editor.chain().focus().toggleBulletList().run(),
+    run: (editor) => editor.commands.toggleBulletList(),
   },
   {
     id: "orderedList",
@@ -109,7 +109,7 @@ export const BLOCKS: EditorAction[] = [
     keys: "Mod+Shift+7",
     words: "ordered ol",
     isOn: (editor) => editor.isActive("orderedList"),
-    run: (editor) => editor.chain().focus().toggleOrderedList().run(),
+    run: (editor) => editor.commands.toggleOrderedList(),
   },
   {
     id: "taskList",
@@ -118,7 +118,7 @@ export const BLOCKS: EditorAction[] = [
     keys: "Mod+Shift+9",
     words: "todo checkbox check",
     isOn: (editor) => editor.isActive("taskList"),
-    run: (editor) => editor.chain().focus().toggleTaskList().run(),
+    run: (editor) => editor.commands.toggleTaskList(),
   },
   {
     id: "blockquote",
@@ -127,7 +127,7 @@ export const BLOCKS: EditorAction[] = [
     keys: "Mod+Shift+B",
     words: "blockquote citation",
     isOn: (editor) => editor.isActive("blockquote"),
-    run: (editor) => editor.chain().focus().toggleBlockquote().run(),
+    run: (editor) => editor.commands.toggleBlockquote(),
   },
   {
     id: "codeBlock",
@@ -136,7 +136,7 @@ export const BLOCKS: EditorAction[] = [
     keys: "Mod+Alt+C",
     words: "program fence",
     isOn: (editor) => editor.isActive("codeBlock"),
-    run: (editor) => editor.chain().focus().toggleCodeBlock().run(),
+    run: (editor) => editor.commands.toggleCodeBlock(),
   },
 ];
 
@@ -146,14 +146,14 @@ export const INSERTS: EditorAction[] = [
     label: "Table",
     icon: Table,
     words: "grid rows columns",
-    run: (editor) => editor.chain().focus().insertTable({ rows: 3, cols: 3, withHeaderRow: true }).run(),
+    run: (editor) => editor.commands.insertTable({ rows: 3, cols: 3, withHeaderRow: true }),
   },
   {
     id: "horizontalRule",
     label: "Divider",
     icon: Minus,
     words: "horizontal line rule separator hr",
-    run: (editor) => editor.chain().focus().setHorizontalRule().run(),
+    run: (editor) => editor.commands.setHorizontalRule(),
   },
   {
     id: "image",
@@ -220,13 +220,13 @@ export const TABLE: (TableAction | null)[] = [
   {
     label: "Insert row above",
     can: (editor) => !inTableHead(editor),
-    run: (e) => e.chain().focus().addRowBefore().run(),
+    run: (e) => e.commands.addRowBefore(),
   },
-  { label: "Insert row below", can: always, run: (editor) => editor.chain().focus().addRowAfter().run() },
-  { label: "Insert column before", can: always, run: (editor) => editor.chain().focus().addColumnBefore().run() },
-  { label: "Insert column after", can: always, run: (editor) => editor.chain().focus().addColumnAfter().run() },
+  { label: "Insert row below", can: always, run: (editor) => editor.commands.addRowAfter() },
+  { label: "Insert column before", can: always, run: (editor) => editor.commands.addColumnBefore() },
+  { label: "Insert column after", can: always, run: (editor) => editor.commands.addColumnAfter() },
   null,
-  { label: "Delete row", can: (editor) => !inTableHead(editor), run: (e) => e.chain().focus().deleteRow().run() },
-  { label: "Delete column", can: always, run: (editor) => editor.chain().focus().deleteColumn().run() },
-  { label: "Delete table", can: always, run: (editor) => editor.chain().focus().deleteTable().run() },
+  { label: "Delete row", can: (editor) => !inTableHead(editor), run: (e) => e.commands.deleteRow() },
+  { label: "Delete column", can: always, run: (editor) => editor.commands.deleteColumn() },
+  { label: "Delete table", can: always, run: (editor) => editor.commands.deleteTable() },
 ];

@@ -8,6 +8,7 @@ import { type Editor, Extension } from "@tiptap/core";
 import { Plugin } from "@tiptap/pm/state";
 import { errorMessage, type Schemas, server, unwrap } from "@/api/client";
 import { showToast } from "@/state/store";
+import { focusEditor, isFocusFree } from "../editorFocus";
 import { parseHtml } from "./paste";
 import { toolState } from "./state";
 
@@ -40,7 +41,8 @@ export async function addImages(editor: Editor, files: File[], at: number): Prom
         return;
       }
       const image = { type: "image", attrs: { src: added.source, alt: altText(file.name) } };
-      editor.chain().insertContentAt(place, image).focus().run();
+      editor.commands.insertContentAt(place, image);
+      if (isFocusFree(editor.view.dom)) focusEditor(editor);
       if (added.turn) showToast(`Saved ${added.path} to the folder.`);
     }
   } catch (error) {

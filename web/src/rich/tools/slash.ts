@@ -54,7 +54,7 @@ export const SlashKeys = Extension.create({
         },
         items: ({ query }) => matchActions(query),
         command: ({ editor: here, range, props: act }) => {
-          here.chain().focus().deleteRange(range).run();
+          here.commands.deleteRange(range);
           act.run(here);
         },
         render: () => ({
