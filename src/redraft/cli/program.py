@@ -42,6 +42,7 @@ MODULES = {
     "views remove": "commands.run",
     "tool": "commands.tool",
     "mcp": "commands.mcp",
+    "acp": "commands.acp",
     "diff": "commands.accept",
     "accept": "commands.accept",
     "reject": "commands.accept",
