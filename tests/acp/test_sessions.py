@@ -91,13 +91,15 @@ def test_a_session_loaded_in_a_new_process_is_told_whole(redraft: Program):
 
 
 def test_the_chat_is_told_where_a_jobs_record_is_gone(redraft: Program):
-    scripted(redraft, says("", DARK), says("I did it."), more="[agent]\ncompleted_jobs = 0\n")
+    scripted(redraft, says("", DARK), says("I did it."), more="[agent]\nmax_jobs_per_session = 1\n")
     first, second = Editor(redraft), Editor(redraft)
 
     async def begin() -> str:
         async with first.connected("--mode", "apply"):
             session = (await first.new()).session_id
             await first.ask(session, "Light the lamp")
+            scripted(redraft, says("Nothing to do."), more="[agent]\nmax_jobs_per_session = 1\n")
+            await first.ask(session, "Again")
             return session
 
     async def load(session: str) -> None:
@@ -105,8 +107,9 @@ def test_the_chat_is_told_where_a_jobs_record_is_gone(redraft: Program):
             await second.agent.load_session(cwd=str(redraft.folder), session_id=session, mcp_servers=[])
 
     tell(load(tell(begin())))
-    assert second.kinds[:3] == ["user_message_chunk", "tool_call", "agent_message_chunk"]
-    assert second.said == "I did it."
+    shown = ["user_message_chunk", "tool_call", "agent_message_chunk", "user_message_chunk", "agent_message_chunk"]
+    assert second.kinds[:5] == shown
+    assert second.said == "I did it.Nothing to do."
 
 
 @pytest.mark.covers("RD-acp-list")

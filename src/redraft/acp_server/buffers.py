@@ -118,7 +118,9 @@ def match_line_ends(text: str, before: str) -> str:
         found += ends[at : region.old_start]
         found += [line.replace("\n", usual) for line in lines[region.new_start : region.new_end]]
         at = region.old_end
-    return "".join([*found, *ends[at:]])
+    joined = "".join([*found, *ends[at:]])
+    # Of a file with several kinds, a "\r" may have come to stand before a "\n" that was a line end of its own.
+    return joined if _plain(joined) == plain else plain.replace("\n", usual)
 
 
 def _plain(text: str) -> str:

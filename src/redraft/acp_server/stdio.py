@@ -1,7 +1,8 @@
 """The protocol on two descriptors: one JSON-RPC message a line.
 
-A line that is no message is answered with an error, and the next one is read. Threads read and write, so that a slow
-editor holds up nobody, and the descriptors may be pipes, sockets or files.
+A line that is no message is answered with an error, and the next one is read. What was asked before the input ends is
+still answered; only a prompt is not waited for. Threads read and write, so that a slow editor holds up nobody, and the
+descriptors may be pipes, sockets or files.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, cast
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 READ_SIZE = 1 << 16
+PROMPT = "session/prompt"
 MAX_MESSAGE = 64 * 1024 * 1024
 
 
@@ -26,6 +28,8 @@ class StdioChannel:
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._writing = asyncio.Lock()
+        self._asked: set[str] = set()
+        self._answered = asyncio.Event()
         threading.Thread(target=self._read, name="redraft-acp-stdin", daemon=True).start()
 
     async def receive(self) -> dict[str, Any] | None:
@@ -42,8 +46,14 @@ class StdioChannel:
                 await self._refuse(PARSE_ERROR, "Parse error")
                 continue
             if isinstance(message, dict):
-                return cast("dict[str, Any]", message)
+                found = cast("dict[str, Any]", message)
+                if "id" in found and found.get("method") not in (None, PROMPT):
+                    self._asked.add(json.dumps(found["id"]))
+                return found
             await self._refuse(INVALID_REQUEST, "A message must be a JSON object.")
+        while self._asked:
+            self._answered.clear()
+            await self._answered.wait()
         return None
 
     async def _refuse(self, code: int, message: str) -> None:
@@ -57,6 +67,9 @@ class StdioChannel:
                 await asyncio.to_thread(_write, self._sink, line)
             except OSError:
                 self.end()
+        if "method" not in message:
+            self._asked.discard(json.dumps(message["id"]))
+            self._answered.set()
 
     def end(self) -> None:
         """Stop reading: `receive` returns None. May be called from any thread, and more than once."""
