@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from acp.client.connection import ClientSideConnection
+    from acp.connection import StreamEvent
     from acp.schema import NewSessionResponse, PermissionOption, ToolCallUpdate
 
     from tests.cli.running import Program
@@ -89,10 +90,13 @@ class Editor:
         self.questions.append(message)
         return AcceptElicitationResponse(action="accept", content={"answer": self.answer})
 
+    def _keep(self, event: StreamEvent) -> None:
+        self.lines.append(event.message)
+
     # What the person does
 
     @contextlib.asynccontextmanager
-    async def connected(self, *arguments: str, initialize: bool = True) -> AsyncGenerator[Editor]:
+    async def connected(self, *arguments: str, initialize: bool = True, status: int = 0) -> AsyncGenerator[Editor]:
         """The agent, started as a program; it has to end by itself once its input is closed."""
         with (self.program.home / "acp-stderr.txt").open("wb") as stderr:
             async with (
@@ -106,15 +110,14 @@ class Editor:
                     cwd=self.program.home,
                     transport_kwargs={"stderr": stderr, "shutdown_timeout": PATIENCE},
                     use_unstable_protocol=True,
-                    observers=[lambda event: self.lines.append(event.message)],
+                    observers=[self._keep],
                 ) as (agent, process)
             ):
                 self.agent, self.process = agent, process
                 if initialize:
                     await agent.initialize(protocol_version=1, client_capabilities=self.abilities)
                 yield self
-        assert process.returncode == 0, self.stderr
-        assert self.stderr == ""
+        assert (process.returncode, self.stderr) == (status, "")
 
     @property
     def abilities(self) -> ClientCapabilities:

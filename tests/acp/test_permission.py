@@ -30,10 +30,10 @@ def deleted(redraft: Program, editor: Editor, times: int = 1) -> Any:
     async def story() -> Any:
         async with editor.connected("--mode", "apply"):
             session = (await editor.new()).session_id
-            for _ in range(times):
+            for _ in range(times - 1):
+                await editor.ask(session, "Delete it")
                 redraft.write("story.md", STORY)
-                answer = await editor.ask(session, "Delete it")
-            return answer
+            return await editor.ask(session, "Delete it")
 
     return tell(story())
 

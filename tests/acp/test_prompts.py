@@ -39,7 +39,14 @@ def prompt(editor: Editor, *blocks: Any, arguments: tuple[str, ...] = ()) -> Any
 def anthropic_events(text: str, thinking: str = "") -> list[dict[str, Any]]:
     """A streamed answer of a remote model."""
     usage = {"input_tokens": 40, "output_tokens": 7}
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
+    message: dict[str, Any] = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "usage": usage,
+    }
     found: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "stop_reason": None}}]
     blocks = [("thinking", "thinking_delta", thinking)] if thinking else []
     for number, (kind, delta, words) in enumerate([*blocks, ("text", "text_delta", text)]):

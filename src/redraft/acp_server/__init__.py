@@ -7,6 +7,6 @@ same conversations, turns and reviews. `AcpAgent` answers the editor's requests,
 and its dispatch come from its SDK, which takes half a second to import: only the command imports this package.
 """
 
-from redraft.acp_server.acp_agent import serve
+from redraft.acp_server.stdio import serve
 
 __all__ = ["serve"]

@@ -9,13 +9,10 @@ Redraft's own.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import os
-import signal
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from acp.agent.connection import AgentSideConnection
 from acp.exceptions import RequestError
 from acp.helpers import update_available_commands, update_current_mode
 from acp.meta import PROTOCOL_VERSION
@@ -55,7 +52,6 @@ from redraft.acp_server.client_session import ClientSession, OpenFolder
 from redraft.acp_server.prompt import read_prompt
 from redraft.acp_server.prompt_run import PromptRun
 from redraft.acp_server.replay import replay
-from redraft.acp_server.stdio import StdioChannel
 from redraft.agent.store.events import iso
 from redraft.errors import RedraftError, Refused
 from redraft.providers.models import OFFLINE
@@ -112,7 +108,8 @@ def protocol_errors(handler: Handler) -> Handler:
 class AcpAgent:
     """The agent as one editor sees it. Its methods are what the SDK calls for each request."""
 
-    def __init__(self, folder: str | None = None, mode: str | None = None, model: str = "") -> None:
+    def __init__(self, client: Client, folder: str | None, mode: str | None, model: str) -> None:
+        self._client = client
         self._folder = folder
         self._mode = mode
         self._model = model
@@ -122,10 +119,6 @@ class AcpAgent:
         self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
-        self._client: Client
-
-    def on_connect(self, conn: Client) -> None:
-        self._client = conn
 
     def close(self) -> None:
         """Leave running jobs as they are, and forget sessions in which nothing was said."""
@@ -138,6 +131,7 @@ class AcpAgent:
 
     # The connection
 
+    @protocol_errors
     async def initialize(
         self, protocol_version: int, client_capabilities: ClientCapabilities | None = None, **_: Any
     ) -> InitializeResponse:
@@ -158,6 +152,7 @@ class AcpAgent:
             auth_methods=[SETTINGS_METHOD],
         )
 
+    @protocol_errors
     async def authenticate(self, method_id: str, **_: Any) -> None:
         if method_id != SETTINGS_METHOD.id:
             raise RequestError(INVALID_PARAMS, f"There is no way to sign in called {method_id!r}.")
@@ -400,19 +395,3 @@ def _session_infos(folder: OpenFolder, cwd: str) -> list[SessionInfo]:
     return [
         SessionInfo(session_id=each.id, cwd=cwd, title=_title(each), updated_at=iso(each.updated_at)) for each in found
     ]
-
-
-async def serve(source: int, sink: int, *, folder: str | None, mode: str | None, model: str) -> None:
-    """Answer the editor at these descriptors until its input ends, or a signal says so."""
-    channel = StdioChannel(source, sink)
-    agent = AcpAgent(folder, mode, model)
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, channel.end)
-    connection = AgentSideConnection(cast("Any", agent), channel, listening=False, use_unstable_protocol=True)
-    try:
-        await connection.listen()
-    finally:
-        with contextlib.suppress(ConnectionError):
-            await connection.close()
-        await asyncio.to_thread(agent.close)

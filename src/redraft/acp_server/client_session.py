@@ -48,7 +48,7 @@ class OpenFolder:
 
 @dataclass(slots=True)
 class ClientSession:
-    """A session as the editor has it open. `run` is the prompt that it waits for, `calls` are those that have begun: one
+    """A session as the editor has it open. `run` is the prompt that it waits for, `calls` those that have begun; one
     that asks the person may end in the next prompt."""
 
     id: str

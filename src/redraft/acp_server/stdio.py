@@ -8,10 +8,19 @@ descriptors may be pipes, sockets or files.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import threading
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from acp.agent.connection import AgentSideConnection
+
+from redraft.acp_server.acp_agent import AcpAgent
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 READ_SIZE = 1 << 16
@@ -106,3 +115,24 @@ def _write(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
+
+
+async def serve(source: int, sink: int, *, folder: str | None, mode: str | None, model: str) -> None:
+    """Answer the editor at these descriptors until its input ends, or a signal says so."""
+    channel = StdioChannel(source, sink)
+    agents: list[AcpAgent] = []
+
+    def make(client: Client) -> Any:
+        agents.append(AcpAgent(client, folder, mode, model))
+        return agents[0]
+
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, channel.end)
+    connection = AgentSideConnection(make, channel, listening=False, use_unstable_protocol=True)
+    try:
+        await connection.listen()
+    finally:
+        with contextlib.suppress(ConnectionError):
+            await connection.close()
+        await asyncio.to_thread(agents[0].close)
