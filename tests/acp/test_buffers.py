@@ -120,6 +120,27 @@ def test_typing_beside_a_pending_proposal_keeps_both(redraft: Program):
     assert redraft.json("diff")["documents"] == []
 
 
+def test_a_buffer_that_was_loaded_before_the_file_changed_is_no_typing_until_the_person_types(redraft: Program):
+    scripted(redraft, says("", READ), says("", DARK), says("I did it."))
+    prompt(Editor(redraft, buffers={"story.md": STORY}))
+    lit = STORY.replace("was dark", "stood dark")
+    assert redraft.read("story.md") == lit
+    editor = Editor(redraft, buffers={"story.md": STORY})  # a new process, and an editor that did not load it again
+
+    async def story() -> None:
+        async with editor.connected():
+            session = (await editor.new()).session_id
+            scripted(redraft, says("", READ), says("Seen."))
+            await editor.ask(session, "Read it")
+            editor.buffers = {"story.md": TYPED}
+            await editor.ask(session, "Read it")
+
+    tell(story())
+    assert contents(editor) == [lit, lit.replace("the keys", "her silver keys")]
+    [document] = redraft.json("diff")["documents"]
+    assert [(hunk["author"], hunk["working"]) for hunk in document["hunks"]] == [("user", "her silver")]
+
+
 def test_line_ends_are_no_typing_and_typed_lines_take_those_of_the_file(redraft: Program):
     crlf = STORY.replace("\n", "\r\n")
     (redraft.folder / "story.md").write_bytes(crlf.encode())

@@ -224,6 +224,22 @@ def test_a_folder_that_allows_less_offers_less(redraft: Program):
     assert ([each.id for each in modes.available_modes], modes.current_mode_id) == (["read", "propose"], "propose")
 
 
+def test_what_the_person_should_know_of_the_folder_is_told_at_the_first_prompt(redraft: Program):
+    redraft.settings("mode = nonsense\n", of_folder=True)
+    scripted(redraft, says("Yes."))
+    editor = Editor(redraft)
+
+    async def story() -> Any:
+        async with editor.connected():
+            session = await editor.new()
+            for _ in range(2):
+                await editor.ask(session.session_id, "Are you there?")
+            return session
+
+    assert [each.id for each in tell(story()).modes.available_modes] == ["read"]
+    assert editor.thought.count("Until it is fixed, agents can only read here.") == 1
+
+
 @pytest.mark.covers("RD-acp-models")
 def test_a_model_is_chosen_among_those_that_are_set_up(redraft: Program):
     scripted(redraft, says("The script answers."))

@@ -9,6 +9,7 @@ Redraft's own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from acp.interfaces import Client
     from acp.schema import PromptResponse
 
+    from redraft.acp_server.prompt import PromptInput
     from redraft.agent.store.jobs import Job
     from redraft.agent.store.sessions import Session
 
@@ -123,9 +125,10 @@ class AcpAgent:
     def close(self) -> None:
         """Leave running jobs as they are, and forget sessions in which nothing was said."""
         for session in self._sessions.values():
-            store = session.folder.agent.store
-            if not store.sessions.get(session.id).chat:
-                store.sessions.remove(session.id)
+            sessions = session.folder.agent.store.sessions
+            with contextlib.suppress(RedraftError):  # somebody else deleted it
+                if not sessions.get(session.id).chat:
+                    sessions.remove(session.id)
         for folder in self._folders.values():
             folder.close()
 
@@ -333,7 +336,7 @@ class AcpAgent:
         run = session.run = PromptRun(session, self._client, self._abilities)
         try:
             asks = session.folder.agent.environment.fetch_unsaved is not None
-            request = await asyncio.to_thread(read_prompt, prompt, session.folder.workspace, asks_editor=asks)
+            request = await asyncio.to_thread(_read_prompt, session.folder, prompt, asks_editor=asks)
             if asks:
                 await self._fetch(session, [*session.folder.buffers.paths, *request.documents])
             answer = await run.run(request)
@@ -374,6 +377,11 @@ def _real_folder(path: str) -> str:
     if not os.path.isdir(path):
         raise RequestError(INVALID_PARAMS, f"There is no folder {path}.")
     return os.path.realpath(path)
+
+
+def _read_prompt(folder: OpenFolder, prompt: Sequence[object], *, asks_editor: bool) -> PromptInput:
+    with folder.agent.environment.guard:
+        return read_prompt(prompt, folder.workspace, asks_editor=asks_editor)
 
 
 def _model_names() -> dict[str, str]:

@@ -3,8 +3,9 @@
 An editor that offers to be read is asked for a document before the agent reads or changes it. What it holds is compared
 with what it held when it was last asked, at first with the file; the difference is typed into the working text, where
 it is unsaved typing like any other: the agent reads it and works around it, and nothing of it can be lost. Whoever
-saves it, in the editor or here, the two agree again. The editor's buffer itself is never written to: a change that the
-agent writes to the disk reaches it as any program's does.
+saves it, in the editor or here, the two agree again. A buffer that at first holds an earlier text of the document was
+loaded before the file changed: nothing in it is typed. The editor's buffer itself is never written to: a change that
+the agent writes to the disk reaches it as any program's does.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from redraft.errors import RedraftError
 from redraft.text.diff.line_diff import diff_lines
 from redraft.text.lines import split_lines
 from redraft.text.merge.three_way import merge
+from redraft.text.text import Text
+from redraft.workspace.document import version_of
 from redraft.workspace.turns.edit_positions import compare
 
 if TYPE_CHECKING:
@@ -82,8 +85,9 @@ class EditorBuffers:
         draft = workspace.draft_unmasked(path)
         before = self._held.get(path, working if draft is None else draft.saved_text)
         held = match_line_ends(text, before)
+        is_stale = path not in self._held and workspace.text_of_version(path, version_of(Text(held))) is not None
         # Where the person and a proposal changed the same words, what the person typed stands.
-        new = merge(before, held, working).text if held != before else working
+        new = working if held == before or is_stale else merge(before, held, working).text
         if new != working:
             workspace.type(path, compare(working, new))
         self._held[path] = held

@@ -58,4 +58,4 @@ class ClientSession:
     model: str = ""
     run: PromptRun | None = None
     calls: dict[str, ToolCallView] = field(default_factory=dict[str, "ToolCallView"])
-    is_offline_told: bool = False
+    is_introduced: bool = False

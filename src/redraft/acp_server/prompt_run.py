@@ -39,6 +39,7 @@ from redraft.acp_server.tool_calls import ToolCallView, changed_texts, kind_of, 
 from redraft.agent.memory.permissions import rules_to_allow
 from redraft.agent.store.jobs import BUSY, NO_ANSWER, Status
 from redraft.errors import RedraftError
+from redraft.runtime import models
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
@@ -82,7 +83,7 @@ class PromptRun:
             self._job_id = job.id
             if self._cancelled:
                 await asyncio.to_thread(self._agent.cancel, job.id)
-            await self._tell_offline(job)
+            await self._introduce(job)
             while await self._follow():
                 pass
             return await self._answer()
@@ -228,13 +229,14 @@ class PromptRun:
         update = UsageUpdate(session_update="usage_update", used=used, size=size, cost=cost)
         await self._client.session_update(self._session.id, update)
 
-    async def _tell_offline(self, job: Job) -> None:
-        if self._session.is_offline_told or job.model or job.ended:
+    async def _introduce(self, job: Job) -> None:
+        """Say once in a session what the person should know of the folder, and that there is no model."""
+        if self._session.is_introduced or job.ended:
             return
-        from redraft.runtime import models
-
-        self._session.is_offline_told = True
-        if not (await asyncio.to_thread(models)).default_names:
+        self._session.is_introduced = True
+        for notice in await asyncio.to_thread(lambda: self._session.folder.workspace.notices):
+            await self._think(f"{notice}\n")
+        if not job.model and not (await asyncio.to_thread(models)).default_names:
             await self._say(f"{OFFLINE_NOTE}\n\n")
 
     # What the person is asked
