@@ -327,7 +327,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-acp-stdout", "Editors over ACP", 16,
             "Only messages are on the standard output, and the program ends with its input."),
     done("RD-acp-acpx", "Editors over ACP", 16, "`acpx` from npm drives it through a whole prompt."),
-    law("RD-acp-registry", "Editors over ACP", 16, "The registry's entry and its icon are in the wheel, with this version."),
+    law("RD-acp-registry", "Editors over ACP", 16,
+            "The registry's entry, with this version, and its icon are in the wheel."),
     done("RD-answer-no-echo", "Tools", 16,
             "No answer to an edit repeats a text that the caller has just sent, but for the specified preview of "
             "`find_and_replace`."),
