@@ -111,3 +111,17 @@ def test_cancel_while_the_question_is_open_ends_the_prompt(redraft: Program):
 
     assert tell(story()).stop_reason == "cancelled"
     assert redraft.read("story.md") == STORY
+
+
+def test_a_job_that_would_cost_much_asks_before_it_begins(redraft: Program):
+    scripted(redraft, says("Cheap after all."), more="[agent]\nask_above_tokens = 1\n")
+    editor = Editor(redraft, choose=lambda _options: "allow")
+
+    async def story() -> Any:
+        async with editor.connected():
+            return await editor.ask((await editor.new()).session_id, "Think hard")
+
+    assert tell(story()).stop_reason == "end_turn"
+    assert (editor.asked[0].title or "").startswith("This will take")
+    assert [each.kind for each in editor.options[0]] == ["allow_once", "reject_once"]
+    assert editor.said == "Cheap after all."

@@ -319,3 +319,19 @@ def test_where_it_has_none_the_question_is_the_answer_and_the_next_prompt_answer
     assert (first.stop_reason, second.stop_reason, editor.said) == ("end_turn", "end_turn", "Which colour?Painted.")
     [asked] = [each for each in editor.of_kind("tool_call_update") if "answer" in (each.raw_output or {})]
     assert asked.raw_output["answer"] == "blue"
+
+
+def test_a_job_that_runs_again_because_a_file_changed_is_shown_to_its_end(redraft: Program):
+    scripted(redraft, says("", DARK), says("I did it.", delay_ms=1500))
+    editor = Editor(redraft)
+
+    async def write_over(update: Any) -> None:
+        if update.session_update == "tool_call_update" and "was dark" in redraft.read("story.md"):
+            redraft.write("story.md", STORY.replace("was dark", "burned bright"))
+
+    editor.on_update = write_over
+    answer = prompt(editor, "Light the lamp", arguments=("--mode", "apply"))
+    assert answer.stop_reason == "end_turn"
+    assert [each.status for each in editor.of_kind("tool_call_update")] == ["completed", "failed"]
+    assert "Changed in the meantime: story.md" in editor.thought
+    assert redraft.read("story.md") == STORY.replace("was dark", "burned bright")
