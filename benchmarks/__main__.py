@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import (
+    of_acp,
     of_agent,
     of_agent_doc,
     of_behaviour,
@@ -43,6 +44,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Line]]] = {
     "long": of_long.results,
     "mcp": of_mcp.results,
     "agent": of_agent.results,
+    "acp": of_acp.results,
     "server": of_server.results,
     "review": of_review.results,
     "live": of_live.results,

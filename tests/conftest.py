@@ -48,6 +48,7 @@ LONGEST = (
 
 # The fixtures that start a program for each test, or for a few of them, by their folder.
 PROGRAMS = {
+    "acp": {"redraft"},
     "cli": {"redraft"},
     "doors": {"server", "tools"},
     "mcp": {"agent", "client", "folder", "server"},

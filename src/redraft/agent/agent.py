@@ -25,7 +25,7 @@ from redraft.agent.store.sessions import ContextRow
 from redraft.errors import Refused
 from redraft.workspace.authors import PERSON
 from redraft.workspace.document import check_text
-from redraft.workspace.turns.modes import mode_by_name
+from redraft.workspace.turns.modes import MODES, mode_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from redraft.agent.memory.notes import MemoryCommand
     from redraft.agent.memory.permissions import PermissionRule
     from redraft.agent.run.job_runner import ProviderFactory
+    from redraft.agent.run.loop import JobRun
     from redraft.agent.store.agent_store import AgentStore
     from redraft.agent.store.jobs import Job
     from redraft.agent.store.sessions import Session
@@ -183,6 +184,11 @@ class Agent:
         self._runner.launch(job)
         return job
 
+    @property
+    def modes(self) -> list[str]:
+        """The modes that a job may have in this folder."""
+        return [name for name in MODES if self._allowed_mode(name).name == name]
+
     def _allowed_mode(self, wanted: str | None) -> Mode:
         mode = mode_by_name(wanted or self.environment.settings.mode)
         return mode if mode == self._ceiling else mode.narrow(self._ceiling)
@@ -208,6 +214,11 @@ class Agent:
         """Wait until this process is done with a job; returns the job as it is then."""
         self._runner.wait(job_id, timeout)
         return self.store.jobs.get(job_id)
+
+    def run_of(self, job_id: str) -> JobRun | None:
+        """The job as this process runs it. Only a listener of its events, in the job's own thread, sees it at rest."""
+        running = self._runner.get(job_id)
+        return None if running is None else running.run
 
     def is_running_here(self, job_id: str) -> bool:
         """Whether this process is running the job."""

@@ -12,9 +12,11 @@ from redraft.history.turns import Author
 from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
     from contextlib import AbstractContextManager
 
     from redraft.agent.store.agent_store import AgentStore
+    from redraft.agent.store.jobs import Job
     from redraft.config import AgentLimits, Settings
     from redraft.tools.registry import Registry
     from redraft.workspace.workspace import Workspace
@@ -25,13 +27,15 @@ AUTHOR = Author("agent", "agent")
 @dataclass(slots=True)
 class AgentEnvironment:
     """`guard` is the lock shared by everybody who uses the workspace: one thread at a time holds it, and never while it
-    waits for a model or a person."""
+    waits for a model or a person. `fetch_unsaved` brings what the person's editor holds unsaved of some documents into
+    the workspace; a job awaits it, without the guard, before it reads them or commits."""
 
     workspace: Workspace
     store: AgentStore
     registry: Registry
     guard: AbstractContextManager[Any] = field(default_factory=threading.Lock)
     author: Author = AUTHOR
+    fetch_unsaved: Callable[[Job, Sequence[str]], Coroutine[Any, Any, None]] | None = None
     rules: PermissionRules = field(init=False)
 
     def __post_init__(self) -> None:

@@ -102,8 +102,7 @@ class JobFollower:
             self._confirm(question)
 
     def _confirm(self, question: JobQuestion) -> None:
-        from redraft.agent.memory.permissions import PermissionRule
-        from redraft.workspace.turns.modes import Verdict
+        from redraft.agent.memory.permissions import rules_to_allow
 
         for path in question.paths:
             self._call.screen.remark(f"  {path}")
@@ -111,10 +110,8 @@ class JobFollower:
         said = _read_reply(f"{question.text} {hint}").casefold()
         always = said in ("a", "always") and bool(question.paths)
         if always:
-            for path in question.paths:
-                self._agent.environment.rules.remember(
-                    PermissionRule(question.tool or question.action, _sibling_pattern(path), Verdict.ALLOW)
-                )
+            for rule in rules_to_allow(question.tool or question.action, question.paths):
+                self._agent.environment.rules.remember(rule)
         self._agent.confirm(self.job_id, question.id, allow=always or said in ("y", "yes"))
 
     def _is_stuck(self) -> bool:
@@ -134,12 +131,6 @@ def _read_reply(prompt: str) -> str:
     if not line:
         raise KeyboardInterrupt  # the person has gone
     return line.strip()
-
-
-def _sibling_pattern(path: str) -> str:
-    """A pattern for the documents of the same folder."""
-    folder, slash, _ = path.rpartition("/")
-    return f"{folder}{slash}*" if slash else path
 
 
 def _progress_line(event: JobEvent) -> str:

@@ -46,6 +46,7 @@ MODULES = {
     "hooks end": "commands.hooks",
     "tool": "commands.tool",
     "mcp": "commands.mcp",
+    "acp": "commands.acp",
     "diff": "commands.accept",
     "accept": "commands.accept",
     "reject": "commands.accept",

@@ -57,7 +57,7 @@ class StreamLog(Protocol):
 
 def format_event(event: StreamEvent) -> bytes:
     """An event on the wire. A piece of what a model is saying has no id: who comes back is not told it again."""
-    number = b"" if event.type == TRANSIENT else b"id: %d\n" % event.cursor
+    number = b"" if event.type in TRANSIENT else b"id: %d\n" % event.cursor
     return number + b"event: " + event.type.encode() + b"\ndata: " + encode_json(event.as_dict()) + b"\n\n"
 
 
@@ -67,7 +67,7 @@ class EventBatch:
     def __init__(self, events: Sequence[StreamEvent]) -> None:
         self.parts = [(event, format_event(event)) for event in events]
         self.whole = b"".join(data for _, data in self.parts)
-        cursors = [event.cursor for event in events if event.type != TRANSIENT]
+        cursors = [event.cursor for event in events if event.type not in TRANSIENT]
         self.first, self.last = (cursors[0], cursors[-1]) if cursors else (0, 0)
         self.gapless = len(cursors) == self.last - self.first + 1 or not cursors
 
@@ -94,7 +94,7 @@ class StreamListener:
             self._add(burst.whole)
             return
         for event, data in burst.parts:
-            if event.type == TRANSIENT or event.cursor > self.cursor:
+            if event.type in TRANSIENT or event.cursor > self.cursor:
                 self.cursor = max(self.cursor, event.cursor)
                 self._add(data)
 

@@ -98,6 +98,18 @@ def verdict_of(rules: Iterable[PermissionRule], tool: str, action: str, paths: I
     return worst if worst is not Verdict.ALLOW or None not in found else None
 
 
+def rules_to_allow(tool: str, paths: Iterable[str]) -> list[PermissionRule]:
+    """The rules that a person means who always allows something: for these documents and those beside them."""
+    patterns = dict.fromkeys(_sibling_pattern(path) for path in paths)
+    return [PermissionRule(tool, pattern, Verdict.ALLOW) for pattern in patterns]
+
+
+def _sibling_pattern(path: str) -> str:
+    """A pattern for the documents of the same folder."""
+    folder, slash, _ = path.rpartition("/")
+    return f"{folder}{slash}*" if slash else path
+
+
 @dataclass(frozen=True, slots=True)
 class RuledMode(Mode):
     """A mode under the person's rules. `tool` returns the name of the tool that is running."""

@@ -56,6 +56,7 @@ class TurnConflict(Stale):
 async def conclude(run: JobRun, result: RunResult) -> Job:
     """Commit what a job has staged, and report the outcome."""
     turn = run.turn
+    await run.fetch_unsaved(map(str, turn.staged))
     if result.spent and turn.writes_at_once:
         turn.mode = turn.mode.narrow(MODES["propose"])
     changes = changes_of(turn)

@@ -24,6 +24,7 @@ from redraft.agent.run.truncate import preview_json
 from redraft.agent.store.steps import JobSteps
 from redraft.agent.subagents.long_documents import make_for_job
 from redraft.errors import ErrorCode, RedraftError, Refused
+from redraft.history.audit import paths_in
 from redraft.providers.contract import (
     AssistantMessage,
     ProviderError,
@@ -33,6 +34,8 @@ from redraft.providers.contract import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from redraft.agent.environment import AgentEnvironment
     from redraft.agent.store.jobs import Job
     from redraft.providers.contract import CancelToken, Message, Provider, ProviderStepResult, ToolCall, ToolDefinition
@@ -103,6 +106,17 @@ class JobRun:
         """Report an event, unless it was reported before the job was stopped."""
         if not self.job_steps.replaying:
             self.environment.store.events.append(self.job.id, event, **data)
+
+    async def fetch_unsaved(self, paths: Iterable[str]) -> None:
+        """Take in what the person's editor holds unsaved of these documents, if it can be asked. A job that is replayed
+        sees them as they were."""
+        fetch = self.environment.fetch_unsaved
+        if fetch is None or self.job_steps.replaying:
+            return
+        with self.environment.guard:
+            tabs = self.environment.workspace.tab_paths()
+        named = dict.fromkeys(tabs.get(path, path) for path in paths if path)
+        await self.cancel.run(fetch(self.job, list(named)))
 
     # The conversation
 
@@ -209,6 +223,11 @@ class JobRun:
     # The calls of a step
 
     async def _call_all(self, calls: tuple[ToolCall, ...], messages: list[Message]) -> None:
+        await self.fetch_unsaved(
+            path
+            for call in calls
+            for path in paths_in(call.arguments) or [self.job.document]  # its own, if it names none
+        )
         await self.approvals.ask_for_subagents(calls)
         rehearsal = self.tool_runner.dry_run(
             calls,

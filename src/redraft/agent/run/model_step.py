@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from redraft.agent.store.events import clip_text
+from redraft.agent.store.events import DELTA, THOUGHT, clip_text
 from redraft.providers.contract import ProviderError, ProviderStepResult, StepRequest
 from redraft.providers.stream import stream_step
 
@@ -107,8 +107,9 @@ class ModelRunner:
         async for item in stream_step(self._provider, request, self._cancel):
             if isinstance(item, ProviderStepResult):
                 return item
-            if item.kind == "text":
-                self._store.events.send_delta(self._job.id, cursor, item.text)
+            if item.kind != "tool_call":
+                kind = DELTA if item.kind == "text" else THOUGHT
+                self._store.events.send_delta(self._job.id, cursor, item.text, kind)
         raise ProviderError("The model's answer is too long.", kind="invalid_output")
 
     def _tell_step(self, number: int, result: ProviderStepResult, request: StepRequest) -> None:

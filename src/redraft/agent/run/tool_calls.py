@@ -28,11 +28,12 @@ from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from redraft.agent.memory.permissions import PermissionRule
     from redraft.agent.store.steps import JobSteps
+    from redraft.files.paths import DocPath
     from redraft.history.turns import TurnRecord
     from redraft.providers.contract import ToolCall
     from redraft.tools.registry import Registry, Tool
@@ -111,7 +112,8 @@ class Consent:
 
 
 class ToolRunner:
-    """Runs the calls of one job. `guard` is held while the workspace is used."""
+    """Runs the calls of one job. `guard` is held while the workspace is used. `rehearsed` is what was staged before and
+    after the last dry run: what the person is asked about."""
 
     def __init__(
         self,
@@ -127,6 +129,7 @@ class ToolRunner:
         self.context = context
         self.consent = consent
         self.current_tool = ""
+        self.rehearsed: tuple[Mapping[DocPath, StagedDocument], Mapping[DocPath, StagedDocument]] = ({}, {})
         self._steps = steps
         self._guard = guard
         self._window = window
@@ -210,6 +213,7 @@ class ToolRunner:
                     elif tool is not None and tool.risk != "read":
                         self._try(tool, call)
             deleted, acts = count_deletions(turn), turn.actions
+            self.rehearsed = (before.staged, dict(turn.staged))
         finally:
             before.restore(self.context)
             turn.confirm = self._confirm

@@ -1,8 +1,9 @@
 """What a job reported, in order: append-only, kept across restarts, each event with a cursor that only grows.
 
-Listeners are called after the event is stored, in the thread that appended it; `stream` does the same for asyncio. One
-kind is not stored: `assistant.delta`, the words of a step as they arrive, which has the cursor of the last event before
-it; the whole text follows in `assistant.message`. A listener that falls behind or fails affects nobody else.
+Listeners are called after the event is stored, in the thread that appended it; `stream` does the same for asyncio. Two
+kinds are not stored, and have the cursor of the last event before them: `assistant.delta`, the words of a step as they
+arrive (the whole text follows in `assistant.message`), and `assistant.thought`, what a model shows of its thinking. A
+listener that falls behind or fails affects nobody else.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ OWN = (
     "rerun.started",
     "subagents.progress",
 )
-TRANSIENT = "assistant.delta"
+DELTA, THOUGHT = "assistant.delta", "assistant.thought"
+TRANSIENT = frozenset((DELTA, THOUGHT))
 TYPES = frozenset((*SPECIFIED, *OWN))
 # An event is a summary: longer texts are in the job, the chat or the recorded steps.
 MAX_TEXT = 2000
@@ -116,9 +118,9 @@ class JobEventLog:
             )
         return JobEvent(job_id, cursor, type_, now, data)
 
-    def send_delta(self, job_id: str, cursor: int, text: str) -> None:
-        """Send the listeners a piece of what a model is saying; it is not stored."""
-        self._listeners.tell(TRANSIENT, event=JobEvent(job_id, cursor, TRANSIENT, self._clock(), {"text": text}))
+    def send_delta(self, job_id: str, cursor: int, text: str, type_: str = DELTA) -> None:
+        """Send the listeners a piece of what a model is saying or thinking; it is not stored."""
+        self._listeners.tell(type_, event=JobEvent(job_id, cursor, type_, self._clock(), {"text": text}))
 
     def after(self, job_id: str, cursor: int = 0, *, limit: int | None = None) -> list[JobEvent]:
         """The events of a job after a cursor, in order."""
@@ -162,8 +164,8 @@ class JobEventLog:
                 yield event
             while True:
                 event = await queue.get()
-                if event.type == TRANSIENT or event.cursor > last.get(event.job_id, cursor if job_id else 0):
-                    if event.type != TRANSIENT:
+                if event.type in TRANSIENT or event.cursor > last.get(event.job_id, cursor if job_id else 0):
+                    if event.type not in TRANSIENT:
                         last[event.job_id] = event.cursor
                     yield event
         finally:
