@@ -106,6 +106,28 @@ def test_a_window_that_hears_late_of_its_last_report_does_not_come_back_to_the_f
 
 
 @pytest.mark.covers("RD-front-app")
+def test_a_window_that_is_used_again_before_its_last_report_is_answered_reports_again(desk: Desk):
+    desk.begin(active="trips/plan.md", order=["trips/plan.md", "tale.md"])
+    desk.page.get_by_role("textbox", name="Text of trips/plan.md").wait_for()
+    expect(desk, lambda told: told.get("path") == "trips/plan.md")
+    tabs = {tab["path"]: tab["tab_id"] for tab in desk.server.get("/api/tabs")["tabs"]}
+    late: list[tuple[Route, APIResponse]] = []
+
+    def answer_late(route: Route) -> None:
+        late.append((route, route.fetch())) if not late else route.continue_()
+
+    desk.page.route("**/api/tabs/front", answer_late)
+    desk.page.evaluate("dispatchEvent(new Event('focus'))")
+    desk.expect(lambda: len(late) == 1)
+    desk.server.post("/api/tabs/front", {"tab_id": tabs["tale.md"]}, method="PUT")  # as another browser's window does
+    desk.page.evaluate("dispatchEvent(new Event('focus'))")
+    [(route, answered)] = late
+    route.fulfill(response=answered)
+    expect(desk, lambda told: told.get("path") == "trips/plan.md")
+    desk.page.unroute("**/api/tabs/front")
+
+
+@pytest.mark.covers("RD-front-app")
 def test_a_request_is_about_the_text_with_what_was_just_typed_into_it(desk: Desk):
     desk.write("typed.md", TALE)
     desk.server.post("/api/tabs", {"path": "typed.md"})

@@ -66,9 +66,10 @@ function reportFront(): Promise<void> {
       end_line: selection.endLine,
       text: selection.text,
     };
+    lastReport = now; // before the answer: meanwhile the window may be used again, and has to report it again
     try {
       const { response } = await server.PUT("/api/tabs/front", { body: { tab_id: tabId, selection: chosen } });
-      if (response.ok) lastReport = now;
+      if (!response.ok) lastReport = "";
     } catch {
       lastReport = "";
     }
