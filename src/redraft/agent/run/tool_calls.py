@@ -202,7 +202,7 @@ class ToolRunner:
         turn = self.context.turn
         if turn is None or not self._can_need_consent(calls):
             return DryRun([])
-        before, limit = Savepoint.of(self.context), self.context.limits.actions
+        before, staged, limit = Savepoint.of(self.context), dict(turn.staged), self.context.limits.actions
         turn.confirm = gather
         try:
             with self.context.defer_seen(rehearsed=True):
@@ -213,7 +213,7 @@ class ToolRunner:
                     elif tool is not None and tool.risk != "read":
                         self._try(tool, call)
             deleted, acts = count_deletions(turn), turn.actions
-            self.rehearsed = (before.staged, dict(turn.staged))
+            self.rehearsed = (staged, dict(turn.staged))
         finally:
             before.restore(self.context)
             turn.confirm = self._confirm
