@@ -408,6 +408,33 @@ def test_ctrl_z_takes_back_decisions_and_typing_in_the_order_in_which_they_were_
             window.expect(lambda wanted=wanted: window.bars.count() == len(wanted[2]))
 
 
+@pytest.mark.covers("RD-review-undo-key")
+@pytest.mark.parametrize("view", ["source", "rich"])
+def test_typing_is_undone_after_the_decision_that_was_made_later_however_long_that_takes(room: Room, view: str):
+    name = f"slow-undo-{view}.md"
+    room.write(name, STORY)
+    room.propose(name, "eleven", "twelve")
+    window = room.window(name, views={name: view})
+    page = window.page
+    window.bars.get_by_role("button", name="Reject").wait_for()
+    window.go_to_end()
+    page.keyboard.insert_text("One.")
+    window.expect(lambda: "One." in room.working(name))
+    window.bars.get_by_role("button", name="Reject").click()
+    window.expect(lambda: "twelve" not in room.working(name) and window.bars.count() == 0)
+    page.locator("[contenteditable=true]:focus").wait_for()
+    held: list[Route] = []
+    page.route("**/api/turns/undo", lambda route: held.append(route))  # noqa: PLW0108 - it gets an attribute
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    window.expect(lambda: len(held) == 1)
+    page.wait_for_timeout(300)  # in which the typing would go
+    assert "One." in room.working(name)
+    held[0].continue_()
+    window.expect(lambda: room.working(name) == STORY.replace("eleven", "twelve"))
+    window.bars.get_by_role("button", name="Reject").wait_for()
+
+
 def test_a_review_that_arrives_between_a_reject_and_its_undo_is_shown_once_the_text_is_back(room: Room):
     """The text is the old one again, with the old version: nothing but the arrivals tells the page to look again."""
     room.write("between.md", STORY)

@@ -28,6 +28,7 @@ const stacks: Record<Direction, Decision[]> = { undo: [], redo: [] };
 const sessions = new Map<string, Session>();
 /** Whether typing has yet to arrive in the text of a session. */
 const waits = new WeakMap<Session, () => boolean>();
+const typings = new WeakMap<Session, number>();
 
 /**
  * An editor shows this session: its typing goes between the decisions about its document. `isPending` says whether
@@ -44,6 +45,12 @@ export function trackTyping(session: Session, path: string, isPending: () => boo
   });
 }
 
+/** How often the person has typed into a document. */
+export function countTypings(path: string): number {
+  const session = sessions.get(path);
+  return (session && typings.get(session)) ?? 0;
+}
+
 /** The session in which this page shows a document, or did last. */
 export function findSession(path: string): Session | undefined {
   return sessions.get(path);
@@ -51,6 +58,7 @@ export function findSession(path: string): Session | undefined {
 
 /** The person types: that comes after all decisions so far, and clears the redo stack. */
 export function noteTyping(session: Session): void {
+  typings.set(session, (typings.get(session) ?? 0) + 1);
   for (const { awaited } of stacks.undo) if (awaited.delete(session)) session.undo.stopCapturing();
   stacks.redo = stacks.redo.filter(({ depths }) => !depths.has(session));
 }

@@ -7,6 +7,7 @@ import { closeTrashed } from "@/state/documents";
 import { dismissToastsOf, showToast } from "@/state/store";
 import { focusText } from "@/state/textFocus";
 import {
+  countTypings,
   type Decision,
   type Direction,
   findSession,
@@ -26,6 +27,8 @@ export type Decided = Schemas["DecidedShape"];
 type Choice = { hunks: Record<string, string[]> } | { turn: number };
 
 let last: Promise<unknown> = Promise.resolve();
+/** By document, the decision that is being undone or redone. */
+const reversing = new Map<string, Promise<unknown>>();
 
 /** Run something that depends on the outcome of everything before it; it reports its own errors. */
 function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -224,15 +227,24 @@ export function splitHunk(path: string, { hunk_id }: Hunk, at: number): Promise<
 }
 
 /** Undo the last action in a document, typing or a decision. */
-export function stepBack(path: string): void {
-  const decision = takeStep("undo", path);
-  if (decision) reverse("undo", decision);
-}
+export const stepBack = (path: string): void => step("undo", path);
 
 /** Redo what was undone last. */
-export function stepForward(path: string): void {
-  const decision = takeStep("redo", path);
-  if (decision) reverse("redo", decision);
+export const stepForward = (path: string): void => step("redo", path);
+
+/**
+ * One step, after the decision that is being undone or redone: typing that came in between would make a text that
+ * nobody wrote. Who types meanwhile no longer means what they typed before.
+ */
+function step(direction: Direction, path: string): void {
+  const underWay = reversing.get(path);
+  if (underWay) {
+    const typed = countTypings(path);
+    void underWay.then(() => countTypings(path) === typed && step(direction, path));
+    return;
+  }
+  const decision = takeStep(direction, path);
+  if (decision) reverse(direction, decision);
 }
 
 /** Undo the last decision of all; returns whether there was one. */
@@ -252,6 +264,10 @@ function reverse(direction: Direction, decision: Decision): void {
     return undoDecision(turn, decision.paths);
   });
   noteReversed(direction, decision, reversed);
+  for (const path of decision.paths) {
+    reversing.set(path, reversed);
+    void reversed.then(() => reversing.get(path) === reversed && reversing.delete(path));
+  }
 }
 
 /** Undo a turn; returns the turn that did it, or null if that was impossible. */
