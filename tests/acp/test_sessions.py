@@ -264,6 +264,21 @@ def test_a_model_is_chosen_among_those_that_are_set_up(redraft: Program):
     assert editor.said.endswith("The script answers.")
 
 
+def test_a_model_that_does_not_exist_fails_with_those_that_do(redraft: Program):
+    scripted(redraft, says("Yes."))
+    editor = Editor(redraft)
+
+    async def story() -> Any:
+        async with editor.connected("--model", "nonsense"):
+            session = await editor.new()
+            with pytest.raises(RequestError, match="nonsense"):
+                await editor.ask(session.session_id, "Are you there?")
+            await editor.agent.set_config_option(config_id="model", session_id=session.session_id, value="default")
+            return await editor.ask(session.session_id, "Are you there?")
+
+    assert tell(story()).stop_reason == "end_turn"
+
+
 def test_a_prompt_after_the_program_was_killed_goes_on_in_the_session(redraft: Program):
     scripted(redraft, says("", DARK), says("Never.", delay_ms=60_000))
     first, second = Editor(redraft), Editor(redraft)

@@ -241,7 +241,7 @@ class AcpAgent:
         wanted = (last and last.mode, self._mode, folder.workspace.settings.mode)
         mode = next((each for each in wanted if each in modes), modes[-1])
         model = last.model if last is not None else self._model
-        session = ClientSession(stored.id, folder, cwd, mode, model if model in (OFFLINE, *models().known) else "")
+        session = ClientSession(stored.id, folder, cwd, mode, model)
         self._sessions[session.id] = session
         return session
 
@@ -282,7 +282,7 @@ class AcpAgent:
         if config_id == "mode":
             await self._set_mode(session, str(value))
         elif config_id == "model":
-            if value not in _model_names():
+            if value not in _model_names(session.model):
                 raise RequestError(INVALID_PARAMS, f"There is no model {str(value)[:60]!a}.")
             session.model = "" if value == DEFAULT_MODEL else str(value)
         else:
@@ -311,7 +311,9 @@ class AcpAgent:
             SessionConfigSelectOption(value=mode, name=MODE_NAMES[mode][0], description=MODE_NAMES[mode][1])
             for mode in session.folder.modes
         ]
-        named = [SessionConfigSelectOption(value=value, name=name) for value, name in _model_names().items()]
+        named = [
+            SessionConfigSelectOption(value=value, name=name) for value, name in _model_names(session.model).items()
+        ]
         return [
             SessionConfigOptionSelect(
                 id="mode", name="Mode", category="mode", type="select", current_value=session.mode, options=modes
@@ -384,11 +386,13 @@ def _read_prompt(folder: OpenFolder, prompt: Sequence[object], *, asks_editor: b
         return read_prompt(prompt, folder.workspace, asks_editor=asks_editor)
 
 
-def _model_names() -> dict[str, str]:
-    """The models that can be chosen, with the names that the editor shows."""
+def _model_names(chosen: str) -> dict[str, str]:
+    """The models that can be chosen, with the names that the editor shows; among them the one that was chosen, which
+    may be any of a provider's."""
     found = models()
     usual = ", ".join(found.default_names) or "offline assistant, no model is set up"
-    return {DEFAULT_MODEL: f"Default ({usual})", **{name: name for name in found.known}, OFFLINE: "Offline assistant"}
+    named = {name: name for name in (*found.known, chosen) if name}
+    return {DEFAULT_MODEL: f"Default ({usual})", **named, OFFLINE: "Offline assistant"}
 
 
 def _title(session: Session) -> str:

@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation
-from redraft.cli.commands.propose import MODES
 from redraft.errors import Refused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+MODES = ("propose", "apply", "read")
 
 
 def run_acp(call: Invocation) -> int:
