@@ -408,6 +408,30 @@ def test_ctrl_z_takes_back_decisions_and_typing_in_the_order_in_which_they_were_
             window.expect(lambda wanted=wanted: window.bars.count() == len(wanted[2]))
 
 
+def test_a_change_is_accepted_right_after_another_though_the_page_has_not_heard_of_that_yet(room: Room):
+    room.write("quick.md", STORY)
+    room.propose("quick.md", "Lamp", "Lantern")
+    room.propose("quick.md", "eleven", "twelve")
+    window = room.window("quick.md")
+    window.expect(lambda: window.bars.count() == 2)
+    held: list[Route] = []
+    is_holding = True
+    pattern = "**/api/review?path=quick.md"
+    window.page.route(pattern, lambda route: held.append(route) if is_holding and decided() else route.continue_())
+
+    def decided() -> bool:
+        return "Lantern" in room.disk("quick.md")
+
+    window.bars.first.get_by_role("button", name="Accept").click()
+    window.expect(lambda: decided() and len(held) > 0 and window.bars.count() == 1)
+    window.bars.get_by_role("button", name="Accept").click()
+    window.page.wait_for_timeout(500)  # in which it would be sent with what the page has
+    is_holding = False
+    for route in held:
+        route.continue_()
+    window.expect(lambda: room.disk("quick.md") == STORY.replace("Lamp", "Lantern").replace("eleven", "twelve"))
+
+
 @pytest.mark.covers("RD-review-undo-key")
 @pytest.mark.parametrize("view", ["source", "rich"])
 def test_typing_is_undone_after_the_decision_that_was_made_later_however_long_that_takes(room: Room, view: str):

@@ -115,9 +115,10 @@ function isToBeDeleted(path: string): boolean {
   return drafts.some((draft) => draft?.path === path && draft.kind === "deleted");
 }
 
-/** Decide about a document in its current state: the next decision may cancel its refetch. */
+/** A document in its current state: what the page has may be from before the last decision, whose refetch was canceled. */
 async function fetchDraft(draft: Draft): Promise<Draft> {
-  return (await client.fetchQuery(draftQuery(draft.path))) ?? draft;
+  const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path: draft.path } } }));
+  return documents[0] ?? draft;
 }
 
 /** The next decision must know what this one did to the files. */
