@@ -100,7 +100,9 @@ def test_in_propose_mode_the_changes_wait_for_review_and_the_answer_says_how(red
     editor = Editor(redraft)
     prompt(editor, "Light the lamp", arguments=("--mode", "propose"))
     assert editor.diffs == [("story.md", STORY, LIT)]
-    assert all(words in editor.said for words in ("waits for your review", "`redraft accept --all`", "`redraft open`"))
+    assert all(
+        words in editor.said for words in ("waits for your review", "`redraft accept --turn 1`", "`redraft open`")
+    )
     assert redraft.read("story.md") == STORY
     redraft.ok("accept", "--all")
     assert redraft.read("story.md") == LIT
@@ -116,7 +118,7 @@ def test_the_commands_that_are_told_work_where_the_editor_has_another_folder_ope
             await editor.ask(session.session_id, "Light the lamp")
 
     tell(story())
-    assert f"`redraft accept --all --folder {redraft.folder}`" in editor.said
+    assert f"`redraft accept --turn 1 --folder {redraft.folder}`" in editor.said
     assert editor.diffs == [("story.md", STORY, LIT)]
 
 
@@ -200,6 +202,15 @@ def test_without_a_model_the_offline_assistant_answers_and_says_so_once(redraft:
     tell(story())
     assert editor.said.count("No model is set up") == 1
     assert redraft.read("story.md") == STORY.replace("dark", "bright")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_this_document_is_the_one_whose_link_is_attached_to_the_words(redraft: Program, first: bool):
+    editor = Editor(redraft)
+    words = 'Replace "dark" with "bright" in this document'
+    blocks = [link(redraft, "story.md"), words] if first else [words, link(redraft, "story.md")]
+    prompt(editor, *blocks, arguments=("--mode", "propose"))
+    assert [each["path"] for each in redraft.json("diff")["documents"]] == ["story.md"]
 
 
 @pytest.mark.covers("RD-acp-cancel")

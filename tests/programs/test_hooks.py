@@ -146,6 +146,52 @@ def test_undo_takes_back_a_prompts_work_around_what_a_person_types_meanwhile(not
         assert notes.read("story.md") == STORY
 
 
+@pytest.mark.covers("RD-hooks-undo")
+def test_a_prompt_that_was_noticed_in_several_turns_is_undone_and_redone_as_a_whole(notes: Program):
+    before = documents(notes)
+    begin(notes, "Three things.")
+    for path in ("story.md", "windows.txt", "drafts/dull.md"):
+        shell(notes, f"printf 'Written.\\n' >> {path}")
+        notes.ok("tool", "read_document", json.dumps({"path": path}))  # whoever reads it records what it became
+    end(notes)
+    after = documents(notes)
+    assert turns(notes) == [("Claude Code", "Three things.")] * 3
+    notes.ok("undo")
+    assert documents(notes) == before
+    notes.ok("redo")
+    assert documents(notes) == after
+
+
+@pytest.mark.covers("RD-hooks-undo")
+@pytest.mark.parametrize("act", ["ln -s nowhere story.md", "mkdir story.md"])
+def test_a_document_that_an_agent_replaces_by_something_else_is_not_lost(notes: Program, act: str):
+    begin(notes, "Replace it.")
+    shell(notes, f"rm story.md; {act}; sed -i s/two/TWO/ windows.txt")
+    end(notes)
+    if notes.run("undo").status != 0:  # there is something in the way: nothing is undone before it is gone
+        assert "TWO" in notes.read("windows.txt")
+        shell(notes, "rm -r story.md")
+        notes.ok("undo")
+    assert notes.read("story.md") == STORY
+    assert "TWO" not in notes.read("windows.txt")
+
+
+@pytest.mark.covers("RD-hooks-turn")
+def test_a_prompt_that_no_text_can_hold_is_still_the_agents(notes: Program):
+    assert notes.ok("hooks", "begin", "claude", stdin='{"prompt": "half \\ud800"}') == ""
+    shell(notes, "sed -i s/dark/bright/ story.md")
+    end(notes)
+    assert turns(notes) == [("Claude Code", "half ?")]
+
+
+@pytest.mark.covers("RD-hooks-install")
+@pytest.mark.parametrize("act", ["install", "remove"])
+def test_a_plugin_of_the_persons_own_is_left_alone(notes: Program, act: str):
+    notes.write(".opencode/plugins/redraft.js", "export const Mine = 1;\n")
+    notes.run("hooks", act, "opencode")
+    assert notes.read(".opencode/plugins/redraft.js") == "export const Mine = 1;\n"
+
+
 @pytest.mark.covers("RD-hooks-secrets")
 def test_a_secret_is_neither_remembered_nor_in_an_agents_turn(notes: Program):
     begin(notes, f"Use the key {KEY}.")
@@ -190,7 +236,10 @@ def test_hooks_are_added_to_an_agents_settings_and_removed_without_touching_the_
 
 
 @pytest.mark.covers("RD-hooks-install")
-@pytest.mark.parametrize("content", ["{not json", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+@pytest.mark.parametrize(
+    "content",
+    ["{not json", "[]", "[" * 100_000, '{"a": 1e400}', '{"a": "\\ud800"}', '{"hooks": []}', '{"hooks": {"Stop": {}}}'],
+)
 def test_settings_that_the_agent_would_not_accept_are_left_alone(notes: Program, content: str):
     notes.write(".claude/settings.local.json", content)
     result = notes.run("hooks", "install", "claude")

@@ -1,7 +1,8 @@
 """A prompt as the protocol has it, and the request to the agent that it stands for.
 
-A link to a document of the folder becomes a context row; in the request stands the document's path. An embedded text is
-shown to the agent as it came, since the editor may hold more than the disk, unless the editor is asked for that anyway.
+A link to a document of the folder becomes a context row; in the request stands the document's path, if the link is
+part of a sentence, and not only attached to the words without a blank. An embedded text is shown to the agent as it
+came, since the editor may hold more than the disk, unless the editor is asked for that anyway.
 """
 
 from __future__ import annotations
@@ -31,10 +32,20 @@ class PromptInput:
 
     words: list[str] = field(default_factory=list[str])
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    targets: dict[int, LinkTarget] = field(default_factory=dict[int, "LinkTarget"])
 
     @property
     def instruction(self) -> str:
-        return "".join(self.words).strip()
+        """The words, with the names of the documents among them that belong to a sentence."""
+        said = [word for at, word in enumerate(self.words) if not self._is_attached(at)]
+        return "".join(said).strip() or " ".join(self.words)
+
+    def _is_attached(self, at: int) -> bool:
+        if at not in self.targets:
+            return False
+        before = self.words[at - 1] if at > 0 and at - 1 not in self.targets else ""
+        after = self.words[at + 1] if at + 1 < len(self.words) and at + 1 not in self.targets else ""
+        return not before.endswith((" ", "\t", "(")) if before else not after.startswith((" ", "\t"))
 
     @property
     def documents(self) -> list[str]:
@@ -76,9 +87,10 @@ def read_prompt(blocks: Sequence[object], workspace: Workspace, *, asks_editor: 
 
 def _add_link(found: PromptInput, workspace: Workspace, uri: str, name: str) -> None:
     target = find_target(workspace, uri)
-    found.words.append(name if target is None else str(target))
     if target is not None and not workspace.is_folder(target.path):
+        found.targets[len(found.words)] = target
         found.rows.append(target.as_row())
+    found.words.append(name if target is None else str(target))
 
 
 def _add_resource(

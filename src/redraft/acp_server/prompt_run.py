@@ -362,7 +362,7 @@ def closing_note(session: ClientSession, job: Job) -> str:
     if job.status is Status.REVIEW:
         return (
             f"Turn {job.turn} waits for your review, and nothing is written yet: {command('diff')} shows it, "
-            f"{command('accept', '--all')} takes it, {command('open')} lets you decide hunk by hunk."
+            f"{command('accept', '--turn', str(job.turn))} takes it, {command('open')} lets you decide hunk by hunk."
         )
     note = f"Turn {job.turn} is written. {command('undo', str(job.turn))} takes it back."
     workspace = session.folder.workspace

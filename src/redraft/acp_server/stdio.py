@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import threading
 from typing import TYPE_CHECKING, Any, cast
@@ -26,6 +27,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 READ_SIZE = 1 << 16
 PROMPT = "session/prompt"
 MAX_MESSAGE = 64 * 1024 * 1024
+ID, ID_WITHIN = re.compile(rb'"id"\s*:\s*(\d{1,15}\b|"[\w-]{0,100}")'), 500
 
 
 class StdioChannel:
@@ -47,7 +49,8 @@ class StdioChannel:
             if not line.strip():
                 continue
             if len(line) > MAX_MESSAGE:
-                await self._refuse(INVALID_REQUEST, f"A message may have at most {MAX_MESSAGE} bytes.")
+                error = {"code": INVALID_REQUEST, "message": f"A message may have at most {MAX_MESSAGE} bytes."}
+                await self.send({"jsonrpc": "2.0", "id": _id_at_start(line), "error": error})
                 continue
             try:
                 message: object = json.loads(line)
@@ -109,6 +112,12 @@ class StdioChannel:
             return os.read(self._source, READ_SIZE)
         except OSError:
             return b""
+
+
+def _id_at_start(line: bytes) -> Any:
+    """The id of a request that is too long to be read; None if it does not come first, as it usually does."""
+    found = ID.search(line[:ID_WITHIN])
+    return None if found is None else json.loads(found[1])
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -106,6 +106,13 @@ class Root:
         found = self._status(path)
         return found is not None and stat.S_ISDIR(found.st_mode)
 
+    def is_replaced(self, path: DocPath) -> bool:
+        """Whether a link or a folder lies where a file should be."""
+        try:
+            return self.is_folder(path)
+        except RedraftError as error:
+            return error.code == "outside_folder"  # a link, here or on the way
+
     def _status(self, path: DocPath) -> os.stat_result | None:
         try:
             with self.open_parent(path) as parent:

@@ -219,13 +219,19 @@ class Database(SqliteFile):
                 self._newest_fd = os.open(self._newest, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             os.pwrite(self._newest_fd, b"%020d\n" % turn, 0)  # not truncated first: some file systems then flush
 
+    def _newest_turn(self) -> int:
+        return (self.row("SELECT max(id) FROM turns") or (None,))[0] or 0
+
     def _look_for_lost_turns(self) -> None:
         try:
             with open(self._newest, encoding="utf-8") as file:
                 noted = int(file.read(20))
         except (OSError, ValueError):
             return
-        found = (self.row("SELECT max(id) FROM turns") or (None,))[0] or 0
+        if noted <= self._newest_turn():
+            return
+        with self.transaction(durable=False):  # another process may note a turn a moment before it commits it
+            found = self._newest_turn()
         if noted > found:
             self.note_newest(found)
             if not self.losses:

@@ -80,6 +80,8 @@ def install_hooks(folder: str, agent: str) -> bool:
     hooked = HOOKED_AGENTS[agent]
     with _agent_file(folder, hooked.file) as file:
         old = file.read()
+        if agent == "opencode" and old is not None and not _is_our_plugin(old):
+            raise Refused(f"{hooked.file} is not Redraft's; nothing was changed.", code="already_exists")
         new = _plugin(folder) if agent == "opencode" else _with_hooks(old, agent, folder)
         if new == old:
             return False
@@ -95,8 +97,9 @@ def remove_hooks(folder: str, agent: str) -> bool:
         if old is None:
             return False
         if agent == "opencode":
-            file.remove()
-            return True
+            if _is_our_plugin(old):
+                file.remove()
+            return _is_our_plugin(old)
         settings = _parse(old, hooked.file)
         left = _without_ours(settings, agent)
         if left == settings:
@@ -153,6 +156,10 @@ def _plugin(folder: str) -> bytes:
     return (PLUGIN % values).encode()
 
 
+def _is_our_plugin(data: bytes) -> bool:
+    return data.startswith(PLUGIN.partition("\n")[0].encode())
+
+
 def _with_hooks(old: bytes | None, agent: str, folder: str) -> bytes:
     hooked = HOOKED_AGENTS[agent]
     settings = _without_ours({} if old is None else _parse(old, hooked.file), agent)
@@ -170,7 +177,7 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
     """An agent's settings, as far as our hooks need their shape."""
     try:
         found: Any = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(f"{name} is not JSON ({error}); nothing was changed.", code="invalid_settings") from error
     settings = cast("dict[str, Any]", found if isinstance(found, dict) else {"hooks": None})
     hooks: Any = settings.get("hooks", {})
@@ -199,4 +206,7 @@ def _is_ours(group: Any, agent: str) -> bool:
 
 
 def _dump(settings: dict[str, Any]) -> bytes:
-    return (json.dumps(settings, indent=2, ensure_ascii=False) + "\n").encode()
+    try:
+        return (json.dumps(settings, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except ValueError as error:  # a number or a text that only some programs take for JSON
+        raise Refused(f"An agent's settings cannot be written again ({error}); nothing was changed.") from error

@@ -242,7 +242,7 @@ class OutsideRecorder:
         try:
             stamp = engine.root.stamp(path)
         except RedraftError:
-            return False  # a link or something else by now: whoever reads it is told
+            return self._is_replaced(path)  # whoever reads it is told
         if stamp is None:
             return known is None or known.snapshot is not None
         if kept is not None and kept.proven and kept.stamp == stamp:
@@ -285,11 +285,13 @@ class OutsideRecorder:
         if known is None and stored is None and kept is None:
             return None
         before = self._content_before(known, stored, path)
+        now = time.time_ns()
         try:
-            now = time.time_ns()
             image = engine.documents.read_file(path, None if before is None else before.data)
-        except RedraftError:
-            return None  # a link, a folder, or being written: whoever reads it is told
+        except RedraftError:  # a link, a folder, or being written: whoever reads it is told
+            if not self._is_replaced(path):
+                return None
+            image = None
         after = None if image is None else Content.of(image.data)
         if any(side is not None and is_secret_content(side.data) for side in (before, after)):
             return None
@@ -298,6 +300,10 @@ class OutsideRecorder:
         if not change.is_news:
             self._remember_stamp(change, known)
         return change
+
+    def _is_replaced(self, path: DocPath) -> bool:
+        """Whether an agent put a link or a folder in a document's place: that must not lose the document."""
+        return self.prompts.current is not None and self._engine.root.is_replaced(path)
 
     def _draft_of(self, path: DocPath) -> Draft | None:
         """The draft of the file that lies here, or of the document that is to be created here."""

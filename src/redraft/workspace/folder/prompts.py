@@ -77,7 +77,8 @@ class AgentPrompts:
         with self._engine.journal.lock():
             self._look_at(documents, None)
         others = self._files.remember_all(documents)
-        words = " ".join(mask_credentials(text).split())
+        readable = text.encode("utf-8", "replace").decode()  # half a surrogate cannot be stored
+        words = " ".join(mask_credentials(readable).split())
         title = words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1]}…"
         prompt = AgentPrompt(secrets.token_hex(8), agent, title or f"A prompt of {agent}", self._engine.clock())
         _ = prompt.author  # refuses a name that is not an agent's

@@ -173,12 +173,18 @@ def _undo_all(engine: Engine, turns: Sequence[TurnRecord], author: Author, calle
 
 
 def redo(engine: Engine, *, author: Author = PERSON) -> RollbackResult:
-    """Take the last undo back."""
+    """Take the last undo back, with those of all that its agent did for the same prompt."""
     with engine.journal.lock():
         turn = engine.turns.last_to_redo()
         if turn is None:
             raise Refused("There is nothing to redo.", code="nothing_to_undo")
-        return _undo(engine, turn, turn.title.replace("Undo: ", "Redo: ", 1), author)
+        prompt = {each.id for each in engine.outside.prompts.turns_with(turn.source or 0)}
+        while True:
+            result = _undo(engine, turn, turn.title.replace("Undo: ", "Redo: ", 1), author)
+            following = engine.turns.last_to_redo()
+            if result.conflicts or following is None or following.source not in prompt:
+                return result
+            turn = following
 
 
 def _undo(
