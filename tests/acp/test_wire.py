@@ -61,19 +61,17 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_read(redraft: Pr
     assert (code_of(found[None]), found[0]["result"]["protocolVersion"]) == (code, 1)
 
 
+def started(redraft: Program) -> subprocess.Popen[bytes]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*COMMAND, "acp"], cwd=redraft.folder, env=redraft.environment, **pipes)
+
+
 @pytest.mark.covers("RD-acp-stdout")
 def test_the_program_ends_with_its_input_whatever_it_is_doing(redraft: Program):
     script = redraft.home / "play.jsonl"
     script.write_text(json.dumps({"text": "Never.", "delay_ms": 60_000}), encoding="utf-8")
     redraft.settings(f'[models.play]\nkind = "scripted"\nfile = "{script}"\n[routing]\nagent_mode = "local"\n')
-    with subprocess.Popen(
-        [*COMMAND, "acp"],
-        cwd=redraft.folder,
-        env=redraft.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as program:
+    with started(redraft) as program:
         assert program.stdin is not None
         assert program.stdout is not None
         assert program.stderr is not None
@@ -96,14 +94,7 @@ def test_the_program_ends_with_its_input_whatever_it_is_doing(redraft: Program):
 
 
 def test_a_signal_ends_it_in_order(redraft: Program):
-    with subprocess.Popen(
-        [*COMMAND, "acp"],
-        cwd=redraft.folder,
-        env=redraft.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as program:
+    with started(redraft) as program:
         assert program.stdin is not None
         assert program.stdout is not None
         assert program.stderr is not None

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import MATERIAL
+from tests.real_clients import CLIENTS, drive
 
-CLIENTS = MATERIAL.parent / "clients"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode", "gemini"])
 def test_a_real_agent_edits_once_and_its_stale_write_is_refused(tmp_path: Path, name: str) -> None:
-    if not (CLIENTS / "drive").exists() or shutil.which("npm") is None:
-        pytest.skip("the driver of real clients is not beside this checkout, or there is no npm")
+    if not (CLIENTS / "example.json").exists():
+        pytest.skip("the driver of real clients (../shared/clients) is missing")
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "doc.md").write_text("# Title\nThe hero John walked in.\nEnd.\nMore\n", encoding="utf-8")
     # The stale write is about the line that was edited: an edit of another line would be carried forward.
     steps = json.loads((CLIENTS / "example.json").read_text(encoding="utf-8"))
     steps[2]["args"] |= {"start_line": 1, "end_line": 1}
-    script = tmp_path / "steps.json"
-    script.write_text(json.dumps(steps), encoding="utf-8")
-    program = [sys.executable, "-m", "redraft", "mcp", str(folder)]
-    done = subprocess.run(
-        [CLIENTS / "drive", name, folder, script, *program],
-        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-    home = Path(os.environ.get("CLIENTS", Path.home() / ".cache" / "agent-clients"))
-    if not (home / name / "node_modules" / ".bin" / name).exists():
-        pytest.skip(f"{name} could not be installed: the npm registry is out of reach")
-    assert "rc=0" in done.stdout, done.stdout
+    drive(name, folder, steps, [sys.executable, "-m", "redraft", "mcp", str(folder)], tmp_path / "state")
     assert (folder / "doc.md").read_text(encoding="utf-8") == "# Title\nThe hero James walked in.\nEnd.\nMore\n"

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from redraft.sessions.agent_hooks import HOOKED_AGENTS
-from tests.conftest import MATERIAL, TORTURE
+from tests.conftest import TORTURE
 from tests.programs.conftest import STORY, make_folder
 from tests.programs.files import contents
+from tests.real_clients import drive
 from tests.server.serving import serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.running import Program
 
 KEY = "ghp_" + "a1" * 18
-CLIENTS = MATERIAL.parent / "clients"
 EDITS = """
 sed -i s/dark/bright/ story.md
 sed -i s/two/TWO/ windows.txt
@@ -96,6 +96,15 @@ def test_what_was_written_before_a_prompt_or_after_it_is_another_programs(notes:
     ]
     notes.ok("undo")
     assert notes.read("story.md") == STORY.replace("dark", "dim").replace("keys", "lock")
+
+
+@pytest.mark.covers("RD-hooks-turn")
+def test_an_agent_that_ends_does_not_end_another_ones_prompt(notes: Program):
+    begin(notes, "Brighten it.")
+    end(notes, "codex")
+    shell(notes, "sed -i s/dark/bright/ story.md")
+    end(notes)
+    assert turns(notes) == [("Claude Code", "Brighten it.")]
 
 
 @pytest.mark.covers("RD-hooks-undo")
@@ -268,28 +277,14 @@ def test_a_hook_that_fails_neither_stops_the_agent_nor_talks_to_its_model(notes:
 @pytest.mark.covers("RD-hooks-real")
 @pytest.mark.parametrize("name", ["claude", "gemini", "opencode"] if TORTURE else ["claude"])
 def test_a_real_agents_prompt_is_a_turn_of_its_own(notes: Program, name: str):
-    if not (CLIENTS / "drive").exists() or shutil.which("npm") is None:
-        pytest.skip("the driver of real clients is not beside this checkout, or there is no npm")
     before = notes.read("story.md")
     tool = {"claude": "Bash", "gemini": "run_shell_command", "opencode": "bash"}[name]
     command = {"command": "sed -i s/dark/bright/ story.md; rm drafts/dull.md", "description": "edit"}
-    script = notes.home / "steps.json"
-    script.write_text(json.dumps([{"tool": tool, "args": command}, {"text": "Finished."}]), encoding="utf-8")
     if name == "claude":
         notes.write(".claude/settings.local.json", json.dumps({"permissions": {"allow": ["Bash"]}}))
     notes.ok("hooks", "install", name)
-    done = subprocess.run(
-        [CLIENTS / "drive", name, notes.folder, script, *notes.command, "mcp", str(notes.folder)],
-        env={**os.environ, "XDG_STATE_HOME": notes.state_home},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-    home = Path(os.environ.get("CLIENTS", Path.home() / ".cache" / "agent-clients"))
-    if not (home / name / "node_modules" / ".bin" / name).exists():
-        pytest.skip(f"{name} could not be installed: the npm registry is out of reach")
-    assert "rc=0" in done.stdout, done.stdout
+    steps = [{"tool": tool, "args": command}, {"text": "Finished."}]
+    drive(name, notes.folder, steps, [*notes.command, "mcp", str(notes.folder)], notes.state_home)
     assert notes.read("story.md") == before.replace("dark", "bright")
     assert [author for author, _ in turns(notes)] == [HOOKED_AGENTS[name].name]
     notes.ok("undo")

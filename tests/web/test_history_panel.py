@@ -12,7 +12,7 @@ from tests.web.agent_desk import Desk, opened
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser, Locator, Route
 
 pytestmark = pytest.mark.slow
 PAGE = 40
@@ -224,6 +224,28 @@ def test_the_history_goes_on_by_pages_and_can_be_of_one_document(desk: Desk):
     turns(desk).nth(PAGE).wait_for()
     desk.page.get_by_role("checkbox", name="Only many/3.md").check()
     desk.expect(lambda: ["many/3.md" in row for row in turns(desk).all_inner_texts()] == [True])
+
+
+def test_older_turns_come_though_a_turn_is_made_while_they_are_on_their_way(desk: Desk):
+    for number in range(PAGE + 5):
+        desk.server.post("/api/documents", {"path": f"older/{number}.md", "content": "x\n"})
+    desk.begin(side="history")
+    turns(desk).first.wait_for()
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        route.continue_() if held else held.append(route)
+
+    desk.page.route("**/api/turns?*before=*", hold_first)
+    desk.button("Show older turns").click()
+    desk.expect(lambda: len(held) == 1)
+    desk.asked.clear()
+    desk.server.post("/api/documents", {"path": "newer.md", "content": "x\n"})
+    desk.expect(lambda: any(url.endswith("/api/workspace") for url in desk.asked))  # the page has heard of it
+    held[0].continue_()
+    turns(desk).nth(PAGE).wait_for()
+    turns(desk).first.get_by_text("newer.md").first.wait_for()
+    desk.page.unroute("**/api/turns?*before=*")
 
 
 def test_what_was_deleted_is_brought_back_and_under_another_name_where_its_own_is_taken(desk: Desk):

@@ -4,8 +4,8 @@ An editor that offers to be read is asked for a document before the agent reads 
 with what it held when it was last asked, at first with the file; the difference is typed into the working text, where
 it is unsaved typing like any other: the agent reads it and works around it, and nothing of it can be lost. Whoever
 saves it, in the editor or here, the two agree again. A buffer that at first holds an earlier text of the document was
-loaded before the file changed: nothing in it is typed. The editor's buffer itself is never written to: a change that
-the agent writes to the disk reaches it as any program's does.
+loaded before the file changed: nothing in it is typed. The editor's buffer itself is never written to: the editor
+notices what the agent writes to the disk as it notices any other program's change.
 """
 
 from __future__ import annotations

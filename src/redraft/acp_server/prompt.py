@@ -32,7 +32,7 @@ class PromptInput:
 
     words: list[str] = field(default_factory=list[str])
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    targets: dict[int, LinkTarget] = field(default_factory=dict[int, "LinkTarget"])
+    links: set[int] = field(default_factory=set[int])  # which of the words are names of linked documents
 
     @property
     def instruction(self) -> str:
@@ -41,10 +41,10 @@ class PromptInput:
         return "".join(said).strip() or " ".join(self.words)
 
     def _is_attached(self, at: int) -> bool:
-        if at not in self.targets:
+        if at not in self.links:
             return False
-        before = self.words[at - 1] if at > 0 and at - 1 not in self.targets else ""
-        after = self.words[at + 1] if at + 1 < len(self.words) and at + 1 not in self.targets else ""
+        before = self.words[at - 1] if at > 0 and at - 1 not in self.links else ""
+        after = self.words[at + 1] if at + 1 < len(self.words) and at + 1 not in self.links else ""
         return not before.endswith((" ", "\t", "(")) if before else not after.startswith((" ", "\t"))
 
     @property
@@ -88,7 +88,7 @@ def read_prompt(blocks: Sequence[object], workspace: Workspace, *, asks_editor: 
 def _add_link(found: PromptInput, workspace: Workspace, uri: str, name: str) -> None:
     target = find_target(workspace, uri)
     if target is not None and not workspace.is_folder(target.path):
-        found.targets[len(found.words)] = target
+        found.links.add(len(found.words))
         found.rows.append(target.as_row())
     found.words.append(name if target is None else str(target))
 

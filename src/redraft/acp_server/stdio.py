@@ -49,8 +49,8 @@ class StdioChannel:
             if not line.strip():
                 continue
             if len(line) > MAX_MESSAGE:
-                error = {"code": INVALID_REQUEST, "message": f"A message may have at most {MAX_MESSAGE} bytes."}
-                await self.send({"jsonrpc": "2.0", "id": _id_at_start(line), "error": error})
+                problem = f"A message may have at most {MAX_MESSAGE} bytes."
+                await self._refuse(INVALID_REQUEST, problem, _id_at_start(line))
                 continue
             try:
                 message: object = json.loads(line)
@@ -68,8 +68,8 @@ class StdioChannel:
             await self._answered.wait()
         return None
 
-    async def _refuse(self, code: int, message: str) -> None:
-        await self.send({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}})
+    async def _refuse(self, code: int, message: str, request: Any = None) -> None:
+        await self.send({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
 
     async def send(self, message: dict[str, Any]) -> None:
         """Write a message; an editor that is gone gets nothing more, and the input counts as ended."""

@@ -87,17 +87,21 @@ export const CHANGE_KINDS: readonly string[] = [...Object.keys(QUERIES_BY_CHANGE
  * Not so a first answer, nor a further page, which somebody waits for: it is awaited, and then all is refetched.
  */
 export async function refetch(what: QueryFilters = {}): Promise<void> {
-  const awaited = client.getQueryCache().findAll({ ...what, predicate: isAwaited });
-  const isOne = (query: Query) => awaited.includes(query);
-  await Promise.all([
-    client.invalidateQueries({ ...what, predicate: (query) => !isOne(query) }),
-    client.invalidateQueries({ ...what, predicate: isOne }, { cancelRefetch: false }),
-  ]);
-  if (awaited.length > 0) await client.invalidateQueries({ ...what, predicate: isOne });
+  let left = client.getQueryCache().findAll(what);
+  while (left.length > 0) {
+    const awaited = left.filter(isAwaited);
+    await Promise.all([
+      client.invalidateQueries({ predicate: (query) => left.includes(query) && !awaited.includes(query) }),
+      client.invalidateQueries({ predicate: (query) => awaited.includes(query) }, { cancelRefetch: false }),
+    ]);
+    left = awaited; // by now somebody may wait for a further page of these
+  }
 }
 
-function isAwaited({ state: { data, fetchMeta, fetchStatus } }: Query): boolean {
-  return fetchStatus === "fetching" && (data === undefined || fetchMeta?.fetchMore !== undefined);
+/** Whether somebody waits for an answer that a refetch would drop. Nobody sees what an unused query fetches. */
+function isAwaited(query: Query): boolean {
+  const { data, fetchMeta, fetchStatus } = query.state;
+  return query.isActive() && fetchStatus === "fetching" && (data === undefined || fetchMeta?.fetchMore !== undefined);
 }
 
 /** Refetch what these kinds of changes affect; `all` if it is unknown what was missed. */

@@ -60,7 +60,7 @@ def end(call: Invocation) -> int:
     def act() -> None:
         _read_prompt()
         with call.workspace() as workspace:
-            workspace.outside.prompts.end()
+            workspace.outside.prompts.end(HOOKED_AGENTS[call.arguments.agent].name)
 
     return _quietly(act)
 

@@ -72,7 +72,7 @@ class AgentPrompts:
 
     def begin(self, agent: str, text: str) -> AgentPrompt:
         """An agent is about to work on a prompt: what was done before it is somebody else's."""
-        self.end()
+        self._finish(self.current)
         documents = self._files.documents_on_disk()
         with self._engine.journal.lock():
             self._look_at(documents, None)
@@ -81,16 +81,18 @@ class AgentPrompts:
         words = " ".join(mask_credentials(readable).split())
         title = words if len(words) <= MOST_TITLE else f"{words[: MOST_TITLE - 1]}…"
         prompt = AgentPrompt(secrets.token_hex(8), agent, title or f"A prompt of {agent}", self._engine.clock())
-        _ = prompt.author  # refuses a name that is not an agent's
         self._put(KEY, json.dumps(asdict(prompt)))
         self._put(OTHERS, json.dumps(others))
         return prompt
 
-    def end(self) -> list[TurnRecord]:
-        """The prompt under way is done: record what is left of its work; gives its turns, in order."""
+    def end(self, agent: str) -> None:
+        """The prompt under way is done, if it is this agent's: record what is left of its work."""
         prompt = self.current
+        self._finish(prompt if prompt is not None and prompt.agent == agent else None)
+
+    def _finish(self, prompt: AgentPrompt | None) -> None:
         if prompt is None:
-            return []
+            return
         present = self._files.documents_on_disk()
         new = self._files.remember_missing({*present}.difference(json.loads(self._get(OTHERS) or "[]")))
         known = map(DocPath, self._engine.seen.paths())
@@ -98,7 +100,6 @@ class AgentPrompts:
             self._look_at({*known, *present}, new)
             with self._engine.database.transaction():
                 self._engine.database.execute("DELETE FROM meta WHERE key = ?", (KEY,))
-        return self._turns(prompt.id)
 
     def add(self, prompt: AgentPrompt, turn: int) -> None:
         """This turn belongs to a prompt."""
