@@ -62,8 +62,14 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_read(redraft: Pr
 
 
 def started(redraft: Program) -> subprocess.Popen[bytes]:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*COMMAND, "acp"], cwd=redraft.folder, env=redraft.environment, **pipes)
+    return subprocess.Popen(
+        [*COMMAND, "acp"],
+        cwd=redraft.folder,
+        env=redraft.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 @pytest.mark.covers("RD-acp-stdout")

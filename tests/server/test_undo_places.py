@@ -258,3 +258,14 @@ def test_a_turn_is_undone_beside_typing_after_two_restores_were(folder: Folder):
     assert page.saved == "one\r\ntwo ab\r\nab\r\n"
     page.undo(decision, first)
     assert (page.seen, page.saved) == ("TYPED one\r\ntwo\r\n", "one\r\ntwo\r\n")
+
+
+@pytest.mark.covers("P6")
+def test_a_proposal_made_within_accepted_words_stays_there_when_their_acceptance_is_undone(folder: Folder):
+    page = Page(folder, "within.md", "one two\n")
+    page.propose("one two A B\n")
+    decision = page.accept()
+    page.propose("one two X A B\n")
+    assert folder.undo(decision)[0]
+    assert (page.seen, page.saved) == ("one two X A B\n", "one two\n")
+    assert [hunk["working"].strip() for hunk in page.hunks] == ["X", "A B"]

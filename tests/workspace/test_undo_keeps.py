@@ -261,7 +261,8 @@ def test_undo_of_a_move_keeps_a_document_that_was_proposed_in_the_old_place(fold
         turn.create("a.md", "new\n")
     type_at_end(workspace, "a.md", "TYPED here too\n")
     taken = workspace.undo(1)
-    assert "there is now another document at a.md" in [clash.reason for clash in taken.conflicts]
+    [clash] = taken.conflicts
+    assert clash.reason == "there is now another document at a.md: decide about it, rename or delete it first"
     assert working(workspace, "a.md") == "new\nTYPED here too\n"
     assert working(workspace, "b.md") == replaced(POEM, Amber="Amber TYPED")
 
@@ -305,7 +306,8 @@ def test_undo_of_a_move_is_refused_where_another_document_is_to_be_made_in_the_o
         turn.create("a.md", "Another.\n")
     refused = workspace.undo(1)
     assert refused.turn is None
-    assert [clash.reason for clash in refused.conflicts] == ["there is now another document at a.md"]
+    [clash] = refused.conflicts
+    assert clash.reason == "there is now another document at a.md: decide about it, rename or delete it first"
     assert working(workspace, "b/c.md") == replaced(POEM, Ember="Emerald")
 
 
@@ -319,5 +321,7 @@ def test_undo_of_a_decision_is_refused_where_the_document_went_elsewhere_since(f
     decided = workspace.reject({"b/c.md": ["file"]}).turn
     assert workspace.undo(1).conflicts == []
     refused = workspace.undo(decided.id if decided else None)
-    assert [clash.reason for clash in refused.conflicts] == ["the document was deleted or moved since"]
+    assert [clash.reason for clash in refused.conflicts] == [
+        "the document was deleted or moved since: undo turn 4 first"
+    ]
     assert [draft.path for draft in workspace.drafts()] == ["a.md"]

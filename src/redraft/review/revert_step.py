@@ -94,8 +94,10 @@ def _count_unsaved_before(now: Review, since: Change, step: Change, at: int, par
 
 
 def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Change) -> tuple[Review, list[Placed]]:
-    """The present without what the person typed into words that the step took, and the parts that come back with it:
-    there it is typed into a proposal."""
+    """The present without what the person typed, or an agent put, into words that the step took.
+
+    Also the parts that come back with it: there it is typed into a proposal.
+    """
     review = now
     parts: list[Placed] = []
     for at, part, beside in gone:
@@ -109,14 +111,18 @@ def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Chang
 
 
 def _lift_typing(review: Review, start: int, end: int) -> tuple[Review, list[RunEdit]]:
-    """The review without what the person typed within a stretch of its saved text; and that, by its place there."""
+    """The review without what the person typed, or an agent put in, within a stretch of its saved text.
+
+    Also what that was, by its place there. What an agent replaced there stays: it was made for the words that stand.
+    """
     runs: list[Run] = []
     typed: list[RunEdit] = []
+    replacing = {mark for run in review.runs for mark in run.gone if mark != USER}
     at = 0
     for run in review.runs:
         until = at if run.by else at + len(run.text)
-        if run == Run(run.text, USER) and start < at < end:
-            typed.append(RunEdit(at - start, at - start, run.text))
+        if start < at < end and run == Run(run.text, run.by) and run.by not in ("", *replacing):
+            typed.append(RunEdit(at - start, at - start, run.text, run.by))
         elif run == Run(run.text, "", (USER,)) and start <= at and until <= end:
             typed.append(RunEdit(at - start, until - start, ""))
             runs.append(Run(run.text))

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 MET = "there is unsaved typing or a proposal at the same words: save or decide it first"
 CHANGED_SINCE = "the same words have been changed or decided since"
+GONE_SINCE = "the document was deleted or moved since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +105,19 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
 
 def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
     """Drafts that would be left beside one of the plan's for the same file, each with the plan's. A file has one."""
-    found: dict[str, str] = {}
-    for key, draft in plan.drafts.items():
-        other = None if draft is None or draft.base_path is None else engine.reviews.working_path(draft.base_path)
-        if other is not None and other not in plan.drafts:
-            found[other] = key
-    return found
+    files = {
+        key: draft.base_path for key, draft in plan.drafts.items() if draft is not None and draft.base_path is not None
+    }
+    others = {key: engine.reviews.working_path(path) for key, path in files.items()}
+    return {other: key for key, other in others.items() if other is not None and other not in plan.drafts}
+
+
+def _name_rival(engine: Engine, path: str) -> str:
+    """What has taken the place to which a document would go back, and how to make room."""
+    draft = engine.documents.draft(path)
+    if draft is not None and draft.saved is None and not draft.review.turns:
+        return f"there is unsaved text of yours at {path}: save it and rename it, or discard it first"
+    return f"there is now another document at {path}: decide about it, rename or delete it first"
 
 
 def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
@@ -133,7 +141,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
             edits = dump_edits(step_change(engine, step).invert())
         return replace(file_plan(path, now, before, step, moved), edits=edits)
     if now is None:
-        raise NotClean("the document was deleted or moved since")
+        raise NotClean(GONE_SINCE)
     if before is None:
         raise NotClean("the document was changed since it was created")
     if after is None:
@@ -185,7 +193,7 @@ def _inverse_review(
         if engine.documents.draft(source.path) is not None:
             if current is None:
                 return  # it went back already
-            raise NotClean(f"there is now another document at {source.path}")
+            raise NotClean(_name_rival(engine, source.path))
         plan.drafts[source.path] = None
     if current is None and after is None:
         current = _take_standing(engine, plan, before)
@@ -194,7 +202,7 @@ def _inverse_review(
     elif turn.kind == "outside" and source is None:
         return  # its draft only followed the file, and will again
     elif current is None and after is not None and after.saved and _disk_then(engine, after, disk_after) is None:
-        raise NotClean("the document was deleted or moved since")
+        raise NotClean(GONE_SINCE)
     elif current is not None and before is None and _loses_file(engine, current, disk_after):
         restored = current.with_disk(None)
     else:
@@ -388,7 +396,7 @@ def _without_words(
     stands in front of each of its edits."""
     now = read_or_none(engine.root, path)
     if now is None:
-        raise NotClean("the document was deleted or moved since")
+        raise NotClean(GONE_SINCE)
     found = decode(now)
     draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
     left = None if draft is None else draft.withdraw_turn(turn.token) or draft
@@ -539,7 +547,7 @@ def _let_others_follow(
         path_then = home if draft.path == draft.base_path else draft.path
         after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
         if after.key != draft.key and engine.documents.draft(after.key) is not None:
-            clashes.append(Clash(path, "", f"there is now another document at {after.key}"))
+            clashes.append(Clash(path, "", _name_rival(engine, after.key)))
         plan.drafts[draft.key] = None
         there = after.with_disk(disk_after[home])
         if _adds_conflict(after, there):

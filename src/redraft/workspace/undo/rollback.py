@@ -43,7 +43,7 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import CHANGED_SINCE, MET, Clash, content_from, invert_turn, reset_turn
+from redraft.workspace.undo.inverse import CHANGED_SINCE, GONE_SINCE, MET, Clash, content_from, invert_turn, reset_turn
 from redraft.workspace.undo.tombstone_history import locate, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
@@ -212,16 +212,17 @@ def plan_undo(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
     plan, clashes = invert_turn(engine, turn)
     if (folder := folder_in_use(engine, turn)) is not None:
         clashes.append(Clash(folder, "", "others have added something to it"))
-    return plan, [_name_way_out(engine, turn, clash) for clash in clashes]
+    return plan, list(dict.fromkeys(_name_way_out(engine, turn, clash) for clash in clashes))
 
 
 def _name_way_out(engine: Engine, turn: TurnRecord, clash: Clash) -> Clash:
-    """What changed the words since can be undone before them: the newest turn on the document always can."""
-    if clash.reason != CHANGED_SINCE:
+    """What changed the words since, or took the document away, can be undone before them: the newest turn on the
+    document always can."""
+    if clash.reason not in (CHANGED_SINCE, GONE_SINCE):
         return clash
     later = engine.turns.on_file(clash.path, since=turn.id + 1)
     newest = max((each.id for each in later if each.state in (State.APPLIED, State.PROPOSED)), default=None)
-    return clash if newest is None else replace(clash, reason=f"{CHANGED_SINCE}: undo turn {newest} first")
+    return clash if newest is None else replace(clash, reason=f"{clash.reason}: undo turn {newest} first")
 
 
 def _let_stand(engine: Engine, taken: TurnRecord) -> None:
