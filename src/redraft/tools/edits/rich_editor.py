@@ -22,8 +22,16 @@ from redraft.tools.edit_turn import carry_out
 from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, TargetDocument, resolve_target
-from redraft.tools.versions import EditBasis, basis_of, carry, explain_stale, refresh
+from redraft.tools.target import (
+    EditBasis,
+    Target,
+    TargetDocument,
+    basis_of,
+    carry,
+    explain_stale,
+    refresh,
+    resolve_target,
+)
 from redraft.workspace.document import Document
 
 MAX_RANGES = 100
