@@ -35,7 +35,6 @@ SMALL_MODULE_LINES = 110
 LONELY_MODULES = {
     "src/redraft/mcp_server/subagents.py",
     "src/redraft/providers/embeddings_minilm.py",
-    "src/redraft/sessions/links.py",
     "src/redraft/workspace/undo/acceptance.py",
 }
 
