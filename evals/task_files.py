@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from evals.tasks import Checks, ConcurrentEdit, MissingTask, Moment, Task, WrongAnswer, hashes_of
 from redraft.config import AgentLimits
 from redraft.errors import RedraftError
-from redraft.providers.json_schema import violations
+from redraft.providers.json_output import violations
 from redraft.text.patch.unified_diff import apply_patch, parse_patch
 from redraft.workspace.turns.modes import MODES
 

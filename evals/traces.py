@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Damaged
-from redraft.providers.adapters.wrapper import ProviderWrapper
+from redraft.providers.adapters.prompted_tools import ProviderWrapper
 from redraft.providers.contract import (
     KINDS,
     AssistantMessage,

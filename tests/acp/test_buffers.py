@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.acp_server.buffers import match_line_ends
+from redraft.acp_server.client_session import match_line_ends
 from tests.acp.conftest import STORY
 from tests.acp.editor import Editor, scripted, tell
 from tests.agent.desk import call, edit, says

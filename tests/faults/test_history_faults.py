@@ -13,7 +13,7 @@ import pytest
 
 from redraft.errors import Busy, Stale
 from redraft.files.atomic_write import AtomicWrite
-from redraft.files.temp_files import is_unfinished
+from redraft.files.swap_file import is_unfinished
 from redraft.history.journal import Journal
 from redraft.text.edits import Change, Edit
 from tests.faults.driver import AGENT, STEPS

@@ -17,7 +17,7 @@ from redraft.files import syscalls
 from redraft.files.atomic_write import AtomicWrite, new_token, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
-from redraft.files.temp_files import sweep
+from redraft.files.swap_file import sweep
 from redraft.history.journal import sync_folders
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from redraft.files import swap_file, syscalls
 from redraft.files.atomic_write import AtomicWrite, write_file
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
-from redraft.files.temp_files import sweep
+from redraft.files.swap_file import sweep
 from tests.conftest import TORTURE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.heading import Heading
+from redraft.formats.markdown_headings import Heading
 from redraft.formats.outline.outline import Outline, OutlineEntry, nest
 
 LEVELS = st.lists(st.integers(1, 6), max_size=30)

@@ -29,8 +29,7 @@ from redraft.providers.contract import (
     ToolResult,
     UserMessage,
 )
-from redraft.providers.json_output import first_object, parse_json
-from redraft.providers.json_schema import violations
+from redraft.providers.json_output import first_object, parse_json, violations
 from tests.conftest import TORTURE
 from tests.providers.shapes import SEARCH, TOOLS, json_values, messages, words
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.providers.json_schema import MAX_VIOLATIONS, violations
+from redraft.providers.json_output import MAX_VIOLATIONS, violations
 from tests.providers.shapes import TOOLS, json_values
 
 TYPES = ("string", "boolean", "null", "object", "array", "number", "integer")

@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.search.globs import path_filter
-from redraft.search.index_database import IndexBatch, IndexDatabase, IndexInput
+from redraft.search.index_database import (
+    IndexBatch,
+    IndexDatabase,
+    IndexInput,
+    Segment,
+    SegmentBuilder,
+    decode_postings,
+    fold,
+    pieces,
+    tokens,
+)
 from redraft.search.pattern import compile_query
 from redraft.search.regex_syntax import required_words, strip_boundaries
-from redraft.search.segments import Segment, SegmentBuilder, decode_postings, fold, pieces, tokens
 from redraft.workspace.folder.scan import FileMark
 from tests.search.patterns import PATTERNS, TEXTS
 

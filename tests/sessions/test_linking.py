@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.formats.frontmatter import items, set_field
-from redraft.sessions.links import MAX_LINKS, WINDOW, WINDOWS, format_links
+from redraft.sessions.conversation import MAX_LINKS, WINDOW, WINDOWS, format_links
 from redraft.text.lines import count_lines
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from redraft.sessions.scaffold import SCAFFOLD, add_scaffold, add_session_id
-from redraft.sessions.session_fields import session_fields
+from redraft.sessions.session_fields import SCAFFOLD, add_scaffold, add_session_id, session_fields
 from redraft.sessions.tmux.claims import find_window
 from redraft.sessions.tmux.panes import Pane
 from tests.sessions.conftest import PATIENCE, PROGRAM, until

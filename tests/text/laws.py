@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from hypothesis import strategies as st
 
-from redraft.text import blocks
+from redraft.text import text as text_module
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from tests.text.naive_text import naive_cut, naive_line_numbers, naive_lines, naive_places
@@ -31,7 +31,7 @@ def tiny_blocks() -> Generator[None]:
     sizes = {"MIN": 4, "SOFT": 10, "MAX": 16, "LINE_RATE": 1 << 29, "PHRASE_RATE": 1 << 29}
     with ExitStack() as stack:
         for name, size in sizes.items():
-            stack.enter_context(patch.object(blocks, name, size))
+            stack.enter_context(patch.object(text_module, name, size))
         stack.enter_context(patch("redraft.text.text.PAGE_BLOCKS", TINY_PAGE))
         yield
 

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from redraft.text import blocks
+from redraft.text import text as text_module
 
 if TYPE_CHECKING:
     from redraft.text.edits import Change
@@ -42,7 +42,7 @@ def naive_line_numbers(content: str) -> list[int]:
 
 
 def naive_cut(content: str) -> list[str]:
-    """The blocks, by trying every place against the rules that the module `blocks` gives."""
+    """The blocks, by trying every place against the rules that the module `text` gives."""
     pieces: list[str] = []
     start = 0
     while start < len(content):
@@ -60,11 +60,11 @@ def _is_block_end(content: str, start: int, end: int) -> bool:
         return True
     if content[end - 1] + content[end] == "\r\n":
         return False
-    if length >= blocks.MAX:
+    if length >= text_module.MAX:
         return True
-    if length >= blocks.SOFT:
-        return is_line_end(content, end) or _is_marked_phrase(content, start + blocks.SOFT, end)
-    return length >= blocks.MIN and is_line_end(content, end) and _is_marked_line(content, start, end)
+    if length >= text_module.SOFT:
+        return is_line_end(content, end) or _is_marked_phrase(content, start + text_module.SOFT, end)
+    return length >= text_module.MIN and is_line_end(content, end) and _is_marked_line(content, start, end)
 
 
 def _is_marked_line(content: str, start: int, end: int) -> bool:
@@ -72,7 +72,7 @@ def _is_marked_line(content: str, start: int, end: int) -> bool:
     while begin > start and not is_line_end(content, begin):
         begin -= 1
     line = content[begin:end]
-    return crc32(line.encode()) < len(line) * blocks.LINE_RATE
+    return crc32(line.encode()) < len(line) * text_module.LINE_RATE
 
 
 def _is_marked_phrase(content: str, start: int, end: int) -> bool:
@@ -82,7 +82,7 @@ def _is_marked_phrase(content: str, start: int, end: int) -> bool:
     while begin > start and content[begin - 1] not in PHRASE_ENDS:
         begin -= 1
     phrase = content[begin:end]
-    return crc32(phrase.encode()) < len(phrase) * blocks.PHRASE_RATE
+    return crc32(phrase.encode()) < len(phrase) * text_module.PHRASE_RATE
 
 
 def naive_places(length: int, change: Change, *, after: bool) -> list[int]:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.text import blocks
+from redraft.text import text as text_module
 from redraft.text.lines import split_lines
 from redraft.text.text import Text
 from tests.conftest import TORTURE
@@ -165,8 +165,8 @@ def test_blocks_are_of_moderate_size_whatever_the_lines_are_like(novel: str) -> 
         novel.replace("\n", " "),
     ):
         sizes = [len(block.content) for block in Text(content).blocks]
-        assert max(sizes) <= blocks.MAX + 1
-        assert min(sizes[:-1]) >= blocks.MIN
+        assert max(sizes) <= text_module.MAX + 1
+        assert min(sizes[:-1]) >= text_module.MIN
         assert 3_000 < sum(sizes) / len(sizes) < 9_000
 
 

@@ -31,8 +31,7 @@ from redraft.errors import RedraftError, Refused
 from redraft.files import syscalls
 from redraft.files.file_image import PlacedFile, stamp_of
 from redraft.files.os_errors import explain_os_errors
-from redraft.files.swap_file import SwapFile
-from redraft.files.temp_files import is_unfinished
+from redraft.files.swap_file import SwapFile, is_unfinished
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -9,12 +9,29 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from redraft.formats.heading import Heading
 from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import count_breaks, count_lines, split_lines
 from redraft.text.markdown_blocks import scan_headings
+
+if TYPE_CHECKING:
+    from redraft.formats.outline.outline import Confidence, Rule
+
+# A heading: what the readers of markdown and of plain text return, to be nested into an outline.
+#
+# In its own module, and a plain tuple, because the command line lists 10 MB of headings and its start-up time matters.
+
+
+class Heading(NamedTuple):
+    """A heading before nesting: where a section begins, and at which level."""
+
+    title: str
+    level: int
+    line: int
+    detected_by: Rule | None = None
+    confidence: Confidence | None = None
+
 
 _QUOTE = re.compile(r" {0,3}> ?")
 _ONLY_RULE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from redraft.files.os_errors import explain_os_errors
-from redraft.history.sqlite_file import SqliteFile
+from redraft.files.sqlite import SqliteFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ from redraft.files.atomic_write import AtomicWrite
 from redraft.files.locks import folder_lock
 from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import split_path
-from redraft.files.temp_files import sweep
+from redraft.files.swap_file import sweep
 from redraft.files.textfile import decode
 from redraft.history.recovery import finish_turn
 from redraft.history.store import snapshot_of

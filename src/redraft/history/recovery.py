@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from redraft.errors import Damaged, RedraftError, Refused
 from redraft.files.atomic_write import AtomicWrite, write_file
 from redraft.files.paths import DocPath, split_path
-from redraft.files.temp_files import is_unfinished
+from redraft.files.swap_file import is_unfinished
 from redraft.text.merge.three_way import merge
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from redraft.config import MODE_WIDTH
 from redraft.errors import Refused
 from redraft.mcp_server.elicitation import PendingQuestions
-from redraft.tools.callers import CallerContexts
+from redraft.tools.context import CallerContexts
 from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:

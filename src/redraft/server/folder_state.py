@@ -24,7 +24,7 @@ from redraft.server.change_feed import ChangeFeed, ChangeWatcher
 from redraft.server.event_streams import EventStreams
 from redraft.server.idempotency import IdempotencyStore
 from redraft.server.live.rooms import Rooms
-from redraft.tools.callers import CallerContexts
+from redraft.tools.context import CallerContexts
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import mode_by_name
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.agent.store.events import iso
 from redraft.errors import Refused
-from redraft.mcp_server.transports.listen_socket import bind_socket, catch_signals
+from redraft.mcp_server.transports.http_server import bind_socket, catch_signals
 from redraft.server.auth.callers import OWNER, Users
 from redraft.server.auth.gate import ENTER, loopback_origins, public_origin
 from redraft.server.auth.keys import Keys
@@ -132,7 +132,7 @@ def _local_host(host: str) -> str:
 def _server(app: RequestLog, front: GatedApp, served: FolderState) -> AbstractContextManager[uvicorn.Server]:
     import uvicorn
 
-    from redraft.mcp_server.transports.request_timeout import timed_protocol
+    from redraft.mcp_server.transports.http_server import timed_protocol
 
     config = uvicorn.Config(
         app,

@@ -18,7 +18,7 @@ from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import split_lines
 
 if TYPE_CHECKING:
-    from redraft.formats.heading import Heading
+    from redraft.formats.markdown_headings import Heading
 
 EXCHANGE = "exchange"
 ARCHIVE = ".archive.md"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
 
 from redraft.errors import Refused
-from redraft.formats.frontmatter import fields, items
+from redraft.formats.components import components
+from redraft.formats.frontmatter import fields, items, set_field
+from redraft.text.frontmatter_block import frontmatter_end
+from redraft.text.lines import adopt_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,3 +71,32 @@ def session_fields(text: str) -> SessionFields:
 def _unknown(name: str, value: str, known: Iterable[str]) -> Refused:
     choices = ", ".join(known)
     return Refused(f"{name} is {value!r} in the document's frontmatter; it must be {choices}.", code="conflict")
+
+
+# What a document needs for a conversation: a session id, and if it is new, components. Pure except for the id, which
+# is random.
+
+
+SCAFFOLD = """\
+<!-- agent:status mode=replace -->
+<!-- /agent:status -->
+
+<!-- agent:exchange mode=append -->
+<!-- /agent:exchange -->
+"""
+
+
+def add_session_id(text: str) -> str:
+    """The text with an id for routing; an existing one, under whichever name, stays."""
+    return text if session_fields(text).session else set_field(text, SESSION, str(uuid4()))
+
+
+def add_scaffold(text: str) -> str:
+    """A new template document with the usual components. A document is new if it has only frontmatter; one with text
+    but without components was not started as a template, unless it says so."""
+    body = text[frontmatter_end(text) :]
+    says_so = fields(text).get("agent_doc_format") == "template"
+    if session_fields(text).format != "template" or components(text) or (body.strip() and not says_so):
+        return text
+    gap = "" if not text or text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith(("\n", "\r")) else "\n\n"
+    return text + adopt_newlines(gap + SCAFFOLD, text)

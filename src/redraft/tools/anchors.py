@@ -17,7 +17,7 @@ from redraft.search.text_search import find_all
 from redraft.text.lines import split_lines
 from redraft.text.text import find_passage
 from redraft.tools.edit_turn import match_newlines
-from redraft.tools.versions import shorten
+from redraft.tools.target import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

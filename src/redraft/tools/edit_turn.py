@@ -15,8 +15,7 @@ from redraft.text.edits import Edit
 from redraft.text.lines import adopt_newlines
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
-from redraft.tools.target import Target, TargetDocument, resolve_target
-from redraft.tools.versions import CarriedEdits, EditBasis, basis_of
+from redraft.tools.target import CarriedEdits, EditBasis, Target, TargetDocument, basis_of, resolve_target
 from redraft.workspace.document import NEWLINE_SAMPLE, Document
 from redraft.workspace.turns.turn import Turn
 

@@ -22,7 +22,7 @@ from redraft.config import PROFILES
 from redraft.errors import VERSIONS, ConfirmationRequired, Forbidden, RedraftError, Refused, Stale
 from redraft.history.journal import AuditLine
 from redraft.tools.parameters import check_plain, input_schema, output_schema, parse
-from redraft.tools.versions import explain_stale
+from redraft.tools.target import explain_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping

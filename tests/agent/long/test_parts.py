@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.agent.subagents.analysis import CharacterList
-from redraft.agent.subagents.quoted_edits import change_of, faults_of_edits
+from redraft.agent.subagents.question import change_of, faults_of_edits
 from redraft.agent.subagents.transformation import AROUND, TOGETHER, changed_places, is_gender_only
 from redraft.text.edits import Change, Edit
 from redraft.tools.long_documents.character_rename import is_form_of

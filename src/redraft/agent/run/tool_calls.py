@@ -23,7 +23,7 @@ from redraft.providers.contract import ToolResult
 from redraft.text.text import Text
 from redraft.tools.context import REMEMBERED, Savepoint, SeenDocuments, ToolContext
 from redraft.tools.parameters import parse
-from redraft.tools.versions import MAX_PLACES, line_changes
+from redraft.tools.target import MAX_PLACES, line_changes
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Verdict
 

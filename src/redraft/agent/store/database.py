@@ -12,7 +12,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from redraft.history.sqlite_file import SqliteFile
+from redraft.files.sqlite import SqliteFile
 
 if TYPE_CHECKING:
     import sqlite3

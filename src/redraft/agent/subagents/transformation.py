@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from redraft.agent.subagents.analysis import BEFORE, line_of, place_of
-from redraft.agent.subagents.question import SubagentQuestion
-from redraft.agent.subagents.quoted_edits import change_of, faults_of_edits
+from redraft.agent.subagents.question import SubagentQuestion, change_of, faults_of_edits
 from redraft.agent.subagents.task_prompts import CHANGE, CHECK, NAME, PLAN, TARGETS
 from redraft.errors import Refused
 from redraft.formats.outline.outline import outline

@@ -42,8 +42,7 @@ def _open_locked(call: Invocation, project: Project) -> Generator[OpenedDocument
 def ensure_session(opened: OpenedDocument, *, begin: bool = False) -> str:
     """The document's own id, which it is given if it has none; `begin` also gives a new document its components."""
     from redraft.sessions.document_store import change
-    from redraft.sessions.scaffold import add_scaffold, add_session_id
-    from redraft.sessions.session_fields import session_fields
+    from redraft.sessions.session_fields import add_scaffold, add_session_id, session_fields
 
     context = opened.context
     path = context.project.path

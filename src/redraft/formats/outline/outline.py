@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from redraft.formats.heading import Heading
-    from redraft.formats.markdown_headings import QuotedHeading
+    from redraft.formats.markdown_headings import Heading, QuotedHeading
 
 # What an outline is: nested entries with their lines, and a confidence.
 #

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from redraft.formats.heading import Heading
+from redraft.formats.markdown_headings import Heading
 from redraft.formats.outline import titles
 from redraft.formats.outline.chapter_markers import RANK_OF_TITLED, ChapterMarker, chapter_markers
 from redraft.formats.outline.layout import Layout

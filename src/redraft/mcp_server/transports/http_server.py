@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import os
 import secrets
+import signal
+import socket
 import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
 from redraft.errors import Refused
 from redraft.mcp_server.transports.http_headers import Headers
-from redraft.mcp_server.transports.listen_socket import bind_socket, catch_signals
 from redraft.mcp_server.transports.streamable_http import asgi_app
 
 if TYPE_CHECKING:
@@ -22,6 +27,130 @@ if TYPE_CHECKING:
     from redraft.mcp_server.transports.streamable_http import Receive, Scope, Send
 
     Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+    import asyncio
+    from collections.abc import Callable, Generator
+    from types import FrameType
+
+    import uvicorn
+
+    from redraft.config import ServerLimits
+
+# HTTP as uvicorn speaks it, with an end to waiting: a request that does not come whole within a while is let go.
+#
+# Without that, a client that sends half a request and no more holds its connection for good, and a few thousand of
+# them keep everybody else out. Streams and websockets are not meant: their requests have come whole.
+
+
+def timed_protocol(limits: ServerLimits) -> type[TimedProtocol]:
+    """The protocol with these times; uvicorn makes one object of it for each connection."""
+
+    class Timed(TimedProtocol):
+        head_seconds, body_seconds = limits.head_seconds, limits.body_seconds
+
+    return Timed
+
+
+class TimedProtocol(H11Protocol):
+    """One connection. The head of a request has its time from the moment that the connection or its first byte is
+    there, the body from the end of the head."""
+
+    head_seconds: int
+    body_seconds: int
+    _deadline: asyncio.TimerHandle | None = None
+    _phase: str | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for("head", self.head_seconds)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._look()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._wait_for(None)
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_for(None)
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """What of the request is still to come. Between two requests nothing is: that has a time of its own."""
+        state = self.conn.their_state
+        if state is h11.SEND_BODY:
+            self._wait_for("body", self.body_seconds)
+        elif state is h11.IDLE and self.conn.trailing_data[0]:
+            self._wait_for("head", self.head_seconds)
+        else:
+            self._wait_for(None)
+
+    def _wait_for(self, phase: str | None, seconds: float = 0.0) -> None:
+        if phase == self._phase:
+            return  # more of the same: the clock goes on
+        self._phase = phase
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = None if phase is None else self.loop.call_later(seconds, self._let_go)
+
+    def _let_go(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # else an answer is under way, or was given
+            self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.transport.close()
+
+
+# A socket that listens, and a server on it that a signal ends: what every server of ours has to do.
+
+
+WAITING = 2048
+
+
+def bind_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens already: whoever comes before the server is up waits, and is not turned away."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, or the event loop leaves the pause in that a second small packet waits for.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+        found.listen(WAITING)
+    except (OSError, OverflowError) as error:
+        found.close()
+        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise Refused(f"Port {port} cannot be used at {host}: {reason}.", field="port") from error
+    return found
+
+
+@contextlib.contextmanager
+def catch_signals(config: uvicorn.Config, end_streams: Callable[[], object]) -> Generator[uvicorn.Server]:
+    """A server that a signal ends from here on, also before it runs: whoever was told of it may end it at once.
+
+    Streams are ended first, since a server waits for them to end.
+    """
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        """Ends the streams at the first signal. Those that came are raised once more after its end, to no effect."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not self.should_exit:
+                end_streams()
+            super().handle_exit(sig, frame)
+
+    server = Server(config)
+    before = {number: signal.signal(number, server.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield server
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 # Who may call: whoever shows the token, from a program on this machine that means to call us.
 #
@@ -125,7 +254,7 @@ class McpHttpServer:
         """Serve until a signal says to end; `ready` is called once one would be heeded."""
         import uvicorn
 
-        from redraft.mcp_server.transports.request_timeout import timed_protocol
+        from redraft.mcp_server.transports.http_server import timed_protocol
 
         app = asgi_app(self._endpoint)
         gate = McpGate(app, token=self._token, hosts=loopback_hosts(self.port), path=PATH)

@@ -38,8 +38,7 @@ from redraft.providers.contract import (
     ToolCall,
     Usage,
 )
-from redraft.providers.json_output import structured_data
-from redraft.providers.json_schema import violations
+from redraft.providers.json_output import structured_data, violations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

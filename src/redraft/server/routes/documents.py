@@ -30,7 +30,7 @@ from redraft.tools.parameters import parse
 from redraft.tools.queries.search_document import get_outline, search_document
 from redraft.tools.queries.search_folder import search_documents
 from redraft.tools.registry import Tool
-from redraft.tools.versions import explain_stale
+from redraft.tools.target import explain_stale
 from redraft.workspace.turns.turn import Turn
 from redraft.workspace.workspace import Workspace
 

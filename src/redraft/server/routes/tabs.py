@@ -11,7 +11,7 @@ from redraft.server.folder_state import RequestContext
 from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router, requested_version
 from redraft.server.routes.shapes import TabShape, TurnResponse, tab_shape, turn_response
 from redraft.text.edits import Change, Edit
-from redraft.tools.versions import basis_of, carry, explain_stale
+from redraft.tools.target import basis_of, carry, explain_stale
 from redraft.workspace.document import Document
 from redraft.workspace.tabs import FrontTab, Selection
 from redraft.workspace.workspace import Workspace

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import Refused, Stale
 from redraft.text.diff.line_diff import Region, diff_sequences
-from redraft.text.patch.file_names import quote_path
-from redraft.text.patch.parser import FilePatch, PatchHunk, Sign, parse_patch
+from redraft.text.patch.parser import FilePatch, PatchHunk, Sign, parse_patch, quote_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,7 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.versions import carry, refresh, shorten
+from redraft.tools.target import carry, refresh, shorten
 from redraft.workspace.document import Document
 
 PREVIEWED = 20

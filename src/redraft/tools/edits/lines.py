@@ -20,7 +20,7 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.versions import carry
+from redraft.tools.target import carry
 
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))

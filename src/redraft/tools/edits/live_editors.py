@@ -7,8 +7,17 @@ context. Nothing here waits or knows about a browser.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from redraft.errors import Refused
+from redraft.formats.interrupt import interrupt_by
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from redraft.config import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +48,22 @@ class LiveEditors(Protocol):
         """Have one editor, the last one used, hand in what was typed into it; None if no rich editor shows the
         document. Raises `Refused` if one does but does not answer: then nothing may be changed."""
         ...
+
+
+# A deadline for computations outside the guard: nobody waits forever, and no thread is busy for longer than that.
+
+
+def editor_deadline(limits: Limits) -> AbstractContextManager[None]:
+    """Refuse rich text that takes longer to read or write than the settings allow."""
+    seconds = limits.editor_seconds
+    until = time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() > until:
+            raise Refused(
+                f"Converting the document to rich text takes longer than {seconds} s. Nothing was changed.",
+                code="limit_exceeded",
+                budget="editor_seconds",
+            )
+
+    return interrupt_by(check)

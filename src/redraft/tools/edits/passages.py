@@ -25,8 +25,7 @@ from redraft.tools.edit_turn import (
 from redraft.tools.edits.write_document import is_blank, paragraph_insertion, skip_blank_line
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target
-from redraft.tools.versions import EditBasis, basis_of, carry
+from redraft.tools.target import EditBasis, Target, basis_of, carry
 from redraft.workspace.document import Document
 
 VERSION = Field(

@@ -25,8 +25,7 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import relative_path
-from redraft.tools.versions import EditBasis, basis_of, carry, check_lines_known, stale_error
+from redraft.tools.target import EditBasis, basis_of, carry, check_lines_known, relative_path, stale_error
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.turns.turn import Turn
 

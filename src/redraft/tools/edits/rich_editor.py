@@ -17,13 +17,20 @@ from redraft.text.diff.line_diff import diff_lines
 from redraft.text.edits import Change, Edit
 from redraft.text.rebase import rebase_over_difference
 from redraft.tools.context import ToolContext
-from redraft.tools.deadline import editor_deadline
 from redraft.tools.edit_turn import carry_out
-from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor
+from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor, editor_deadline
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, TargetDocument, resolve_target
-from redraft.tools.versions import EditBasis, basis_of, carry, explain_stale, refresh
+from redraft.tools.target import (
+    EditBasis,
+    Target,
+    TargetDocument,
+    basis_of,
+    carry,
+    explain_stale,
+    refresh,
+    resolve_target,
+)
 from redraft.workspace.document import Document
 
 MAX_RANGES = 100

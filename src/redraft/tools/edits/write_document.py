@@ -23,8 +23,15 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, TargetDocument
-from redraft.tools.versions import CarriedEdits, EditBasis, carry, check_lines_known, require_old_text
+from redraft.tools.target import (
+    CarriedEdits,
+    EditBasis,
+    Target,
+    TargetDocument,
+    carry,
+    check_lines_known,
+    require_old_text,
+)
 from redraft.workspace.document import Document
 
 CONTENT = ("text", "new_content")

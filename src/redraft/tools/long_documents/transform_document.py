@@ -18,8 +18,7 @@ from redraft.tools.long_documents.character_rename import parse_rename, plan_ren
 from redraft.tools.long_documents.worker import Transformation, TransformationRequest
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, resolve_target
-from redraft.tools.versions import EditBasis, basis_of, carry
+from redraft.tools.target import EditBasis, Target, basis_of, carry, resolve_target
 from redraft.workspace.document import Document
 from redraft.workspace.turns.turn import Turn
 

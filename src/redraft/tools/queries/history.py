@@ -10,8 +10,7 @@ from redraft.text.text import Text
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, relative_path, resolve_target
-from redraft.tools.versions import MAX_PLACES, line_changes, require_old_text
+from redraft.tools.target import MAX_PLACES, Target, line_changes, relative_path, require_old_text, resolve_target
 from redraft.workspace.document import version_of
 from redraft.workspace.secret_gate import is_masked
 from redraft.workspace.turns.modes import Verdict, WriteTime

@@ -15,7 +15,7 @@ from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
     from redraft.agent.offline.intents import Script, ScriptContext, SlotValues
-    from redraft.formats.heading import Heading
+    from redraft.formats.markdown_headings import Heading
 
 BEGIN, END = "<!-- toc -->", "<!-- tocstop -->"
 _BEGIN = re.compile(r"\s*<!--\s*toc\s*-->\s*", re.IGNORECASE)
