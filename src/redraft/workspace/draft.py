@@ -10,13 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from redraft.errors import RedraftError
 from redraft.files.textfile import decode, encode
-from redraft.review.operations import accept, accept_all, reject, reject_all, save, withdraw
+from redraft.review.operations import accept, accept_all, reject, reject_all, save, type_into, withdraw
 from redraft.review.outside_change import apply_outside_change, without_file
+from redraft.review.review import Review
 from redraft.text.diff.hunks import diff
+from redraft.text.diff.word_diff import are_alike
+from redraft.text.edits import Change
 
 if TYPE_CHECKING:
-    from redraft.review.review import Review
+    from redraft.review.runs import Run
     from redraft.text.diff.hunks import Hunk
 
 FILE_HUNK = "file"
@@ -76,6 +80,11 @@ class Draft:
         ]
 
     @property
+    def changes(self) -> tuple[Run, ...]:
+        """What waits to be saved or decided; the same wherever the file lies."""
+        return tuple(run for run in self.review.runs if not run.plain)
+
+    @property
     def pending(self) -> bool:
         """Whether a decision is open: on a hunk, or on the file itself."""
         unsettled = any(part.unsettled for part in self.review.parts)
@@ -106,6 +115,29 @@ class Draft:
         found = decode(data)
         review = apply_outside_change(self.review, found.text)
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)
+
+    def over_returned_file(self, data: bytes | None) -> Draft | None:
+        """A draft whose file was away, with all of it the person's since, as typing over the file that comes back. None
+        where it is another document by now."""
+        if self.saved is not None or self.review.turns or data is None:
+            return None
+        try:
+            found = decode(data)
+        except RedraftError:
+            return None
+        own = self.review.working
+        change = Change.between(found.text, own)
+        untouched = len(found.text) - sum(len(edit.old) for edit in change.edits)
+        if 2 * untouched < len(found.text) and not are_alike(found.text, own):
+            return None
+        review = type_into(Review.of(found.text), change)
+        return replace(self, base_path=self.path, saved=data, bom=found.bom, review=review)
+
+    def adds_conflict_to(self, before: Draft) -> bool:
+        """Whether a draft that followed its file has words in conflict with it that had none before. Nobody could tell
+        any more whose they are: what the turn put in around them would be the person's."""
+        old, new = (sum(hunk.conflict for hunk in draft.review.hunks) for draft in (before, self))
+        return new > old
 
     def file_hunk(self) -> dict[str, Any] | None:
         """The decision about the file itself, where there is one."""

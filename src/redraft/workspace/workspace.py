@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from redraft.workspace.turns.change_log import ChangeLog
     from redraft.workspace.turns.plan import Plan
     from redraft.workspace.turns.turn import Confirm
-    from redraft.workspace.undo.inverse import Clash
+    from redraft.workspace.undo.draft_moves import Clash
 
 
 class SharedResource(Protocol):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from redraft.history.journal import Content
     from redraft.history.turns import TurnRecord
     from redraft.workspace.turns.plan import Plan
-    from redraft.workspace.undo.inverse import Clash
+    from redraft.workspace.undo.draft_moves import Clash
     from redraft.workspace.undo.rollback import RollbackResult
     from redraft.workspace.workspace import Workspace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -12,15 +12,11 @@ from redraft.files.textfile import decode, encode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
 from redraft.history.turns import State
-from redraft.review.operations import type_into
 from redraft.review.outside_change import edit_saved_text
 from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
-from redraft.text.diff.word_diff import are_alike
-from redraft.text.edits import Change
 from redraft.text.text import Text
 from redraft.workspace.turns.edit_positions import (
-    change_of,
     change_since,
     compare,
     dump_edits,
@@ -32,6 +28,17 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
+from redraft.workspace.undo.draft_moves import (
+    Clash,
+    carry_back,
+    disk_then,
+    find_rivals,
+    follow_file,
+    let_others_follow,
+    name_rival,
+    review_moves,
+    traded_places,
+)
 from redraft.workspace.undo.tombstone_history import (
     collect_tombstones,
     image_of,
@@ -46,21 +53,12 @@ if TYPE_CHECKING:
 
     from redraft.history.store import SnapshotId
     from redraft.history.turns import FileStep, ReviewStep, TurnRecord
+    from redraft.text.edits import Change
     from redraft.workspace.draft import Draft
     from redraft.workspace.engine import Engine
 
-MET = "there is unsaved typing or a proposal at the same words: save or decide it first"
 CHANGED_SINCE = "the same words have been changed or decided since"
 GONE_SINCE = "the document was deleted or moved since"
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """Something that could not be taken back, and why."""
-
-    path: str
-    hunk_id: str
-    reason: str
 
 
 class NotClean(Exception):
@@ -87,10 +85,12 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
         if file is not None:
             plan.files.append(file)
             disk_after[step.path] = file.after.data if file.after else None
-    sources = _review_moves(engine, turn)
+    sources = review_moves(engine, turn)
+    traded = traded_places(engine, turn)
+    clashes += carry_back(engine, plan, traded, disk_after)
     for step in turn.reviews:
-        if step in sources.values():
-            continue  # goes with the place that it was moved to
+        if step in sources.values() or step.path in traded or step.path in traded.values():
+            continue  # goes with the place that it was moved to, or stays there
         if step.path in passed:
             continue  # its draft follows the file
         try:
@@ -98,26 +98,9 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
         except NotClean as why:
             clashes.append(Clash(step.path, "", str(why)))
     back = {place: source for source, place in moved.items()}
-    clashes += _let_others_follow(engine, plan, disk_after, back, passed)
-    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
+    clashes += let_others_follow(engine, plan, disk_after, back, passed)
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in find_rivals(engine, plan).items()]
     return plan, clashes
-
-
-def _rivals(engine: Engine, plan: Plan) -> dict[str, str]:
-    """Drafts that would be left beside one of the plan's for the same file, each with the plan's. A file has one."""
-    files = {
-        key: draft.base_path for key, draft in plan.drafts.items() if draft is not None and draft.base_path is not None
-    }
-    others = {key: engine.reviews.working_path(path) for key, path in files.items()}
-    return {other: key for key, other in others.items() if other is not None and other not in plan.drafts}
-
-
-def _name_rival(engine: Engine, path: str) -> str:
-    """What has taken the place to which a document would go back, and how to make room."""
-    draft = engine.documents.draft(path)
-    if draft is not None and draft.saved is None and not draft.review.turns:
-        return f"there is unsaved text of yours at {path}: save it and rename it, or discard it first"
-    return f"there is now another document at {path}: decide about it, rename or delete it first"
 
 
 def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
@@ -161,23 +144,6 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     return replace(plan, edits=dump_edits(back))
 
 
-def _review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
-    """For each place to which the turn moved a draft, the step that took it from its old one: they are one change."""
-    gone = [step for step in turn.reviews if step.before is not None and step.after is None]
-    found: dict[str, ReviewStep] = {}
-    for step in turn.reviews:
-        if step.before is not None or step.after is None:
-            continue
-        home = engine.documents.from_image(step.after).base_path
-        homes = {home, *(file.moved_from for file in turn.files if file.path == home and file.moved_from)}
-        for source in gone:
-            if source.before is not None and engine.documents.from_image(source.before).base_path in homes:
-                found[step.path] = source
-                gone.remove(source)
-                break
-    return found
-
-
 def _inverse_review(
     engine: Engine,
     plan: Plan,
@@ -193,7 +159,7 @@ def _inverse_review(
         if engine.documents.draft(source.path) is not None:
             if current is None:
                 return  # it went back already
-            raise NotClean(_name_rival(engine, source.path))
+            raise NotClean(name_rival(engine, source.path))
         plan.drafts[source.path] = None
     if current is None and after is None:
         current = _take_standing(engine, plan, before)
@@ -201,7 +167,7 @@ def _inverse_review(
         restored = before
     elif turn.kind == "outside" and source is None:
         return  # its draft only followed the file, and will again
-    elif current is None and after is not None and after.saved and _disk_then(engine, after, disk_after) is None:
+    elif current is None and after is not None and after.saved and disk_then(engine, after, disk_after) is None:
         raise NotClean(GONE_SINCE)
     elif current is not None and before is None and _loses_file(engine, current, disk_after):
         restored = current.with_disk(None)
@@ -209,13 +175,13 @@ def _inverse_review(
         restored = _merge_review(engine, turn, step.path, current, before, after)
     plan.drafts[step.path] = None
     if restored is not None:
-        data = _disk_then(engine, restored, disk_after)
+        data = disk_then(engine, restored, disk_after)
         plan.put_draft(restored.with_disk(data) if restored is before else replace(restored, saved=data))
 
 
 def _loses_file(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bool:
     """Whether the file goes away of a draft with nothing but typing in it: all that the person has stays theirs."""
-    return draft.saved is not None and not draft.review.turns and _disk_then(engine, draft, disk_after) is None
+    return draft.saved is not None and not draft.review.turns and disk_then(engine, draft, disk_after) is None
 
 
 def _take_standing(engine: Engine, plan: Plan, before: Draft | None) -> Draft | None:
@@ -263,7 +229,7 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
         else:
             plan.files += [file] if file else []
     clashes += _withdraw_pending(engine, plan, turn, passed)
-    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
+    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in find_rivals(engine, plan).items()]
     return plan, clashes
 
 
@@ -291,7 +257,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
             clashes.append(Clash(draft.key, "", _name_later_turn(engine, draft, turn)))
             continue
         plan.drafts[draft.key] = None
-        left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
+        left = withdrawn if file is None else follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
             clashes.append(Clash(draft.key, "", CHANGED_SINCE))
         else:
@@ -304,17 +270,6 @@ def _name_later_turn(engine: Engine, draft: Draft, turn: TurnRecord) -> str:
     shared = {token for part in draft.review.parts if turn.token in part.turns for token in part.turns}
     newest = max((other.id for other in engine.turns.by_tokens(shared) if other.id > turn.id), default=0)
     return "another pending turn has changed the same words since" + (f": undo turn {newest} first" if newest else "")
-
-
-def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
-    """A draft whose file is about to change, by exactly the plan's edits where they are known. `passed` says how much
-    that is not saved stands in front of what each of them puts in."""
-    if file.after is None or file.edits is None:
-        return draft.with_disk(file.after.data if file.after else None)
-    text = decode(file.after.data).text
-    change = change_of(load_positions(file.edits), draft.saved_text, text)
-    review = edit_saved_text(draft.review, change, around_typing=True, passed=passed)
-    return None if review is None or review.saved != text else replace(draft, review=review, saved=file.after.data)
 
 
 def _take_back_accepted(
@@ -421,12 +376,6 @@ def _without_words(
     return file, inverse.passed
 
 
-def _disk_then(engine: Engine, draft: Draft, disk_after: dict[str, bytes | None]) -> bytes | None:
-    """What the disk will hold, once the plan is carried out, where this draft's file lies."""
-    where = draft.base_path or draft.key
-    return disk_after[where] if where in disk_after else read_or_none(engine.root, DocPath(where))
-
-
 def _merge_review(
     engine: Engine, turn: TurnRecord, path: str, current: Draft | None, before: Draft | None, after: Draft | None
 ) -> Draft | None:
@@ -502,8 +451,8 @@ def reset_turn(engine: Engine, turn: TurnRecord) -> Plan:
         plan.drafts[step.path] = None
         if step.before is not None:
             draft = engine.documents.from_image(step.before)
-            plan.put_draft(draft.with_disk(_disk_then(engine, draft, disk_after)))
-    plan.drafts.update(dict.fromkeys(_rivals(engine, plan)))
+            plan.put_draft(draft.with_disk(disk_then(engine, draft, disk_after)))
+    plan.drafts.update(dict.fromkeys(find_rivals(engine, plan)))
     return plan
 
 
@@ -518,68 +467,6 @@ def _files_under_proposal(engine: Engine, turn: TurnRecord) -> dict[str, tuple[b
         if draft.base_path is not None:
             files[draft.base_path] = (draft.saved, draft.mode)
     return files
-
-
-def _let_others_follow(
-    engine: Engine,
-    plan: Plan,
-    disk_after: dict[str, bytes | None],
-    back: dict[str, str],
-    passed: dict[str, tuple[int, ...]],
-) -> list[Clash]:
-    """Drafts of documents that the turn changed only on disk take the change in. Where a document goes `back` to
-    another place its draft goes with it, if none stands there."""
-    clashes: list[Clash] = []
-    for path, data in disk_after.items():
-        draft = None if path in plan.drafts else engine.documents.draft(path)
-        if draft is None:
-            continue
-        plan.drafts[path] = None
-        home = back.get(draft.base_path or "")
-        if home is None or disk_after.get(home) is None:
-            file = next((file for file in plan.files if file.path == path), None)
-            exact = None if file is None or data is None else _follow_file(draft, file, passed.get(path, ()))
-            after = _over_returned_file(draft, data) or exact or draft.with_disk(data)
-            if _adds_conflict(draft, after):
-                clashes.append(Clash(path, "", MET))
-            plan.put_draft(after)
-            continue
-        path_then = home if draft.path == draft.base_path else draft.path
-        after = replace(draft, base_path=home, path=path_then, turn="" if path_then == home else draft.turn)
-        if after.key != draft.key and engine.documents.draft(after.key) is not None:
-            clashes.append(Clash(path, "", _name_rival(engine, after.key)))
-        plan.drafts[draft.key] = None
-        there = after.with_disk(disk_after[home])
-        if _adds_conflict(after, there):
-            clashes.append(Clash(path, "", MET))
-        plan.put_draft(there)
-    return clashes
-
-
-def _over_returned_file(draft: Draft, data: bytes | None) -> Draft | None:
-    """A draft whose file was away, with all of it the person's since, as typing over the file that comes back. None
-    where it is another document by now."""
-    if draft.saved is not None or draft.review.turns or data is None:
-        return None
-    try:
-        found = decode(data)
-    except RedraftError:
-        return None
-    own = draft.review.working
-    change = Change.between(found.text, own)
-    untouched = len(found.text) - sum(len(edit.old) for edit in change.edits)
-    if 2 * untouched < len(found.text) and not are_alike(found.text, own):
-        return None
-    return replace(
-        draft, base_path=draft.path, saved=data, bom=found.bom, review=type_into(Review.of(found.text), change)
-    )
-
-
-def _adds_conflict(before: Draft, after: Draft) -> bool:
-    """Whether a draft that followed its file has words in conflict with it that had none before. Nobody could tell any
-    more whose they are: what the turn put in around them would be the person's."""
-    old, new = (sum(hunk.conflict for hunk in draft.review.hunks) for draft in (before, after))
-    return new > old
 
 
 def file_plan(

@@ -43,7 +43,8 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.inverse import CHANGED_SINCE, GONE_SINCE, MET, Clash, content_from, invert_turn, reset_turn
+from redraft.workspace.undo.draft_moves import MET, Clash
+from redraft.workspace.undo.inverse import CHANGED_SINCE, GONE_SINCE, content_from, invert_turn, reset_turn
 from redraft.workspace.undo.tombstone_history import locate, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
