@@ -52,9 +52,11 @@ PROGRAMS = {
     "cli": {"redraft"},
     "doors": {"server", "tools"},
     "mcp": {"agent", "client", "folder", "server"},
-    "programs": {"redraft", "overlaid"},
+    "programs": {"redraft", "overlaid", "notes"},
     "server": {"server", "standing"},
 }
+# What a test in these folders calls to start one by itself.
+STARTERS = {"begun", "serving", "served", "agent_doc", "Lines", "Popen", "Program"}
 AGENTS = {"agent", "proposer", "reader"}  # those of `tools`, which go through the program to show a requirement
 
 
@@ -71,7 +73,9 @@ def _starts_a_program(item: pytest.Item) -> bool:
     used = set[str](getattr(item, "fixturenames", ()))
     if folder == "tools" and item.get_closest_marker("covers") and not item.get_closest_marker("engine"):
         return bool(used & AGENTS)
-    return bool(used & PROGRAMS.get(folder, set()))
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    called = STARTERS.intersection(code.co_names) if code and folder in PROGRAMS else set[str]()
+    return bool(called or used & PROGRAMS.get(folder, set()))
 
 
 def pytest_collection_finish() -> None:

@@ -28,17 +28,21 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 SEED = int(os.environ.get("REDRAFT_SEED", "0"))  # where to begin, to repeat a failure or to try others
 MINUTES = os.environ.get("REDRAFT_TORTURE_MINUTES")
+ROUNDS = os.environ.get("REDRAFT_TORTURE_ROUNDS")
 
 
 def rounds(few: int, many: int | None = None) -> Generator[int]:
     """The seeds to try: a few in `make test`; in `make torture` this many, or as many as an hour has time for."""
     minutes = MINUTES or (60 if many is None else None)
     end = None if minutes is None else time.monotonic() + 60 * float(minutes)
-    wanted = many if TORTURE else few
+    wanted = (int(ROUNDS) if ROUNDS else many) if TORTURE else few
     number = SEED
     while (wanted is None or number < SEED + wanted) and not (TORTURE and end and time.monotonic() > end):
         yield number
         number += 1
+        if TORTURE and (number - SEED) % 50 == 0:
+            sys.stdout.write(f"{number - SEED} rounds so far, the next is seed {number}\n")
+            sys.stdout.flush()
     sys.stdout.write(f"{number - SEED} rounds from seed {SEED}\n")  # shown by `pytest -s`
 
 

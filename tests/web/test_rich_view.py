@@ -152,6 +152,66 @@ def test_a_blank_before_the_cursor_outlives_an_agents_change_to_the_words_before
     window.expect(lambda: f"{new} look." in room.working(name))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("She went to", "They left for", "They left for "),
+        ("She went to", "She **went for**", "She **went for** "),
+        ("She read the letter twice. She went to", "## They left for", "## They left for "),
+        (
+            "*  two\n\nShe read the letter twice. She went to",
+            "*  three\n\nShe saw the letter. She left for",
+            "left for ",
+        ),
+        ("dark__ for years.[^1]", "dark__ for an age.[^1]", "She went to "),
+    ],
+)
+def test_a_blank_at_the_end_of_a_paragraph_outlives_an_agents_change_to_it_while_the_cursor_is_elsewhere(
+    room: Room, old: str, new: str, line: str
+):
+    name = f"left-{len(old)}-{len(new)}.md"
+    window = rich(room, name)
+    go_to(window, "letter")
+    window.type(" She went to ")
+    window.expect(lambda: "twice. She went to\n" in room.working(name))
+    go_to(window, "lighthouse", "Home")
+    room.propose(name, old, new)
+    changed = re.sub(r"[#*_]|\[.*?\]", "", new.split("\n")[-1]).strip()
+    window.expect(lambda: any(changed in each for each in shown(window)))
+    window.page.locator(
+        ".ProseMirror > :is(p, h2)", has_text=line.strip("#* ").split("** ")[0].split()[-1]
+    ).last.click()
+    window.page.keyboard.press("End")
+    window.type("look.")
+    window.expect(lambda: f"{line}look." in room.working(name))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            "She read the letter twice. She went to\n\n[^1]: Or twelve.",
+            "She left for\n\n[^1]: Or ten.",
+            "She left for look.",
+        ),
+        ("*  one She went to\n*  two", "*  one She left for\n*  three", "*  one She left for look."),
+        ("She read the letter twice. She went to", "## She left for", "## She left for look."),
+    ],
+)
+def test_the_cursor_stays_in_its_paragraph_when_an_agent_changes_the_neighbours_too(
+    room: Room, old: str, new: str, line: str
+):
+    name = f"neighbours-{line[0]}-{line.count(' ')}.md"
+    window = rich(room, name)
+    go_to(window, "one" if "one" in old else "letter")
+    window.type(" She went to ")
+    window.expect(lambda: "She went to\n" in room.working(name))
+    room.propose(name, old, new)
+    window.expect(lambda: any("She left for" in each for each in shown(window)))
+    window.type("look.")
+    window.expect(lambda: f"{line}\n" in room.working(name))
+
+
 @pytest.mark.covers("ML-highlight-added", "ML-highlight-removed", "ML-highlight-clear")
 def test_hunks_are_marked_accepted_and_rejected_in_the_rich_view(room: Room):
     window = rich(room, "review.md")

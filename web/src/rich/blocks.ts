@@ -9,6 +9,7 @@
 import { diff } from "@codemirror/merge";
 import { Fragment, type Node, Slice } from "@tiptap/pm/model";
 import { Transform } from "@tiptap/pm/transform";
+import { editsBetween } from "./edits";
 
 /** A range of numbered items in one list, and what replaces it in another. */
 export interface Stretch {
@@ -208,11 +209,66 @@ function sliceOf(fragment: Fragment, from: number, to: number): Slice {
   return doc.slice(from, to);
 }
 
-/** Replace blocks with the smallest step, so that a cursor nearby stays where it is. */
+/**
+ * Replace blocks with the smallest steps, so that a cursor in them or nearby stays at its words. Empty paragraphs, which
+ * markdown cannot express, stay.
+ */
 function replaceBlocks(doc: Transform, from: number, to: number, blocks: readonly Node[]): void {
-  const [start, end] = [startOf(doc.doc, from), startOf(doc.doc, to)];
-  const wanted = Fragment.from(blocks);
-  const there = Fragment.from(blocksOf(doc.doc).slice(from, to));
+  replaceNodes(doc, startOf(doc.doc, from), blocksOf(doc.doc).slice(from, to), blocks);
+}
+
+/** Replace the neighbouring nodes that begin at `start`. */
+function replaceNodes(doc: Transform, start: number, olds: readonly Node[], fresh: readonly Node[]): void {
+  let at = start;
+  const placed = olds.map((node) => {
+    const each = { node, at };
+    at += node.nodeSize;
+    return each;
+  });
+  const written = placed.filter(({ node }) => !(node.type.name === "paragraph" && node.childCount === 0));
+  const pairs = [placed, written].find((each) => each.length === fresh.length);
+  if (!pairs) replaceRange(doc, start, olds, fresh);
+  else
+    pairs
+      .map((old, number) => ({ ...old, wanted: fresh[number] }))
+      .toReversed()
+      .forEach((pair) => {
+        if (pair.wanted) replaceNode(doc, pair.at, pair.node, pair.wanted);
+      });
+}
+
+function replaceNode(doc: Transform, at: number, old: Node, fresh: Node): void {
+  if (old.eq(fresh)) return;
+  if (old.isTextblock && fresh.isTextblock && old.type.spec.code === fresh.type.spec.code) {
+    if (!old.sameMarkup(fresh)) doc.setNodeMarkup(at, fresh.type, fresh.attrs, fresh.marks);
+    replaceWords(doc, at, old, fresh);
+  } else if (old.sameMarkup(fresh) && !old.isAtom && !old.isTextblock)
+    replaceNodes(doc, at + 1, blocksOf(old), blocksOf(fresh));
+  else replaceRange(doc, at, [old], [fresh]);
+}
+
+/** Replace what differs in a text block, each range of it alone; then the marks, which the letters do not show. */
+function replaceWords(doc: Transform, at: number, old: Node, fresh: Node): void {
+  let shift = 0;
+  const ranges = editsBetween(lettersOf(old), lettersOf(fresh)).map(({ from, to, insert }) => {
+    const start = from + shift;
+    shift += insert.length - (to - from);
+    return { from, to, content: fresh.content.cut(start, start + insert.length) };
+  });
+  for (const { from, to, content } of ranges.toReversed()) doc.replaceWith(at + 1 + from, at + 1 + to, content);
+  const now = doc.doc.nodeAt(at)?.content;
+  const left = now && difference(now, fresh.content);
+  if (left) doc.replaceWith(at + 1 + left.from, at + 1 + left.endA, fresh.content.cut(left.from, left.endB));
+}
+
+/** A text block's text, with as many units as it has positions. */
+function lettersOf(node: Node): string {
+  return node.content.content.map((each) => each.text ?? "\ufffc".repeat(each.nodeSize)).join("");
+}
+
+/** Replace neighbouring nodes with one step. */
+function replaceRange(doc: Transform, start: number, olds: readonly Node[], fresh: readonly Node[]): void {
+  const [there, wanted] = [Fragment.from(olds), Fragment.from(fresh)];
   const found = difference(there, wanted);
   if (!found) return;
   const trial = new Transform(doc.doc);
@@ -221,9 +277,30 @@ function replaceBlocks(doc: Transform, from: number, to: number, blocks: readonl
   } catch {
     // Its ends are at incompatible depths.
   }
-  const now = Fragment.from(blocksOf(trial.doc).slice(from, from + blocks.length));
-  const right =
-    trial.docChanged && now.eq(wanted) && trial.doc.childCount === doc.doc.childCount - (to - from) + blocks.length;
-  if (right) for (const step of trial.steps) doc.step(step);
-  else doc.replaceWith(start, end, wanted);
+  const before = doc.doc.resolve(start);
+  const after = trial.doc.resolve(start);
+  const first = before.index();
+  const now = Fragment.from(blocksOf(after.parent).slice(first, first + fresh.length));
+  const count = before.parent.childCount - olds.length + fresh.length;
+  if (trial.docChanged && now.eq(wanted) && after.parent.childCount === count)
+    for (const step of trial.steps) doc.step(step);
+  else doc.replaceWith(start, start + there.size, wanted);
+}
+
+/**
+ * Put back the blanks at the ends of paragraphs that the steps of a transform took away: markdown has none there, but
+ * whoever typed one goes on typing after it.
+ */
+export function keepTrailingBlanks(doc: Transform): void {
+  doc.before.descendants((node, at) => {
+    if (!node.isTextblock) return true;
+    const { lastChild } = node;
+    const [blank] = (!node.type.spec.code && /[ \t]+$/.exec(lastChild?.text ?? "")) || [];
+    if (!blank || !lastChild) return false;
+    const end = doc.doc.resolve(doc.mapping.map(at + node.nodeSize - 1));
+    const { parent, parentOffset } = end;
+    const isEnd = parent.isTextblock && !parent.type.spec.code && parentOffset === parent.content.size;
+    if (isEnd && /\S$/.test(parent.textContent)) doc.insert(end.pos, node.type.schema.text(blank, lastChild.marks));
+    return false;
+  });
 }

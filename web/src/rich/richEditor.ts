@@ -12,6 +12,7 @@ import type { Session } from "@/live/session";
 import { noteTyping, trackTyping } from "@/review/decisionStack";
 import { stepBack, stepForward } from "@/review/decisions";
 import { showToast } from "@/state/store";
+import { keepTrailingBlanks } from "./blocks";
 import { editsBetween } from "./edits";
 import { imageView } from "./imageView";
 import { markdownApi, type ParsedMarkdown } from "./markdownApi";
@@ -95,10 +96,10 @@ export class RichEditor implements OpenEditor, SyncedEditor {
 
   bring(act: (doc: Transform) => number | null): void {
     flushSelection(this.editor.view);
-    const { tr, selection } = this.editor.state;
+    const { tr } = this.editor.state;
     const end = act(tr);
     if (!tr.docChanged) return;
-    if (end === null) keepTrailingBlank(tr, selection);
+    if (end === null) keepTrailingBlanks(tr);
     else tr.setSelection(Selection.near(tr.doc.resolve(end), -1)).scrollIntoView();
     this.editor.view.dispatch(tr.setMeta(ELSEWHERE, true).setMeta("addToHistory", false));
   }
@@ -218,15 +219,6 @@ function keepLinkInApp(event: MouseEvent): void {
   event.preventDefault();
   const editable = link.isContentEditable;
   if (!editable && /^https?:/.test(link.getAttribute("href") ?? "")) open(link.href, "_blank", "noopener,noreferrer");
-}
-
-/** Markdown has no space before a cursor at the end of a line, but the next word needs it. */
-function keepTrailingBlank(tr: Transaction, { $head, empty }: Selection): void {
-  const [blank] = /[ \t]+$/.exec($head.parent.textContent) ?? [];
-  if (!blank || !empty || $head.parentOffset < $head.parent.content.size) return;
-  const { parent, parentOffset, pos } = tr.doc.resolve(tr.mapping.map($head.pos));
-  const atEnd = parent.isTextblock && parentOffset === parent.content.size;
-  if (atEnd && /\S$/.test(parent.textContent)) tr.insertText(blank, pos);
 }
 
 /** Start in the first words: a block selected as a whole would be deleted by the first key. */

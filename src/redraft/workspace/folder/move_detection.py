@@ -51,16 +51,15 @@ class RenameLog:
         self._renames.extend((now, rename) for rename in renames)
 
     def secret_name(self, path: DocPath, since: float) -> DocPath | None:
-        """The secret's name that the document at this path was given since, perhaps by way of others."""
+        """The secret's name that the document at this path was given since, perhaps by way of others, and that it was
+        not moved away from again: a program that swaps two documents may need any name for a moment."""
         places: set[str] = {path}
         for heard, rename in self._renames:
-            for place in [*places] if heard >= since else ():
-                if place == rename.old or place.startswith(f"{rename.old}/"):
-                    there = rename.new + place[len(rename.old) :]
-                    if is_secret_name(there):
-                        return DocPath(there)
-                    places.add(there)
-        return None
+            if heard >= since:
+                moved = {place for place in places if place == rename.old or place.startswith(f"{rename.old}/")}
+                places -= {place for place in moved if is_secret_name(place)}
+                places |= {rename.new + place[len(rename.old) :] for place in moved}
+        return next((DocPath(place) for place in sorted(places) if is_secret_name(place)), None)
 
 
 class ResolvedChanges(NamedTuple):
