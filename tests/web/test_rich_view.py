@@ -176,7 +176,7 @@ def test_a_blank_at_the_end_of_a_paragraph_outlives_an_agents_change_to_it_while
     window.expect(lambda: "twice. She went to\n" in room.working(name))
     go_to(window, "lighthouse", "Home")
     room.propose(name, old, new)
-    changed = re.sub(r"[#*_]|\[.*?\]", "", new.split("\n")[-1]).strip()
+    changed = re.sub(r"[#*_]|\[.*?\]", "", new.rsplit("\n", maxsplit=1)[-1]).strip()
     window.expect(lambda: any(changed in each for each in shown(window)))
     window.page.locator(
         ".ProseMirror > :is(p, h2)", has_text=line.strip("#* ").split("** ")[0].split()[-1]
