@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.markdown_headings import headings, quoted_headings
+from redraft.formats.markdown_headings import find_quoted_headings, headings
 from redraft.text import markdown_blocks
 from redraft.text.frontmatter_block import frontmatter_end
 from tests.formats.reference import markdown_examples, markdown_files, reference_headings, reference_quoted
@@ -166,12 +166,12 @@ def test_what_is_passed_over_at_once_ends_where_it_ends_line_by_line(lines: list
     ],
 )
 def test_headings_in_block_quotes_are_found_by_themselves(text: str) -> None:
-    assert [(each.mark.line, each.mark.level, each.mark.title) for each in quoted_headings(text)] == (
+    assert [(each.mark.line, each.mark.level, each.mark.title) for each in find_quoted_headings(text)] == (
         reference_quoted(text)
     )
 
 
 def test_headings_in_the_block_quotes_of_the_specifications_are_found(material: Path) -> None:
     for text in [*markdown_examples(material), *markdown_files(material).values()]:
-        found = [(each.mark.line, each.mark.level, each.mark.title) for each in quoted_headings(text)]
+        found = [(each.mark.line, each.mark.level, each.mark.title) for each in find_quoted_headings(text)]
         assert found == reference_quoted(text), text[:500]

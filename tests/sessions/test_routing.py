@@ -222,7 +222,7 @@ def test_u8_a_dead_pane_is_replaced_and_with_none_left_an_agent_is_started(
 def test_u12_claims_are_logged_for_the_session_which_shows_and_empties_them(
     agent_doc: AgentDoc, tmux: Tmux, claude: Claude
 ):
-    from redraft.sessions.installation import bundled_skill
+    from redraft.sessions.installation import read_bundled_skill
 
     agent_doc.write("plan.md", DOC)
     agent_doc.write("#(touch pwned).md", DOC.replace("d-1", "d-2"))
@@ -233,7 +233,8 @@ def test_u12_claims_are_logged_for_the_session_which_shows_and_empties_them(
     log = f"Claimed plan.md for pane {pane}\nClaimed #(touch pwned).md for pane {pane}\n"
     assert agent_doc.read(".agent-doc/claims.log") == log
     assert (
-        "`.agent-doc/claims.log` exists and is not empty, show its lines to the person and empty it" in bundled_skill()
+        "`.agent-doc/claims.log` exists and is not empty, show its lines to the person and empty it"
+        in read_bundled_skill()
     )
     agent_doc.write(".agent-doc/claims.log", "")
     agent_doc.ok("claim", "plan.md")

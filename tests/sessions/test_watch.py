@@ -252,7 +252,7 @@ def test_a_reactive_document_waits_for_no_debounce_also_where_the_watchs_reader_
 
 def test_documents_outside_the_project_and_others_than_entered_are_not_watched(agent_doc: AgentDoc, tmp_path: Path):
     from redraft.sessions.project import AgentDocFiles
-    from redraft.sessions.watch.watcher import has_id, registered_documents
+    from redraft.sessions.watch.watcher import has_id, list_registered_documents
 
     register(agent_doc, inside="crdt")
     (tmp_path / "secret.md").write_text(DOC.format(id="out", write="crdt"), encoding="utf-8")
@@ -263,6 +263,6 @@ def test_documents_outside_the_project_and_others_than_entered_are_not_watched(a
     agent_doc.write(".agent-doc/sessions.json", json.dumps(entries))
     inside = str((agent_doc.folder / "inside.md").resolve())
     with AgentDocFiles.open(str(agent_doc.folder)) as shelf:
-        assert registered_documents(shelf, str(agent_doc.folder)) == {inside: "inside"}
+        assert list_registered_documents(shelf, str(agent_doc.folder)) == {inside: "inside"}
     assert has_id(inside, "inside")
     assert not has_id(inside, "another")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.workspace.shapes import draft_shape
-from redraft.workspace.turns.decisions import undecided_hunks
+from redraft.workspace.turns.decisions import list_undecided_hunks
 from tests.workspace.folder import AGENT, OTHER_AGENT, agent_writes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def told(workspace: Workspace) -> dict[str, int | None]:
         for hunk in draft_shape(draft, turns)["hunks"]:
             number = hunk["turn"]
             found[hunk["kind"]] = number
-            assert number is None or hunk["hunk_id"] in undecided_hunks(draft, workspace.show(number))
+            assert number is None or hunk["hunk_id"] in list_undecided_hunks(draft, workspace.show(number))
     return found
 
 

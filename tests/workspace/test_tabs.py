@@ -184,7 +184,7 @@ def test_typing_is_folded_now_and_then_and_none_of_it_is_lost(folder: Folder) ->
     for number in range(FOLD_AFTER * 2 + 5):
         type_at_end(workspace, "a.md", f"{number} ")
         expected += f"{number} "
-        assert len(Reviews(workspace.database).typing_of("a.md")) <= FOLD_AFTER
+        assert len(Reviews(workspace.database).read_typing("a.md")) <= FOLD_AFTER
         if number % FOLD_AFTER in (0, 1, FOLD_AFTER - 1):
             assert working(folder.open(), "a.md") == expected
     assert working(workspace, "a.md") == expected

@@ -104,7 +104,7 @@ _TELLING_WORDS = name_set(
     " passwords rootkey secret secrets token tokens"
 )
 _TELLING_PAIRS = name_set(
-    "access_key access_keys api_key api_keys encryption_key gcp_key private_key sa_key secret_key signing_key"
+    "access_key access_keys api_key api_keys encryption_key gcp_key private_key sa_key secret_key load_signing_key"
     " token_cache"
 )
 # The whole name of a plain text that contains one; its words may be joined or not. Only the whole name counts: an app's

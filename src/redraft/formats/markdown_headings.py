@@ -1,8 +1,8 @@
 """The headings of a markdown document, as in CommonMark and GFM, in one pass.
 
 Headings inside block quotes and list items are left out: they belong to the quotation or the item and divide nothing.
-So are those in fences, HTML, comments and frontmatter. `quoted_headings` returns those in block quotes. Inline markup
-in titles stays as it is written.
+So are those in fences, HTML, comments and frontmatter. `find_quoted_headings` returns those in block quotes. Inline
+markup in titles stays as it is written.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class QuotedHeading(NamedTuple):
     end: int
 
 
-def quoted_headings(text: str) -> list[QuotedHeading]:
+def find_quoted_headings(text: str) -> list[QuotedHeading]:
     """The headings inside block quotes, in the order of the document; not those in lists."""
     skipped = frontmatter_end(text)
     body = text[skipped:].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

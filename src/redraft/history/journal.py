@@ -212,7 +212,7 @@ class Journal:
     def recover(self) -> None:
         """Complete or roll back the turn that a stopped process left half done, if there is one. The caller holds the
         lock."""
-        if turn := self.turns.applying_turn():
+        if turn := self.turns.find_applying_turn():
             with contextlib.closing(finish_turn(self.root, self.store, turn)) as ended:
                 self._end(turn, State.APPLIED if ended.forward else State.DISCARDED)
                 self.notices += ended.notices

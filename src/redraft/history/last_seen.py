@@ -43,7 +43,7 @@ class LastSeenTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def known_content(self, path: str) -> KnownContent | None:
+    def find_known_content(self, path: str) -> KnownContent | None:
         """The file's last known content; None if nothing is known."""
         step = self._db.row(LAST_STEP, (path,))
         if step is not None and not step[1]:

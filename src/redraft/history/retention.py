@@ -44,7 +44,7 @@ def collect(database: Database, store: Store, turns: Turns, settings: Settings, 
             database.execute("UPDATE turns SET pruned = 1 WHERE id = ?", (number,))
             database.execute("UPDATE file_steps SET before = NULL, after = NULL WHERE turn = ?", (number,))
             database.execute("UPDATE review_steps SET before = NULL, after = NULL WHERE turn = ?", (number,))
-        snapshots, blocks = store.drop_all_but(wanted_snapshots(database))
+        snapshots, blocks = store.drop_all_but(find_wanted_snapshots(database))
     if blocks:
         give_space_back(database)
     return GcResult(len(old), snapshots, blocks)
@@ -56,7 +56,7 @@ def give_space_back(database: Database) -> None:
     database.row("PRAGMA wal_checkpoint(TRUNCATE)")  # while others read, it shrinks later
 
 
-def wanted_snapshots(database: Database) -> set[bytes]:
+def find_wanted_snapshots(database: Database) -> set[bytes]:
     wanted: set[bytes] = set()
     for before, after in database.rows("SELECT before, after FROM file_steps"):
         wanted.update(snapshot for snapshot in (before, after) if snapshot is not None)

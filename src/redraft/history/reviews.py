@@ -96,7 +96,7 @@ class Reviews:
     def add_typing(self, path: str, change: str) -> int:
         return self._db.execute("INSERT INTO typing (path, change) VALUES (?, ?)", (path, change))
 
-    def typing_of(self, path: str, after: int = 0) -> list[tuple[int, str]]:
+    def read_typing(self, path: str, after: int = 0) -> list[tuple[int, str]]:
         """What was typed since the image, after the number `after`."""
         rows = self._db.rows("SELECT seq, change FROM typing WHERE path = ? AND seq > ? ORDER BY seq", (path, after))
         return [(seq, change) for seq, change in rows]

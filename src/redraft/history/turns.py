@@ -33,8 +33,8 @@ def note_created_folders(database: Database, turn: int, folders: Sequence[str]) 
     _note_folders(database, f"made by {turn}", folders)
 
 
-def created_folders(database: Database, turn: int) -> list[DocPath]:
-    return _noted_folders(database, f"made by {turn}")
+def list_created_folders(database: Database, turn: int) -> list[DocPath]:
+    return _list_noted_folders(database, f"made by {turn}")
 
 
 def note_removed_folders(database: Database, turn: int, folders: Sequence[str]) -> None:
@@ -42,19 +42,19 @@ def note_removed_folders(database: Database, turn: int, folders: Sequence[str]) 
     _note_folders(database, f"dropped by {turn}", folders)
 
 
-def removed_folders(database: Database, turn: int) -> list[DocPath]:
-    return _noted_folders(database, f"dropped by {turn}")
+def list_removed_folders(database: Database, turn: int) -> list[DocPath]:
+    return _list_noted_folders(database, f"dropped by {turn}")
 
 
 def _note_folders(database: Database, key: str, folders: Sequence[str]) -> None:
     if folders:
         with database.transaction(durable=False):
-            known = _noted_folders(database, key)
+            known = _list_noted_folders(database, key)
             noted = [*known, *(folder for folder in folders if folder not in known)]
             database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(noted)))
 
 
-def _noted_folders(database: Database, key: str) -> list[DocPath]:
+def _list_noted_folders(database: Database, key: str) -> list[DocPath]:
     row = database.row("SELECT value FROM meta WHERE key = ?", (key,))
     return [DocPath(folder) for folder in json.loads(row[0])] if row else []
 
@@ -207,7 +207,7 @@ class Turns:
         """The turns that await a decision."""
         return [self._read(row) for row in self._db.rows(PROPOSED_QUERY)]
 
-    def applying_turn(self) -> TurnRecord | None:
+    def find_applying_turn(self) -> TurnRecord | None:
         """The turn that is being committed, or was when its process stopped; under the lock, only the latter.
 
         It can only be the newest: no other begins before it has ended.
@@ -359,7 +359,7 @@ class Turns:
             source=source,
             id=number,
             pruned=bool(pruned),
-            folders=() if files or reviews else tuple(created_folders(self._db, number)),
+            folders=() if files or reviews else tuple(list_created_folders(self._db, number)),
             files=tuple(FileStep(*step) for step in files),
             reviews=tuple(ReviewStep(*step) for step in reviews),
         )

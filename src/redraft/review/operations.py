@@ -61,7 +61,7 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
                 f"Somebody else changed the same words: choose {choice} first.", code="conflict", hunk_id=part.id
             )
     for part in review.parts:
-        if part.id in wanted and turn and part.entangled_turns(turn).earlier:
+        if part.id in wanted and turn and part.find_entangled_turns(turn).earlier:
             raise _entangled_error(part, "before")
     return _decide(
         review, wanted, lambda part: _accept_turn(part, turn) if is_shared(part, turn) else _plain_part(part.working)
@@ -73,7 +73,7 @@ def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     `turn` is named, the words of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
     for part in review.parts:
-        if part.id in wanted and turn and part.entangled_turns(turn).later:
+        if part.id in wanted and turn and part.find_entangled_turns(turn).later:
             raise _entangled_error(part, "after")
     return _decide(
         review,
@@ -124,7 +124,7 @@ def withdraw(review: Review, turn: str) -> Review | None:
     them from others."""
     if turn not in review.turns:
         return review
-    if any(part.entangled_turns(turn).later for part in review.parts if not part.same):
+    if any(part.find_entangled_turns(turn).later for part in review.parts if not part.same):
         return None
     after = _regroup(review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn))
     newest = max(number_of(mark) for part in review.parts for mark in part.marks if turn_of(mark) == turn)
@@ -324,7 +324,7 @@ def _without_traces(review: Review) -> Review:
 def type_into(review: Review, change: Change) -> Review:
     """The person edits the working text."""
     change.apply(review.working)  # refuses a change that was made for another text
-    retyped = _retyped_hunks(review, change)
+    retyped = _find_retyped_hunks(review, change)
     if retyped:
         return _regroup(review, lambda part: _without_marks(part, lambda _: True) if part.id in retyped else part)
     touches: list[RunEdit] = []
@@ -335,7 +335,7 @@ def type_into(review: Review, change: Change) -> Review:
     return _apply_run_edits(review, touches)
 
 
-def _retyped_hunks(review: Review, change: Change) -> set[str]:
+def _find_retyped_hunks(review: Review, change: Change) -> set[str]:
     """The agents' hunks over which the person wrote just what stood there before: by that they refuse them. None where
     they changed anything else with it."""
     starts = list(accumulate((len(part.working) for part in review.parts), initial=0))

@@ -114,14 +114,14 @@ def edit_saved_text(
     seen = review
     if around_typing:
         review = _set_unsaved_apart(review, change)
-    pending = _pending_texts(review)
+    pending = _find_pending_texts(review)
     if passed:
         review, change = _insert_among_unsaved(review, change, passed)
     runs = _edit_runs(review, change)
     if runs is None:
         return None
     after = Review(join_parts(group_runs(runs), review.parts))
-    keeps = pending == _pending_texts(after) and not _takes_out_around(review, change, typing=around_typing)
+    keeps = pending == _find_pending_texts(after) and not _takes_out_around(review, change, typing=around_typing)
     return keep_seen_words_apart(seen, after) if keeps else None
 
 
@@ -284,7 +284,7 @@ def _is_only_typed_into(review: Review, edit: Edit) -> bool:
     return True
 
 
-def _pending_texts(review: Review) -> list[tuple[str, tuple[object, ...]]]:
+def _find_pending_texts(review: Review) -> list[tuple[str, tuple[object, ...]]]:
     """Everything that is pending or not saved, in order, wherever it stands and however it is grouped."""
     marked = (run for run in review.runs if not run.plain and (run.by or run.gone != (USER,) or run.clash))
     return [("".join(run.text for run in alike), fate) for fate, alike in groupby(marked, lambda run: run[1:])]

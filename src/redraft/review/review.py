@@ -139,11 +139,11 @@ class Part:
     def turn(self) -> str:
         return self.turns[-1] if self.turns else ""
 
-    def entangled_turns(self, turn: str) -> EntangledTurns:
+    def find_entangled_turns(self, turn: str) -> EntangledTurns:
         """Which other turns changed the very words that a turn did: those before it, and those after it. Neither can be
         taken without the one, nor the one be taken back without the other. Words beside each other are not the same."""
         earlier, later = set[str](), set[str]()
-        for words in self._changed_words():
+        for words in self._find_changed_words():
             marks = [mark for run in words for mark in run.marks]
             mine = [number_of(mark) for mark in marks if turn_of(mark) == turn]
             for mark in marks if mine else ():
@@ -151,7 +151,7 @@ class Part:
                     (later if number_of(mark) > min(mine) else earlier).add(turn_of(mark))
         return EntangledTurns(earlier, later)
 
-    def _changed_words(self) -> Iterator[tuple[Run, ...]]:
+    def _find_changed_words(self) -> Iterator[tuple[Run, ...]]:
         """Each run that somebody changed, and each two of them that meet within a word."""
         for run in self.runs:
             if not run.plain:

@@ -130,7 +130,7 @@ class IndexState:
             self.rows[row.path] = row
             self.compare_one(row.path)
 
-    def gone_paths(self) -> list[str]:
+    def find_gone_paths(self) -> list[str]:
         """The files that have rows but no longer exist."""
         return [path for path in self.rows if path not in self.files]
 
@@ -458,7 +458,7 @@ class Index:
     def _put(self, batch: IndexBatch) -> None:
         """Store what was read. If a file has changed since, it has another mark by now, or a change will be
         reported."""
-        deleted = self._state.gone_paths()
+        deleted = self._state.find_gone_paths()
         try:
             self._state.put(self.database.put(batch, deleted), deleted)
         except (IndexLost, IndexUnavailable):

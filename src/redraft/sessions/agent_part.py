@@ -181,7 +181,7 @@ def _part_since_time(commit: Commit, changes: Sequence[AttributedChange]) -> str
 
 def changes(workspace: Workspace, path: str, now: str) -> list[AttributedChange]:
     """The document's texts in the history, oldest first, up to its current one."""
-    mixed = _mixed_turns(workspace, path)
+    mixed = _find_mixed_turns(workspace, path)
     found: list[AttributedChange] = []
     for number, text in workspace.revisions(path, now):
         if number is None:
@@ -203,7 +203,7 @@ def _turn_author(workspace: Workspace, turn: TurnRecord) -> Who:
     return "agent" if turn.author.is_agent else "person"
 
 
-def _mixed_turns(workspace: Workspace, path: str) -> set[int]:
+def _find_mixed_turns(workspace: Workspace, path: str) -> set[int]:
     """The proposals that were accepted while the review also had the person's own words: both were saved together."""
     found: set[int] = set()
     for turn in workspace.turns(limit=MAX_TURNS, path=path):

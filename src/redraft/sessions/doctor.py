@@ -31,7 +31,7 @@ class Finding:
 
 def examine(agent_files: AgentDocFiles, root: str, live: Collection[str] | None) -> list[Finding]:
     """All findings; `live` are the living panes, None if unknown."""
-    found = [*_undelivered_answers(agent_files)]
+    found = [*_find_undelivered_answers(agent_files)]
     try:
         entries = registry.load(agent_files)
     except RedraftError as error:
@@ -51,7 +51,7 @@ def document_findings(file: str, shown: str) -> Iterator[Finding]:
         yield Finding(shown, error.message, "Fix the document.")
 
 
-def _undelivered_answers(agent_files: AgentDocFiles) -> Iterator[Finding]:
+def _find_undelivered_answers(agent_files: AgentDocFiles) -> Iterator[Finding]:
     for name in agent_files.names(ANSWERS):
         place = f".agent-doc/{ANSWERS}/{name}"
         yield Finding(place, "This answer never reached its document.", "Send it to `agent-doc write`, or remove it.")

@@ -123,12 +123,12 @@ def _types() -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="{space}">{kinds}{manifest}</Types>\n'.encode()
 
 
-def installed_version(editor: EditorInstallation) -> str | None:
+def read_installed_version(editor: EditorInstallation) -> str | None:
     """The installed version of the extension; None if it is not installed."""
-    return max((version for version, _ in _installed_folders(editor)), default=None)
+    return max((version for version, _ in _list_installed_folders(editor)), default=None)
 
 
-def _installed_folders(editor: EditorInstallation) -> Iterator[tuple[str, str]]:
+def _list_installed_folders(editor: EditorInstallation) -> Iterator[tuple[str, str]]:
     for name in os.listdir(editor.folder) if editor.folder else ():
         if name.startswith("redraft.redraft-"):
             yield name.removeprefix("redraft.redraft-"), os.path.join(editor.folder or "", name)
@@ -142,7 +142,7 @@ def install_extension(editor: EditorInstallation, environ: Mapping[str, str]) ->
         raise Refused("VS Code was not found: neither its command nor its extensions folder.", code="not_found")
     content = extension_files()
     target = os.path.join(editor.folder, f"redraft.redraft-{json.loads(content['package.json'])['version']}")
-    old = [path for _, path in _installed_folders(editor)]
+    old = [path for _, path in _list_installed_folders(editor)]
     with tempfile.TemporaryDirectory(prefix=".redraft-", dir=editor.folder) as making:
         made = os.path.join(making, "new")
         os.mkdir(made)
@@ -180,7 +180,7 @@ SKILL_PATH = ".claude/skills/agent-doc/SKILL.md"
 SkillStatus = Literal["missing", "outdated", "up to date"]
 
 
-def bundled_skill() -> str:
+def read_bundled_skill() -> str:
     """The skill that this version of the program bundles."""
     text = files("redraft.sessions").joinpath("SKILL.md").read_text(encoding="utf-8")
     return text.replace("{version}", __version__, 1)
@@ -192,13 +192,13 @@ def skill_status(folder: str) -> SkillStatus:
         found = _read_skill(root)
     if found is None:
         return "missing"
-    return "up to date" if found == bundled_skill().encode() else "outdated"
+    return "up to date" if found == read_bundled_skill().encode() else "outdated"
 
 
 def install_skill(folder: str) -> bool:
     """Write the bundled skill into a project; False if it is there already, byte for byte."""
     with Root.open(folder) as root:
-        found, wanted = _read_skill(root), bundled_skill().encode()
+        found, wanted = _read_skill(root), read_bundled_skill().encode()
         if found == wanted:
             return False
         write_file(root, parse_path(SKILL_PATH), wanted, expected=found)

@@ -273,7 +273,7 @@ class Text:
             return NotImplemented
         if self._length != other._length:
             return False
-        head, tail = self._shared_pages(other)
+        head, tail = self._share_pages(other)
         if head == len(self._pages) == len(other._pages):
             return True
         pairs = zip(self._middle(head, tail), other._middle(head, tail), strict=False)
@@ -306,20 +306,20 @@ class Text:
 
     def new_blocks(self, other: Text) -> list[Block]:
         """The blocks that `other` does not have; found at once if one of the two came from the other by edits."""
-        head, tail = self._shared_pages(other)
+        head, tail = self._share_pages(other)
         known = {block.digest for block in other._middle(head, tail)}
         return [block for block in self._middle(head, tail) if block.digest not in known]
 
     def encode(self, other: Text | None = None, data: bytes | memoryview = b"") -> bytes:
         """The text in UTF-8. If `data` is that of `other`, what the two share is copied and not encoded again."""
-        head, tail = self._shared_pages(other) if other is not None else (0, 0)
+        head, tail = self._share_pages(other) if other is not None else (0, 0)
         changed = "".join([block.content for block in self._middle(head, tail)]).encode()
         first = sum([page.size for page in self._pages[:head]])
         last = sum([page.size for page in self._pages[len(self._pages) - tail :]])
         view = memoryview(data)
         return b"".join((view[:first], changed, view[len(view) - last :]))
 
-    def _shared_pages(self, other: Text) -> tuple[int, int]:
+    def _share_pages(self, other: Text) -> tuple[int, int]:
         """How many pages the two share at the start and at the end."""
         mine, theirs = self._pages, other._pages
         most = min(len(mine), len(theirs))

@@ -1,6 +1,6 @@
 """Find a quoted passage: it must occur once, or the call is refused with its places or with near misses.
 
-It is searched in the text that the caller read; then the edit is handled like any other (see `versions`).
+It is searched in the text that the caller read; then the edit is handled like any other (see `target`).
 """
 
 from __future__ import annotations

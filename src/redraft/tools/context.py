@@ -254,7 +254,7 @@ class ToolContext:
         now = document.version
         seen = None if version else self.last_seen(document.path)
         wanted = version or (seen.version if seen is not None else now)
-        staged = None if self.turn is None else self.turn.staged_at(document.path)
+        staged = None if self.turn is None else self.turn.find_staged(document.path)
         known = staged is not None and (staged.seen is None or staged.text_of(wanted) is not None)
         if wanted != now and not known:
             raise Stale(

@@ -134,11 +134,11 @@ def explain_stale(error: Stale, context: ToolContext) -> Stale:
     details = {"current_version": now.version, **error.details}
     if "your_version" not in details and (seen := context.last_seen(path)) is not None:
         details["your_version"] = seen.version
-    places = _changed_places(now, details.get("your_version"), context)
+    places = _find_changed_places(now, details.get("your_version"), context)
     return Stale(error.message, code=error.code, **details, **places)
 
 
-def _changed_places(now: Document, version: Any, context: ToolContext) -> dict[str, Any]:
+def _find_changed_places(now: Document, version: Any, context: ToolContext) -> dict[str, Any]:
     try:
         then = old_text(context, now, version) if isinstance(version, str) else None
     except RedraftError:
@@ -155,7 +155,7 @@ def old_text(context: ToolContext, document: Document, version: str) -> Text | N
     path, workspace = document.path, context.workspace
     known = context.seen_text(path, version)
     before_turn = document
-    if known is None and context.turn is not None and (staged := context.turn.staged_at(path)) is not None:
+    if known is None and context.turn is not None and (staged := context.turn.find_staged(path)) is not None:
         known, before_turn = staged.text_of(version), staged.first or document
     if known is None:
         known = workspace.changes.text_of(path, version, before_turn.text, before_turn.version)
@@ -262,7 +262,7 @@ def basis_of(document: Document, version: str | None, context: ToolContext) -> E
     except RedraftError:
         text = None
     if text is None:
-        staged = None if context.turn is None else context.turn.staged_at(document.path)
+        staged = None if context.turn is None else context.turn.find_staged(document.path)
         if staged is None or staged.seen is not None or staged.first is None:
             message = f"The text of version {wanted[:40]!a} of {document.path} is not available: read it again."
             raise stale_error(document, wanted, message)
@@ -302,16 +302,16 @@ def carry(basis: EditBasis, edits: Iterable[Edit], context: ToolContext) -> Carr
     asked = Change(tuple(edits))
     if basis.is_current:
         return CarriedEdits(basis, asked, asked)
-    change = carry_forward(asked, basis.version, basis.then.text, _known_changes(basis, context), context.is_own)
+    change = carry_forward(asked, basis.version, basis.then.text, _find_known_changes(basis, context), context.is_own)
     if change is None:
         raise basis.stale_error()
     return CarriedEdits(basis, asked, change)
 
 
-def _known_changes(basis: EditBasis, context: ToolContext) -> list[KnownChange]:
+def _find_known_changes(basis: EditBasis, context: ToolContext) -> list[KnownChange]:
     """The known changes: in the folder until the open turn began, and in that turn."""
     changes, now = context.workspace.changes, basis.now
-    staged = None if context.turn is None else context.turn.staged_at(now.path)
+    staged = None if context.turn is None else context.turn.find_staged(now.path)
     if staged is None or staged.first is None:
         return [KnownChange(changes.since(now.path, basis.version, now.version), now.text)]
     if staged.text_of(basis.version) is not None:

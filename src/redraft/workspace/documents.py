@@ -116,14 +116,14 @@ class Documents:
         """Whether the file holds something else than this process, or else the history, knows of it."""
         if kept is not None:
             return image is None or image.data != kept.data
-        known = self._seen.known_content(path)
+        known = self._seen.find_known_content(path)
         return known is not None and known.snapshot != (None if first is None else first.snapshot)
 
-    def cached_file(self, path: str) -> DiskFile | None:
+    def find_cached_file(self, path: str) -> DiskFile | None:
         """The file as this process last knew it."""
         return self._texts.get(path)
 
-    def cached_paths(self) -> set[DocPath]:
+    def list_cached_paths(self) -> set[DocPath]:
         return {DocPath(path) for path in self._texts}
 
     def cache_file(self, path: DocPath, image: FileImage | None, *, proven: bool) -> None:
@@ -157,7 +157,7 @@ class Documents:
         """
         return self._root.exists(path) and self._reviews.working_path(path) != path
 
-    def missing_folders(self, path: DocPath) -> list[DocPath]:
+    def find_missing_folders(self, path: DocPath) -> list[DocPath]:
         """Which folders are to be made for this one to be there, outermost first; refused where a document lies."""
         missing: list[DocPath] = []
         names = path.split("/")
@@ -223,7 +223,7 @@ class Documents:
         if kept is None or kept[0] != row or not self._reviews.has_typing(path, kept[1]):
             kept = (row, 0, self.from_image(row))
         _, last, draft = kept
-        for seq, change in self._reviews.typing_of(path, last):
+        for seq, change in self._reviews.read_typing(path, last):
             draft = self._apply_typing(draft, Change.from_json(json.loads(change)))
             last = seq
         self._drafts[path] = (row, last, draft)
@@ -307,7 +307,7 @@ class Documents:
             raise secret_error(path)  # whatever was typed above the key since
         if draft is None and self._root.is_secret_link(path):
             raise secret_error(path)
-        document = self._working_document(path, draft, known=known, for_agent=for_agent)
+        document = self._read_working_document(path, draft, known=known, for_agent=for_agent)
         if document is not None:
             check_not_secret(document)
         return document
@@ -315,20 +315,22 @@ class Documents:
     def read_unmasked(self, path: DocPath, *, for_agent: bool = False) -> Document | None:
         """The document at this path, a secret too: for what is done with it here, never for showing it."""
         known = self._reviews.knows(path)
-        return self._working_document(path, self.draft(path) if known else None, known=known, for_agent=for_agent)
+        return self._read_working_document(path, self.draft(path) if known else None, known=known, for_agent=for_agent)
 
-    def _working_document(self, path: DocPath, draft: Draft | None, *, known: bool, for_agent: bool) -> Document | None:
+    def _read_working_document(
+        self, path: DocPath, draft: Draft | None, *, known: bool, for_agent: bool
+    ) -> Document | None:
         if known:
             if draft is not None and draft.key == path and not (for_agent and draft.kind == "deleted"):
-                return Document(path, self.working_text(draft), draft.bom, draft.mode)
+                return Document(path, self.read_working_text(draft), draft.bom, draft.mode)
             if draft is not None or self._reviews.working_path(path) not in (None, path):
                 return None  # an agent proposes to delete it, or to move it elsewhere
         disk = self.on_disk(path)
         if not known and self._reviews.knows(path):  # the draft of a document that another program moved here
-            return self._working_document(path, self.draft(path), known=True, for_agent=for_agent)
+            return self._read_working_document(path, self.draft(path), known=True, for_agent=for_agent)
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
-    def working_text(self, draft: Draft) -> Text:
+    def read_working_text(self, draft: Draft) -> Text:
         """The draft's working text. The last one is kept: it is asked for again and again while it is edited."""
         working = draft.review.working
         kept = self._working.get(draft.key)

@@ -45,7 +45,7 @@ PAGE = 50
 
 def text_of_version(engine: Engine, path: str, version: str) -> Text | None:
     """The text that `path` had at that version, or None. A text that holds keys is refused."""
-    text = _stored_text(engine, path, version) or _typed_text(engine, path, version)
+    text = _read_stored_text(engine, path, version) or _read_typed_text(engine, path, version)
     if text is not None:
         check_past(engine, path, version, text)
     return text
@@ -60,7 +60,7 @@ def check_past(engine: Engine, path: str, version: str, text: Text) -> None:
         raise secret_error(path)
 
 
-def _typed_text(engine: Engine, path: str, version: str) -> Text | None:
+def _read_typed_text(engine: Engine, path: str, version: str) -> Text | None:
     """The same, of the versions that the document went through while somebody typed what is not saved yet."""
     row = engine.reviews.get(path)
     if row is None:
@@ -68,7 +68,7 @@ def _typed_text(engine: Engine, path: str, version: str) -> Text | None:
     try:
         image = ReviewImage.from_json(row)
         text = Text(engine.store.get(bytes.fromhex(image.working)).decode())
-        for _, change in engine.reviews.typing_of(path):
+        for _, change in engine.reviews.read_typing(path):
             if version_of(text, bom=image.bom) == version:
                 return text
             text = Change.from_json(json.loads(change)).apply_to(text)
@@ -77,7 +77,7 @@ def _typed_text(engine: Engine, path: str, version: str) -> Text | None:
     return None
 
 
-def _stored_text(engine: Engine, path: str, version: str) -> Text | None:
+def _read_stored_text(engine: Engine, path: str, version: str) -> Text | None:
     row = _snapshot_of(engine, version)
     if row is None or not _is_in_history(engine, path, row[0]):
         return None
@@ -166,13 +166,13 @@ def group_blamed_lines(owners: list[int | None]) -> list[BlamedLines]:
 def revisions(engine: Engine, path: str, text: str) -> list[Revision]:
     """The texts of a document in their order, up to `text`, which is what it says now."""
     found = [Revision(None, text)]
-    for turn, step in islice(_writing_turns(engine, path), MAX_TURNS):
+    for turn, step in islice(_find_writing_turns(engine, path), MAX_TURNS):
         old, new = next((old, new) for name, old, new in turn_texts(engine, turn) if name == step.path)
         found += [Revision(_origin(turn), new), Revision(None, old)]
     return found[::-1]
 
 
-def _writing_turns(engine: Engine, path: str) -> Iterator[tuple[TurnRecord, FileStep]]:
+def _find_writing_turns(engine: Engine, path: str) -> Iterator[tuple[TurnRecord, FileStep]]:
     """The turns that wrote a document, the newest first, back to the one that made it."""
     where, before = path, None
     while page := engine.turns.recent(limit=PAGE, path=where, before=before):

@@ -177,7 +177,7 @@ class Lineage:
         with contextlib.suppress(RedraftError):  # behind a link by now: as good as gone
             if engine.root.exists(path):
                 return path if engine.root.is_secret_link(path) else None
-        known = engine.seen.known_content(path)
+        known = engine.seen.find_known_content(path)
         if known is not None and known.snapshot is None:
             return None  # that it went is recorded, and where it went
         said = {text.encode(errors="replace") for text in texts}

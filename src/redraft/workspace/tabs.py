@@ -158,7 +158,7 @@ def type_text(
         change.apply(draft.review.working)
         with engine.database.transaction(durable=False):
             stored = engine.documents.stored_draft(path)
-            if stored != draft or len(engine.reviews.typing_of(path)) >= FOLD_AFTER:
+            if stored != draft or len(engine.reviews.read_typing(path)) >= FOLD_AFTER:
                 engine.reviews.set(path, engine.documents.to_image(draft))
             engine.reviews.add_typing(path, json.dumps(change.as_json()))
             typed = engine.documents.read_unmasked(path)

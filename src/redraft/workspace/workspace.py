@@ -497,7 +497,7 @@ class Workspace:
 
     def hunks_of_turn(self, number: int) -> Mapping[str, Sequence[str]]:
         """What is left to decide of a turn, per document: a choice for `accept` or `reject`."""
-        return decisions.undecided_of_turn(self._engine, self.show(number))
+        return decisions.list_undecided_of_turn(self._engine, self.show(number))
 
     def settle(
         self, path: str, hunk: str, text: str | None = None, *, author: Author = PERSON

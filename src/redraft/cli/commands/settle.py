@@ -37,7 +37,7 @@ def _find_hunk(workspace: Workspace, wish: HunkSelection) -> tuple[str, ReviewHu
     if wish.hunks:
         named = [(path, name) for path, ids in choice.items() for name in ids or ()]
     else:
-        named = [(path, name) for path in choice for name in _conflicting_ids(workspace, path)]
+        named = [(path, name) for path in choice for name in _list_conflicting_ids(workspace, path)]
     if not named:
         raise Refused(f"There is no conflict to resolve in {', '.join(choice)}.")
     if len(named) != 1:
@@ -47,7 +47,7 @@ def _find_hunk(workspace: Workspace, wish: HunkSelection) -> tuple[str, ReviewHu
     return path, _require_conflict(workspace, path, name)
 
 
-def _conflicting_ids(workspace: Workspace, path: str) -> list[str]:
+def _list_conflicting_ids(workspace: Workspace, path: str) -> list[str]:
     draft = workspace.draft(path)
     return [hunk.id for hunk in draft.review.hunks if hunk.conflict or hunk.author == "mixed"] if draft else []
 

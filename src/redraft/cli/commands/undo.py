@@ -39,7 +39,7 @@ def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord 
         raise Refused(f"There is nothing to {word}.", code="nothing_to_undo")
     check_standing(turn)
     plan, clashes = workspace.plan_undo(turn)
-    documents = [] if clashes else list(_changed_texts(workspace, plan))
+    documents = [] if clashes else list(_list_changed_texts(workspace, plan))
     if call.screen.json:
         patches = [{"path": path, "patch": format_patch(path, old, new)} for path, old, new in documents]
         conflicts = [asdict(clash) for clash in clashes]
@@ -49,7 +49,7 @@ def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord 
     return CONFLICTS if clashes else 0
 
 
-def _changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
+def _list_changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
     """The files that would be written; then the documents of which only what waits in them would change."""
     for file in plan.files:
         yield str(file.path), _content_text(file.before), _content_text(file.after)

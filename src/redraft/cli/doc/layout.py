@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation
 from redraft.cli.doc.context import say
-from redraft.cli.doc.route import registered_pane
+from redraft.cli.doc.route import find_registered_pane
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _find_live_panes(call: Invocation, files: Sequence[str], live: Mapping[str, 
 
 
 def _find_live_pane(call: Invocation, file: str, live: Mapping[str, Pane]) -> str:
-    pane = registered_pane(call, file)
+    pane = find_registered_pane(call, file)
     if pane not in live:
         raise Refused(f"The pane {pane} of {file} is gone.", code="not_found", pane=pane)
     return pane

@@ -29,11 +29,11 @@ def upgrade(call: Invocation) -> int:
 
 
 def plugin(call: Invocation) -> int:
-    from redraft.sessions.installation import find_editor, install_extension, installed_version
+    from redraft.sessions.installation import find_editor, install_extension, read_installed_version
 
     arguments = call.arguments
     place = find_editor(os.path.expanduser("~"), os.environ)
-    known = installed_version(place)
+    known = read_installed_version(place)
     if arguments.action == "list":
         standing = "not installed" if known is None else f"{known} installed, {__version__} available"
         if call.screen.json:

@@ -33,10 +33,10 @@ def prompt(call: Invocation) -> int:
 
 
 def _live_pane(call: Invocation, file: str) -> str:
-    from redraft.cli.doc.route import registered_pane
+    from redraft.cli.doc.route import find_registered_pane
     from redraft.sessions.tmux.panes import is_alive
 
-    pane = registered_pane(call, file)
+    pane = find_registered_pane(call, file)
     if not is_alive(pane):
         raise Refused(f"The pane {pane} of {file} is gone.", code="not_found", pane=pane)
     return pane

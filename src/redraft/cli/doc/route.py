@@ -179,13 +179,13 @@ def claim(call: Invocation) -> int:
 def focus(call: Invocation) -> int:
     from redraft.sessions.tmux.panes import select
 
-    pane = call.arguments.pane or registered_pane(call, call.arguments.file)
+    pane = call.arguments.pane or find_registered_pane(call, call.arguments.file)
     select(_require_pane(pane, _live_panes()).id)
     say(call, f"The pane {pane} now has the focus.", pane=pane)
     return 0
 
 
-def registered_pane(call: Invocation, file: str) -> str:
+def find_registered_pane(call: Invocation, file: str) -> str:
     """The pane under which a document is registered; whether it lives is another question."""
     from redraft.sessions.session_fields import session_fields
     from redraft.sessions.tmux.registry import load

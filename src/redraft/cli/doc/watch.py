@@ -53,20 +53,20 @@ def _stop(call: Invocation, project: Project) -> int:
 
 
 def _status(call: Invocation, project: Project) -> int:
-    from redraft.sessions.watch.daemon import running_pid
+    from redraft.sessions.watch.daemon import read_running_pid
 
     state = state_of(project.folder)
-    pid = None if state is None else running_pid(state, project.root)
+    pid = None if state is None else read_running_pid(state, project.root)
     say(call, "No watch is running here." if pid is None else f"The watch is running (process {pid}).", running=pid)
     return NOT_RUNNING if pid is None else 0
 
 
 def _start(call: Invocation, project: Project) -> int:
     """Start the watch as a separate process: it shares no terminal or pipe with us, so it outlives its parent."""
-    from redraft.sessions.watch.daemon import log_file, running_pid
+    from redraft.sessions.watch.daemon import log_file, read_running_pid
 
     state = _state(project)
-    known = running_pid(state, project.root)
+    known = read_running_pid(state, project.root)
     if known is not None:
         say(call, f"The watch is already running (process {known}).", running=known)
         return 0
@@ -83,7 +83,7 @@ def _start(call: Invocation, project: Project) -> int:
             start_new_session=True,
         )
     deadline = time.monotonic() + _START_SECONDS
-    while (pid := running_pid(state, project.root)) is None:
+    while (pid := read_running_pid(state, project.root)) is None:
         if started.poll() is not None or time.monotonic() > deadline:
             with open(log, encoding="utf-8", errors="replace") as file:
                 raise RedraftError(f"The watch could not be started. {file.read()[-500:]}".rstrip())

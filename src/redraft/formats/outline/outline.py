@@ -235,10 +235,10 @@ def outline(
 
 
 def _markdown(text: str, max_depth: int, *, quoted: bool) -> Outline:
-    from redraft.formats.markdown_headings import headings, quoted_headings
+    from redraft.formats.markdown_headings import find_quoted_headings, headings
 
     entries = nest([mark for mark in headings(text) if mark.level <= max_depth])
-    inside = [each for each in quoted_headings(text) if each.mark.level <= max_depth] if quoted else []
+    inside = [each for each in find_quoted_headings(text) if each.mark.level <= max_depth] if quoted else []
     if inside:
         entries = insert(entries, [entry for end, run in groupby(inside, key=_end) for entry in _quotation(run, end)])
     return Outline("headings", entries)

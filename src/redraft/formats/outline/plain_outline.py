@@ -118,7 +118,7 @@ def chapters(layout: Layout) -> list[Heading]:
     rank = min((marker.rank for marker in numbered if marker.rank >= RANK_OF_TITLED), default=RANK_OF_TITLED)
     for line in _titles(layout, table, numbered):
         found.setdefault(line, (rank, layout.lines[line], "visual_pattern"))
-    for line, title in titles.dashed_titles(layout):
+    for line, title in titles.find_dashed_titles(layout):
         found.setdefault(line, (rank, title, "chapter_marker"))
     return _levels(layout, found)
 
@@ -175,7 +175,7 @@ def _middle_body(layout: Layout, members: Sequence[ChapterMarker]) -> int:
 
 
 def _titles(layout: Layout, table: TableOfContents, numbered: Sequence[ChapterMarker]) -> list[int]:
-    found = {line for line in titles.named_parts(layout) if not table.holds(line)}
+    found = {line for line in titles.find_named_parts(layout) if not table.holds(line)}
     found.update(table.announced)
     if not _is_explained(layout, numbered):
         found.update(line for line in _visual(layout, table) if not table.holds(line))
@@ -189,7 +189,7 @@ def _visual(layout: Layout, table: TableOfContents) -> Sequence[int]:
     diary = days(layout)
     if diary:
         return diary
-    underlined = titles.underlined_titles(layout)
+    underlined = titles.find_underlined_titles(layout)
     if len(underlined) >= _FEWEST_OTHER and titles.covers_text(layout, underlined):
         return underlined
     return [*underlined, *titles.capital_titles(layout)]

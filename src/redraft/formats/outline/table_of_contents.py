@@ -46,12 +46,12 @@ class TableOfContents:
 
 def tables_of_contents(layout: Layout) -> TableOfContents:
     """The tables of contents of a text."""
-    places = _repeated_lines(layout)
+    places = _find_repeated_lines(layout)
     ranges: list[tuple[int, int]] = []
     announced: set[int] = set()
     for run in _dense_runs(layout, sorted({line for lines in places.values() for line in lines})):
         entries = _entries(layout, places, run)
-        later = _announced_lines(layout, places, entries)
+        later = _find_announced_lines(layout, places, entries)
         if len(later) < _FEWEST or len(later) * 2 < len(entries):
             continue
         ranges.append((_first_line(layout, run[0]), max(entries) + 1))
@@ -72,7 +72,7 @@ def _words(title: str) -> str:
     return _NOISE.sub(" ", _PAGE.sub("", title)).strip().casefold()
 
 
-def _repeated_lines(layout: Layout) -> dict[str, list[int]]:
+def _find_repeated_lines(layout: Layout) -> dict[str, list[int]]:
     """The short lines that occur more than once, by key."""
     places: dict[str, list[int]] = defaultdict(list)
     for line, text in enumerate(layout.lines):
@@ -120,7 +120,9 @@ def _entries(layout: Layout, places: dict[str, list[int]], run: Sequence[int]) -
     return entries
 
 
-def _announced_lines(layout: Layout, places: dict[str, list[int]], entries: dict[int, tuple[str, int]]) -> list[int]:
+def _find_announced_lines(
+    layout: Layout, places: dict[str, list[int]], entries: dict[int, tuple[str, int]]
+) -> list[int]:
     """For each entry the same line after the table, if these are far enough apart."""
     if not entries:
         return []

@@ -37,7 +37,7 @@ _RULE = re.compile(r"(?:-{3,}|={3,}|\*{3,}|~{3,}|_{3,}|(?:[-=*~_] ){2,}[-=*~_])"
 _DASHED = re.compile(r"(?P<rule>[-=~*#]{2,})\s+(?P<title>\w.*?)\s+(?P=rule)")
 
 
-def named_parts(layout: Layout) -> list[int]:
+def find_named_parts(layout: Layout) -> list[int]:
     """Lines that name a part without a number: preface, prologue, epilogue."""
     return [
         line
@@ -62,7 +62,7 @@ def capital_titles(layout: Layout) -> list[int]:
     return found
 
 
-def underlined_titles(layout: Layout) -> list[int]:
+def find_underlined_titles(layout: Layout) -> list[int]:
     """Short lines with a rule right below them."""
     return [
         line - 1
@@ -71,7 +71,7 @@ def underlined_titles(layout: Layout) -> list[int]:
     ]
 
 
-def dashed_titles(layout: Layout) -> list[tuple[int, str]]:
+def find_dashed_titles(layout: Layout) -> list[tuple[int, str]]:
     """Titles between dashes, such as `--- Section ---`, without the dashes."""
     tries = ((line, _DASHED.fullmatch(text)) for line, text in enumerate(layout.lines) if text[:1] in set("-=~*#"))
     return [(line, match["title"]) for line, match in tries if match]

@@ -40,7 +40,7 @@ class Keys:
         self.cookie = cookie
         self._users = users
         self._secret = digest_of(secret)
-        self._signing = signing_key(state)
+        self._signing = load_signing_key(state)
         self._visits: dict[str, tuple[float, str]] = {}
         self._clock = clock
 
@@ -105,7 +105,7 @@ class Keys:
         return hmac.new(self._signing, signed, "sha256").hexdigest()
 
 
-def signing_key(state: str) -> bytes:
+def load_signing_key(state: str) -> bytes:
     """The key that signs cookies; created if there is none, or none that is usable."""
     path = os.path.join(state, KEY_FILE)
     try:

@@ -16,7 +16,7 @@ from redraft.server.routes.responses import (
     answer_with_etag,
     gives,
     new_router,
-    requested_version,
+    read_requested_version,
 )
 from redraft.server.routes.shapes import (
     DocumentShape,
@@ -120,7 +120,7 @@ async def write(desk: Here, request: Request, path: PathQuery, given: WriteReque
     """Replace a document's content and save it. Refused if the document no longer has the given version."""
 
     def act(workspace: Workspace) -> Any:
-        version = requested_version(request, given.version)
+        version = read_requested_version(request, given.version)
         with _turn(desk, workspace, f"Write {path}") as turn:
             now = turn.read(path)
             made = _explain_stale(desk, lambda: turn.write(path, given.content, version or now.version))
@@ -142,7 +142,7 @@ class MoveRequest(BaseModel):
 @router.post("/documents/move", **gives(DocumentChangeResponse, 404, body=True))
 async def move(desk: Here, request: Request, given: MoveRequest) -> Response:
     def act(workspace: Workspace) -> Any:
-        version = requested_version(request, given.version)
+        version = read_requested_version(request, given.version)
         with _turn(desk, workspace, f"Move {given.path} to {given.to}") as turn:
             now = turn.read(given.path)
             made = _explain_stale(desk, lambda: turn.move(given.path, given.to, version or now.version))
@@ -156,7 +156,7 @@ async def delete(desk: Here, request: Request, path: PathQuery, version: str | N
     """Move a document to the trash."""
 
     def act(workspace: Workspace) -> Any:
-        wanted = requested_version(request, version)
+        wanted = read_requested_version(request, version)
         with _turn(desk, workspace, f"Delete {path}") as turn:
             standing = turn.version_of(path)
             _explain_stale(desk, lambda: turn.delete(path, wanted or standing))

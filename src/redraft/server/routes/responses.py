@@ -148,7 +148,7 @@ def answer_with_etag(request: Request, value: Any, tag: str) -> Response:
     return Response(status_code=304, headers=kept) if is_unchanged(request, quoted) else answer(value, headers=kept)
 
 
-def requested_version(request: Request, told: str | None) -> str | None:
+def read_requested_version(request: Request, told: str | None) -> str | None:
     """The version that a write was made for: from the body, or from `If-Match`."""
     header = request.headers.get("if-match")
     if header is None or header.strip() == "*":

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.server.folder_state import RequestContext
-from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router, requested_version
+from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router, read_requested_version
 from redraft.server.routes.shapes import TabShape, TurnResponse, tab_shape, turn_response
 from redraft.text.edits import Change, Edit
 from redraft.tools.target import basis_of, carry, explain_stale
@@ -171,7 +171,7 @@ async def type_text(desk: Here, request: Request, tab_id: TabId, given: TypeRequ
         desk.served.agent.store.leases.check()
         found = workspace.tab(tab_id)
         document = found.document or workspace.read(found.path, confirmed=desk.confirmed)
-        version = requested_version(request, given.version)
+        version = read_requested_version(request, given.version)
         try:
             change = _change(given, document, version, desk)
             typed = workspace.type(found.path, change, version=None if version is None else document.version)
@@ -222,7 +222,7 @@ async def save(desk: Here, request: Request, tab_id: TabId) -> Response:
     def act(workspace: Workspace) -> Any:
         desk.served.agent.store.leases.check()
         found = workspace.tab(tab_id)
-        version = requested_version(request, None)
+        version = read_requested_version(request, None)
         if version is not None and found.document is not None:
             try:
                 found.document.check_version(version)

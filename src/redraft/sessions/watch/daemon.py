@@ -68,7 +68,7 @@ def announce(state: str, root: str, agent_files: AgentDocFiles) -> None:
     write_private(os.path.join(state, _name(root, "pid")), str(os.getpid()))
 
 
-def running_pid(state: str, root: str) -> int | None:
+def read_running_pid(state: str, root: str) -> int | None:
     """The process number of the project's watcher, or None; waits for one that is just starting."""
     deadline = time.monotonic() + START_SECONDS
     while _is_locked(state, root):
@@ -91,7 +91,7 @@ def _is_locked(state: str, root: str) -> bool:
 
 def stop(state: str, root: str) -> int | None:
     """Ask the project's watcher to stop, and wait until it has; returns its process number, or None if none runs."""
-    pid = running_pid(state, root)
+    pid = read_running_pid(state, root)
     if pid is None:
         return None
     try:
@@ -99,7 +99,7 @@ def stop(state: str, root: str) -> int | None:
     except ProcessLookupError:
         return None
     try:
-        if running_pid(state, root) != pid:  # it ended before we had a handle, and its number may be another's now
+        if read_running_pid(state, root) != pid:  # it ended before we had a handle, and its number may be another's now
             return None
         signal.pidfd_send_signal(handle, signal.SIGTERM)
         deadline = time.monotonic() + END_SECONDS

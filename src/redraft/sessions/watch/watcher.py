@@ -111,7 +111,7 @@ class SessionWatcher:
     def _read_registry(self, agent_files: AgentDocFiles) -> None:
         """Read the registry, and watch the folders of its documents from now on."""
         try:
-            entered = registered_documents(agent_files, self.root)
+            entered = list_registered_documents(agent_files, self.root)
         except RedraftError as error:
             self.say(error.message)
             return
@@ -237,7 +237,7 @@ class _FolderThread:
                 started = True
 
 
-def registered_documents(agent_files: AgentDocFiles, root: str) -> dict[str, str]:
+def list_registered_documents(agent_files: AgentDocFiles, root: str) -> dict[str, str]:
     """The documents of the registry, each with its registered id. The registry may have come with the folder: a name
     that leads out of the project is left out."""
     within = os.path.join(os.path.realpath(root), "")

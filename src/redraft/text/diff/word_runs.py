@@ -154,7 +154,7 @@ class _Run(NamedTuple):
 
     @staticmethod
     def of(old: str, edits: list[Edit]) -> _Run:
-        lost, gained = _exchanged_words(hull(old, edits))
+        lost, gained = _find_exchanged_words(hull(old, edits))
         return _Run(edits, all(map(is_reflow, edits)), lost, gained, frozenset(lost), frozenset(gained))
 
     def shares_words(self, other: _Run) -> bool:
@@ -167,7 +167,7 @@ def _words(text: str) -> list[str]:
     return [token.casefold() for token in tokens(text) if has_word(token)]
 
 
-def _exchanged_words(edit: Edit) -> tuple[list[str], list[str]]:
+def _find_exchanged_words(edit: Edit) -> tuple[list[str], list[str]]:
     """The words that an edit removes and inserts, without those that stay at either end."""
     lost, gained = _words(edit.old), _words(edit.new)
     for end in (0, -1):
@@ -250,7 +250,7 @@ def _reaches_of_moved_units(old: str, runs: list[_Run]) -> dict[int, int]:
     traded = set[str]().union(*(run.lost_words for run in runs)) & set[str]().union(*(run.gained_words for run in runs))
     reaches: dict[int, int] = {}
     for first, last in _stretches(runs, traded):
-        for start, end in _moved_units(old, runs[first : last + 1]):
+        for start, end in _find_moved_units(old, runs[first : last + 1]):
             reaches[first + start] = max(first + end, reaches.get(first + start, 0))
     return reaches
 
@@ -270,7 +270,7 @@ def _stretches(runs: list[_Run], traded: set[str]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
+def _find_moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
     """The first and last of the runs that remove a sentence or a line in one place and insert it in another."""
     edits = [edit for run in runs for edit in run.edits]
     start = max(0, edits[0].at - NEARBY)
@@ -280,8 +280,8 @@ def _moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
     removed, added = ([edit.span for edit in side] for side in (change.edits, change.invert().edits))
     owners = [index for index, run in enumerate(runs) for _ in run.edits]
     for cut in (sentences, split_lines):
-        there = _changed_units(cut(after), added)
-        for words, out in _changed_units(cut(before), removed).items():
+        there = _find_changed_units(cut(after), added)
+        for words, out in _find_changed_units(cut(before), removed).items():
             if back := there.get(words):
                 first, last = owners[min(out.start, back.start)], owners[max(out.end, back.end)]
                 reach = NEARBY if len(" ".join(words)) >= MOVED else NEARBY // 10
@@ -289,7 +289,7 @@ def _moved_units(old: str, runs: list[_Run]) -> Iterator[tuple[int, int]]:
                     yield first, last
 
 
-def _changed_units(units: list[str], changed: list[Span]) -> dict[tuple[str, ...], Span]:
+def _find_changed_units(units: list[str], changed: list[Span]) -> dict[tuple[str, ...], Span]:
     """The sentences or lines with changed words, by all their words: from which of these changes to which. Not those
     that say too little, or nearly everything, and not those that occur twice."""
     found: dict[tuple[str, ...], Span | None] = {}

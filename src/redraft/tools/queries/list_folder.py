@@ -68,7 +68,7 @@ def _folders_between(path: str, prefix: str) -> Iterable[str]:
         at = path.find("/", at + 1)
 
 
-def existing_folder(raw: str | None, context: ToolContext) -> str:
+def find_existing_folder(raw: str | None, context: ToolContext) -> str:
     """The folder's path, "" for the root; refused if there is none in the working view."""
     folder = relative_folder(raw, context)
     if not folder:
@@ -108,7 +108,7 @@ class ListDocumentsResult(TypedDict):
 def list_documents(given: ListDocuments, context: ToolContext) -> ListDocumentsResult:
     """List the documents and folders in a folder, by default the root; with recursive, in its subfolders too. Use this
     to explore the workspace. To find documents by their name or content, use search_documents."""
-    folder = existing_folder(given.folder, context)
+    folder = find_existing_folder(given.folder, context)
     depth = folder.count("/") + 1 if folder else 0
     kinds = sorted(working_view(context, folder).items(), key=lambda item: item[0].split("/"))
     wanted = [(path, kind) for path, kind in kinds if given.recursive or path.count("/") == depth]
@@ -139,7 +139,7 @@ class ListFilesResult(TypedDict):
 def list_files(given: ListFiles, context: ToolContext) -> ListFilesResult:
     """List the files of the project, in a folder (prefix) and by a glob; all of them by default. Paths are relative to
     the project root."""
-    folder = existing_folder(given.prefix, context)
+    folder = find_existing_folder(given.prefix, context)
     wanted = path_filter(given.glob)
     kinds = working_view(context, folder)
     found = (path for path in sorted(kinds, key=lambda path: path.split("/")) if kinds[path] == "file" and wanted(path))

@@ -11,7 +11,7 @@ from redraft.search.index import Hit, Index
 from redraft.search.stems import terms
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
-from redraft.tools.queries.list_folder import existing_folder, working_files
+from redraft.tools.queries.list_folder import find_existing_folder, working_files
 from redraft.tools.queries.semantic_search import available_embedder
 from redraft.tools.registry import tool
 from redraft.workspace.folder.scan import Drafts
@@ -101,7 +101,7 @@ def search_documents(given: SearchDocuments, context: ToolContext) -> SearchDocu
     phrases, question = parse_query(given.query)
     if not phrases and not question:
         raise Refused("The query is empty.", code="content_required", field="query", query="")
-    folder = existing_folder(given.folder, context)
+    folder = find_existing_folder(given.folder, context)
     drafts = context.workspace.working_drafts()
     search = _Search(context, drafts, _folder_glob(folder), given.limit)
     names = working_files(context, folder, Index.of(context.workspace).files())
@@ -112,7 +112,7 @@ def search_documents(given: SearchDocuments, context: ToolContext) -> SearchDocu
             search.find(phrases, question)
         found |= {path: each for path, each in search.found.items() if path not in found or search.has_words(path)}
     allowed = [(path, each) for path, each in found.items() if not each.lines or context.can_read(path)]
-    results = [_found_document(path, each) for path, each in allowed[: given.limit]]
+    results = [_describe_document(path, each) for path, each in allowed[: given.limit]]
     more = search.more or len(allowed) > len(results)
     answer: SearchDocumentsResult = {"query": given.query, "results": results, "count": len(results), "truncated": more}
     indexing = _index_progress(context)
@@ -135,7 +135,7 @@ def _match_names(paths: Iterable[str], parts: Iterable[str]) -> list[str]:
     return [path for path in paths if all(part in path.rpartition("/")[2].casefold() for part in wanted)]
 
 
-def _found_document(path: str, found: _Found) -> FoundDocument:
+def _describe_document(path: str, found: _Found) -> FoundDocument:
     answer: FoundDocument = {"path": path, "name": path.rpartition("/")[2], "matches": found.lines}
     if found.line is not None:
         answer["line"] = found.line

@@ -111,7 +111,7 @@ def write_id(root: Root, number: str, notices: list[str]) -> None:
 
 def is_elsewhere(home: str, number: str, real: str) -> bool:
     """Whether another folder that still exists has the better claim to this id."""
-    recorded = recorded_folder(os.path.join(home, number))
+    recorded = find_recorded_folder(os.path.join(home, number))
     if recorded is None or recorded == real or not os.path.isdir(recorded):
         return False
     with Root.open(recorded) as other:
@@ -123,11 +123,11 @@ def states_of(home: str, real: str) -> Iterator[str]:
     with explain_os_errors("read", home):
         names = sorted(os.listdir(home))
     for name in names:
-        if ID_FORM.match(name) and recorded_folder(os.path.join(home, name)) == real:
+        if ID_FORM.match(name) and find_recorded_folder(os.path.join(home, name)) == real:
             yield name
 
 
-def recorded_folder(state: str) -> str | None:
+def find_recorded_folder(state: str) -> str | None:
     text = read_text(os.path.join(state, "workspace.json"))
     try:
         record = json.loads(text or "null")

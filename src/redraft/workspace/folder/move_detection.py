@@ -293,10 +293,10 @@ class MoveDetector:
             return None
         try:
             path = engine.documents.path(name)
-            known = engine.seen.known_content(path)
+            known = engine.seen.find_known_content(path)
             if (
                 (known is not None and known.snapshot is not None)
-                or engine.documents.cached_file(path)
+                or engine.documents.find_cached_file(path)
                 or engine.reviews.knows(path)
             ):
                 return None

@@ -170,7 +170,7 @@ class OutsideRecorder:
 
     def open_documents(self) -> list[DocPath]:
         """The files of the documents that are open, have a draft, or were read by this process."""
-        return sorted(self._documents_at_work() | self._engine.documents.cached_paths())
+        return sorted(self._documents_at_work() | self._engine.documents.list_cached_paths())
 
     def _documents_at_work(self) -> set[DocPath]:
         engine = self._engine
@@ -220,9 +220,9 @@ class OutsideRecorder:
             self._within = outer
 
     def _is_known(self, plan: FilePlan) -> bool:
-        known = self._engine.seen.known_content(plan.path)
+        known = self._engine.seen.find_known_content(plan.path)
         if known is None:
-            kept = self._engine.documents.cached_file(plan.path)
+            kept = self._engine.documents.find_cached_file(plan.path)
             return kept is None or (plan.before is not None and kept.data == plan.before.data)
         return known.snapshot == (None if plan.before is None else plan.before.snapshot)
 
@@ -236,7 +236,7 @@ class OutsideRecorder:
         draft = self._draft_of(path)
         if draft is not None:
             return self._differs(path, draft)
-        known, kept = engine.seen.known_content(path), engine.documents.cached_file(path)
+        known, kept = engine.seen.find_known_content(path), engine.documents.find_cached_file(path)
         if known is None and kept is None:
             return False
         try:
@@ -280,8 +280,8 @@ class OutsideRecorder:
         engine = self._engine
         if is_secret_name(path) or engine.root.is_secret_link(path):
             return None
-        stored, known = self._draft_of(path), engine.seen.known_content(path)
-        kept = engine.documents.cached_file(path)
+        stored, known = self._draft_of(path), engine.seen.find_known_content(path)
+        kept = engine.documents.find_cached_file(path)
         if known is None and stored is None and kept is None:
             return None
         before = self._content_before(known, stored, path)
@@ -320,7 +320,7 @@ class OutsideRecorder:
                 LOG.warning("the earlier content of %s is no longer known: %s", path, error.message)
         if stored is not None:
             return None if stored.saved is None else Content.of(stored.saved)
-        kept = self._engine.documents.cached_file(path)
+        kept = self._engine.documents.find_cached_file(path)
         return None if kept is None else kept.as_content()
 
     def _remember_stamp(self, change: OutsideChange, known: KnownContent | None) -> None:

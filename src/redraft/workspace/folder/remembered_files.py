@@ -34,7 +34,7 @@ class RememberedFiles:
     def last_stamp(self, path: DocPath) -> FileStamp | None:
         """The stamp that the file had when it was last seen."""
         engine = self._engine
-        kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
+        kept, known = engine.documents.find_cached_file(path), engine.seen.find_known_content(path)
         if kept is not None and kept.stamp is not None:
             return kept.stamp
         return None if known is None else engine.seen.stamp(path, known.snapshot)
@@ -42,8 +42,8 @@ class RememberedFiles:
     def remember_open(self, path: DocPath) -> None:
         """Keep what a document holds that is open from now on. Called inside a transaction."""
         engine = self._engine
-        kept = engine.documents.cached_file(path)
-        if kept is not None and not is_secret_name(path) and engine.seen.known_content(path) is None:
+        kept = engine.documents.find_cached_file(path)
+        if kept is not None and not is_secret_name(path) and engine.seen.find_known_content(path) is None:
             stamp = kept.stamp and _lasting_stamp(kept.stamp, proven=kept.proven)
             engine.seen.put(path, engine.journal.store_content(kept.as_content()), stamp)
 
@@ -55,7 +55,7 @@ class RememberedFiles:
             with engine.database.transaction(durable=False):
                 for path in paths:
                     self.remember_open(path)
-                    kept, known = engine.documents.cached_file(path), engine.seen.known_content(path)
+                    kept, known = engine.documents.find_cached_file(path), engine.seen.find_known_content(path)
                     if kept is None or kept.stamp is None or known is None or is_secret_name(path):
                         continue
                     if known.snapshot == kept.as_content().snapshot:
@@ -81,7 +81,7 @@ class RememberedFiles:
         return others
 
     def _unknown(self, paths: Iterable[DocPath]) -> list[DocPath]:
-        return [path for path in paths if self._engine.seen.known_content(path) is None]
+        return [path for path in paths if self._engine.seen.find_known_content(path) is None]
 
     def _remember(self, path: DocPath) -> bool:
         engine = self._engine

@@ -155,13 +155,13 @@ def _all_of(draft: Draft, *, of_agents: bool) -> set[str]:
     return decided or wanted
 
 
-def undecided_of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
+def list_undecided_of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
     """What is left to decide of a turn, per document."""
-    waiting = ((draft.key, undecided_hunks(draft, turn)) for draft in engine.documents.drafts())
+    waiting = ((draft.key, list_undecided_hunks(draft, turn)) for draft in engine.documents.drafts())
     return {path: ids for path, ids in waiting if ids}
 
 
-def undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
+def list_undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
     """A document that is created is one decision, which belongs to every turn that has a word in it."""
     if draft.kind == "created":
         return [FILE_HUNK] if turn.token in _tokens(draft, {FILE_HUNK}) else []
@@ -172,7 +172,7 @@ def undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
 def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
     """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it."""
     for turn in engine.turns.proposals():
-        left = undecided_of_turn(engine, turn)
+        left = list_undecided_of_turn(engine, turn)
         touched = any(chosen.get(path, set()).intersection(ids) for path, ids in left.items())
         whole = all(chosen.get(path, set()).issuperset(ids) for path, ids in left.items())
         if touched and not whole:

@@ -85,9 +85,9 @@ def positions_of_decision(
     at = 0
     for part in review.parts:
         if part.id and part.id in wanted:
-            places += _turn_positions(part, at, turn) if is_shared(part, turn) else _accepted_positions(part, at)
+            places += _turn_positions(part, at, turn) if is_shared(part, turn) else _find_accepted_positions(part, at)
         elif typing and not part.same:
-            places += _typing_positions(part, at)
+            places += _find_typing_positions(part, at)
         else:
             for blank in blanks_of.get(part.id, ()):
                 places.append(EditPosition(at + blank.saved_at, 0, blank.length, "", blank.name))
@@ -95,7 +95,7 @@ def positions_of_decision(
     return places
 
 
-def _accepted_positions(part: Part, at: int) -> list[EditPosition]:
+def _find_accepted_positions(part: Part, at: int) -> list[EditPosition]:
     places: list[EditPosition] = []
     for run in part.runs:
         mark = run.by if run.is_agents else next(iter(run.marks), "")
@@ -119,7 +119,7 @@ def _turn_positions(part: Part, at: int, turn: str) -> list[EditPosition]:
     return _join(places)
 
 
-def _typing_positions(part: Part, at: int) -> list[EditPosition]:
+def _find_typing_positions(part: Part, at: int) -> list[EditPosition]:
     places: list[EditPosition] = []
     for run in part.runs:
         if not run.by and not run.in_own:
@@ -169,7 +169,7 @@ def step_change(engine: Engine, step: FileStep) -> Change:
     return change if fits else compare(before, after)
 
 
-def remaining_inverse(engine: Engine, turn: int, step: FileStep) -> Change:
+def invert_remaining(engine: Engine, turn: int, step: FileStep) -> Change:
     """The inverse of a step of a turn, without what a scoped rollback took back already."""
     inverse = step_change(engine, step).invert()
     after = text_of(engine, step.after)

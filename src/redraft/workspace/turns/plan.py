@@ -264,7 +264,7 @@ def _merge_with_disk(
     if seen is None or now is None:
         raise Stale(f"{path} was deleted or moved in the meantime.", path=path)
     if turn.mode.writes is WriteTime.MERGED:
-        text = _merged_text(plan, turn, path, merge(str(seen.text), str(disk.text), str(now.text)))
+        text = _merge_text(plan, turn, path, merge(str(seen.text), str(disk.text), str(now.text)))
         return encode_content(Text(text), bom=disk.bom), None
     standing = version_of(disk.text, bom=disk.bom)
     change = _compose(staged.calls)
@@ -280,17 +280,17 @@ def _merge_with_disk(
     return encode_content(carried.apply_to(disk.text), bom=disk.bom, like=disk), positions_of_change(carried)
 
 
-def _merged_text(plan: Plan, turn: Turn, path: str, merged: Merge) -> str:
+def _merge_text(plan: Plan, turn: Turn, path: str, merged: Merge) -> str:
     if merged.clean:
         return merged.text
     if turn.mode.writes is not WriteTime.MERGED:
-        raise _pending_conflict(path)
+        raise _find_pending_conflict(path)
     if path not in plan.conflicts:
         plan.conflicts.append(path)
     return merged.mark_conflicts(("person", "before", turn.author.name))
 
 
-def _pending_conflict(path: str) -> Refused:
+def _find_pending_conflict(path: str) -> Refused:
     message = f"{path} has changes at the same place that are unsaved or undecided."
     return Refused(message, code="conflict", path=path)
 
@@ -308,7 +308,7 @@ def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, staged: StagedDocument
         # Where the mode merges, what the person typed at the same words stands beside the new text, marked.
         disk = merge(seen, draft.saved_text, result)
         if turn.mode.writes is not WriteTime.MERGED or review.pending or not disk.clean:
-            raise _pending_conflict(path)
+            raise _find_pending_conflict(path)
         plan.conflicts.append(path)
         after, change = apply_outside_change(review, disk.text), None
     data = draft.encode_text(after.saved)

@@ -189,7 +189,7 @@ class Turn:
         made for that text: whatever happened since is merged with when the turn is carried out."""
         self._looked[self._documents.path(document.path)] = document
 
-    def staged_at(self, path: str) -> StagedDocument | None:
+    def find_staged(self, path: str) -> StagedDocument | None:
         """What the turn has done to a document, if anything."""
         return self.staged.get(DocPath(path))
 
@@ -281,7 +281,7 @@ class Turn:
                 self._allow("create", path)
         if path in self.staged and self.staged[path].now is not None:
             raise Refused(f"{path} is a document.", code="already_exists", path=path)
-        missing = [folder for folder in self._documents.missing_folders(path) if folder not in self.folders]
+        missing = [folder for folder in self._documents.find_missing_folders(path) if folder not in self.folders]
         if not missing or not self.writes_at_once:
             return []
         self._act("create", path)

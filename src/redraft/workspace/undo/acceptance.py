@@ -50,7 +50,7 @@ class Acceptance:
         for part in self.review.parts:
             if part.id in self.taken:
                 waiting = {turn_of(mark) for mark in part.marks if mark in self.pending}
-                found |= part.entangled_turns(turn).later - waiting
+                found |= part.find_entangled_turns(turn).later - waiting
         return found
 
     def _has(self, part: Part, run: Run) -> bool:

@@ -21,8 +21,8 @@ from redraft.workspace.turns.edit_positions import (
     compare,
     dump_edits,
     edits_back,
+    invert_remaining,
     load_positions,
-    remaining_inverse,
     step_change,
     text_of,
 )
@@ -135,7 +135,7 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     except RedraftError as error:
         raise NotClean("the document is no longer text") from error
     since = change_since(engine, number, path, old, current)
-    back = remaining_inverse(engine, number, step).rebase(since)
+    back = invert_remaining(engine, number, step).rebase(since)
     if back is None:
         raise NotClean(CHANGED_SINCE)
     if not back.edits:
@@ -390,7 +390,7 @@ def _merge_review(
         change = compare(old.saved, new.saved)
     home = (current.base_path if current else None) or path
     since = change_since(engine, turn.id, home, new.saved, now.saved)
-    left = None if step is None else remaining_inverse(engine, turn.id, step)
+    left = None if step is None else invert_remaining(engine, turn.id, step)
     if left is not None and len(left.edits) < len(change.edits):  # some of it was taken back already
         back = left.rebase(since)
         review = None if back is None else edit_saved_text(now, back)

@@ -19,10 +19,10 @@ from redraft.history.journal import FilePlan
 from redraft.history.turns import (
     Author,
     State,
-    created_folders,
+    list_created_folders,
+    list_removed_folders,
     note_created_folders,
     note_removed_folders,
-    removed_folders,
 )
 from redraft.review.operations import apply_agent_turn
 from redraft.review.outside_change import edit_saved_text
@@ -66,9 +66,11 @@ def take_back_folders(engine: Engine, number: int, by: int) -> None:
     """Take away the folders that a turn made, where nothing is left in them, and make again those that it took away.
     `by` is the turn that does it. The lock must be held."""
     dropped = [
-        folder for folder in reversed(created_folders(engine.database, number)) if _remove_folder(engine, folder)
+        folder for folder in reversed(list_created_folders(engine.database, number)) if _remove_folder(engine, folder)
     ]
-    made = [each for folder in removed_folders(engine.database, number) for each in engine.root.make_folder(folder)]
+    made = [
+        each for folder in list_removed_folders(engine.database, number) for each in engine.root.make_folder(folder)
+    ]
     note_removed_folders(engine.database, by, dropped[::-1])
     note_created_folders(engine.database, by, made)
 
@@ -85,13 +87,15 @@ def folder_in_use(engine: Engine, turn: TurnRecord) -> DocPath | None:
     """For a turn that made nothing but folders, of which none can be taken away: the first that others use by now."""
     if turn.files or turn.reviews or empty_folders(engine, turn.id):
         return None
-    return next((folder for folder in created_folders(engine.database, turn.id) if engine.root.is_folder(folder)), None)
+    return next(
+        (folder for folder in list_created_folders(engine.database, turn.id) if engine.root.is_folder(folder)), None
+    )
 
 
 def empty_folders(engine: Engine, number: int) -> set[DocPath]:
     """Those of a turn's folders in which nothing lies but others of them."""
     empty: set[DocPath] = set()
-    for folder in reversed(created_folders(engine.database, number)):
+    for folder in reversed(list_created_folders(engine.database, number)):
         if engine.root.is_folder(folder) and empty.issuperset(engine.root.names_in(folder)):
             empty.add(folder)
     return empty
