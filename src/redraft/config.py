@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _KINDS: dict[type, str] = {int: "a whole number", bool: "true or false", str: "a string", tuple: "a list of strings"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 MODE_WIDTH = {"read": 0, "propose": 1, "apply": 2, "merge": 2}
-TABLES = ("limits", "agent", "server", "run", "routing", "models")
+TABLES = ("limits", "agent", "server", "run", "routing", "models", "agents")
 AGENT_MODES = ("local", "remote", "hybrid_auto")
 # What each kind of model cannot do without.
 MODEL_KINDS: dict[str, tuple[str, ...]] = {
@@ -160,6 +160,14 @@ class ModelEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramEntry:
+    """An agent program that a person has set up, `[agents.NAME]`. A folder has no say in it."""
+
+    command: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RoutingSettings:
     """Which of the models answers, `[routing]`."""
 
@@ -198,6 +206,7 @@ class Settings:
     run: RunSettings = field(default_factory=RunSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     models: dict[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
+    agents: dict[str, ProgramEntry] = field(default_factory=dict[str, ProgramEntry])
 
     def narrow(self, folder: Settings) -> Settings:
         """These settings under a folder's own: the smaller limit, the stricter mode."""
@@ -225,7 +234,7 @@ def parse_settings(table: dict[str, Any], source: str, start: Settings | None = 
     """Settings from a parsed TOML table, on top of `start`."""
     settings = start or Settings()
     given = dict(table)
-    limits, agent, server, run, routing, models = (_table(given.pop(name, {}), name, source) for name in TABLES)
+    limits, agent, server, run, routing, models, agents = (_table(given.pop(name, {}), name, source) for name in TABLES)
     run = {name: _words(value) for name, value in run.items()}
     return replace(
         settings,
@@ -236,6 +245,7 @@ def parse_settings(table: dict[str, Any], source: str, start: Settings | None = 
         run=replace(settings.run, **check_values(run, settings.run, source)),
         routing=replace(settings.routing, **check_values(routing, settings.routing, source)),
         models={**settings.models, **{name: _model(entry, name, source) for name, entry in models.items()}},
+        agents={**settings.agents, **{name: _agent(entry, name, source) for name, entry in agents.items()}},
     )
 
 
@@ -254,6 +264,14 @@ def _model(value: object, name: str, source: str) -> ModelEntry:
     for field_name in needed:
         if not getattr(entry, field_name):
             raise invalid_setting(source, f"models.{name}.{field_name}", "given")
+    return entry
+
+
+def _agent(value: object, name: str, source: str) -> ProgramEntry:
+    given = {key: _words(word) for key, word in _table(value, f"agents.{name}", source).items()}
+    entry = ProgramEntry(**check_values(given, ProgramEntry(), source))
+    if not entry.command:
+        raise invalid_setting(source, f"agents.{name}.command", "given")
     return entry
 
 
@@ -299,7 +317,7 @@ def parse_value(told: str, now: object) -> str | int | bool:
 
 def check_values(
     given: dict[str, Any],
-    start: Settings | Limits | AgentLimits | ServerLimits | RunSettings | RoutingSettings | ModelEntry,
+    start: Settings | Limits | AgentLimits | ServerLimits | RunSettings | RoutingSettings | ModelEntry | ProgramEntry,
     source: str,
 ) -> dict[str, Any]:
     """The values, each of the kind that the setting has now."""

@@ -186,6 +186,7 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
     """The agent of an open folder. `guard` is the lock of whoever else uses the workspace. A job may be as wide as the
     folder's settings allow: the mode of the moment is the person's choice."""
     from redraft.agent.agent import Agent
+    from redraft.agent.hosted.agent_programs import AgentPrograms
     from redraft.agent.model_selection import Models
     from redraft.agent.store.agent_store import AgentStore
     from redraft.tools.registry import load_registry
@@ -193,7 +194,8 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
     widest, _ = folder_settings(workspace.folder, replace(user_settings(), mode="merge"))
     with AgentStore(workspace.state, workspace.now) as store:
         models = Models.of(workspace.settings, os.environ)
-        agent = Agent(workspace, store, load_registry(), models, guard=guard, ceiling=widest.mode)
+        programs = AgentPrograms(workspace.settings.agents, writable_places, program_environment)
+        agent = Agent(workspace, store, load_registry(), models, guard=guard, ceiling=widest.mode, programs=programs)
         try:
             yield agent
         finally:

@@ -11,7 +11,17 @@ import pytest
 
 from evals.__main__ import make_parser
 from redraft.cli.program import MODULES, load_command
-from redraft.config import TABLES, AgentLimits, Limits, ModelEntry, RoutingSettings, RunSettings, ServerLimits, Settings
+from redraft.config import (
+    TABLES,
+    AgentLimits,
+    Limits,
+    ModelEntry,
+    ProgramEntry,
+    RoutingSettings,
+    RunSettings,
+    ServerLimits,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
@@ -101,7 +111,7 @@ def known_settings() -> dict[str, tuple[str, bool]]:
         other = {str: "copy", int: 1, tuple: ("/",)}[type(value)]
         folder = replace(start, run=replace(start.run, **{entry.name: other}))
         known[f"run.{entry.name}"] = (written(value), start.narrow(folder) != start)
-    return {**known, **known_routing(start), **known_models(start)}
+    return {**known, **known_routing(start), **known_models(start), **known_programs(start)}
 
 
 def known_routing(start: Settings) -> dict[str, tuple[str, bool]]:
@@ -119,6 +129,12 @@ def known_models(start: Settings) -> dict[str, tuple[str, bool]]:
     narrowed = start.narrow(replace(start, models={"new": ModelEntry()})) != start
     entries = {entry.name: getattr(ModelEntry(), entry.name) for entry in fields(ModelEntry)}
     return {f"models.NAME.{name}": (written(value), narrowed) for name, value in entries.items()}
+
+
+def known_programs(start: Settings) -> dict[str, tuple[str, bool]]:
+    narrowed = start.narrow(replace(start, agents={"new": ProgramEntry()})) != start
+    entries = {entry.name: getattr(ProgramEntry(), entry.name) for entry in fields(ProgramEntry)}
+    return {f"agents.NAME.{name}": (written(value), narrowed) for name, value in entries.items()}
 
 
 def written(value: str | bool | int | tuple[str, ...]) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from redraft.agent.hosted.agent_programs import AgentPrograms
     from redraft.agent.memory.notes import MemoryCommand
     from redraft.agent.memory.permissions import PermissionRule
     from redraft.agent.run.job_runner import ProviderFactory
@@ -63,8 +64,11 @@ class Agent:
         *,
         guard: AbstractContextManager[Any] | None = None,
         ceiling: str | None = None,
+        programs: AgentPrograms | None = None,
     ) -> None:
         self.environment = AgentEnvironment(workspace, store, registry, guard or threading.Lock())
+        if programs is not None:
+            self.environment.programs = programs
         self.store = store
         self.masked_events = MaskedEventLog(store.events, workspace)
         self._ceiling = mode_by_name(ceiling or workspace.settings.mode)
@@ -88,12 +92,13 @@ class Agent:
         tool_config: Mapping[str, Any] | None = None,
         mode: str | None = None,
         model: str = "",
+        agent: str = "",
         document: str = "",
         asked_by: str = PERSON.name,
     ) -> Job:
         """Start a job; it is `queued` when this returns. Context rows are pinned to the session unless they say
         otherwise. A call that names no document gets `document`, or else the one that the person who asks has in front
-        of them."""
+        of them. With `agent`, that program does the job instead of a model."""
         if not instruction.strip() or len(instruction) > MAX_INSTRUCTION:
             raise Refused(f"An instruction must have 1 to {MAX_INSTRUCTION} characters.", field="instruction")
         check_text(instruction)
@@ -103,6 +108,8 @@ class Agent:
             raise Refused(f"A job is already running in this session: {busy.id}.", code="conflict", job_id=busy.id)
         if (order := parse_memory_command(instruction)) is not None:
             return self._remember(session, instruction, order)
+        if agent:
+            self.environment.programs.find(agent)
         config, allowed = {"profile": self.environment.limits.profile, **(tool_config or {})}, self._allowed_mode(mode)
         JobBudget.of(self.environment.limits, config)
         select_tools(self.environment.registry, config, allowed)
@@ -123,6 +130,7 @@ class Agent:
             instruction,
             allowed.name,
             model=model,
+            agent=agent,
             document=document or (shown if front is None else front.path),
             in_front=bool(document) or front is not None,
             selection=selection,
@@ -156,6 +164,7 @@ class Agent:
             old.instruction,
             old.mode,
             model=old.model,
+            agent=old.agent,
             document=old.document,
             in_front=old.in_front,
             selection=old.selection,
@@ -246,8 +255,8 @@ class Agent:
             raise Refused(f"This question is a {question.kind}.", field="question_id", kind=question.kind)
         job = self.store.jobs.update(job_id, reply={"question_id": question_id, **reply})
         driven = self._runner.get(job_id)
-        if driven is not None and driven.run is not None:
-            driven.run.questions.wake()
+        if driven is not None and driven.questions is not None:
+            driven.questions.wake()
         elif driven is None and not self.store.is_running(job_id):
             self._runner.launch(job)
         return job

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from redraft.agent.hosted.agent_programs import AgentPrograms
 from redraft.agent.memory.notes import AgentMemory
 from redraft.agent.memory.permissions import PermissionRules
 from redraft.history.turns import Author
@@ -35,6 +36,7 @@ class AgentEnvironment:
     registry: Registry
     guard: AbstractContextManager[Any] = field(default_factory=threading.Lock)
     author: Author = AUTHOR
+    programs: AgentPrograms = field(default_factory=AgentPrograms)
     fetch_unsaved: Callable[[Job, Sequence[str]], Coroutine[Any, Any, None]] | None = None
     rules: PermissionRules = field(init=False)
 

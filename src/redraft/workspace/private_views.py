@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from redraft.files.views.private_view import ViewChange
     from redraft.history.turns import Author
     from redraft.workspace.engine import Engine
+    from redraft.workspace.turns.modes import Mode
     from redraft.workspace.turns.turn import Confirm, Outcome, Turn
 
 VIEWS = "views"
@@ -180,14 +181,17 @@ class PrivateViews:
             return False
         return True
 
-    def bring_back(self, view: PrivateView, author: Author, *, confirm: Confirm) -> ViewOutcome:
-        """Make one turn of what a program did in a view. Whatever stands in the way is left out with its reason."""
+    def bring_back(
+        self, view: PrivateView, author: Author, *, confirm: Confirm, mode: Mode | None = None, token: str | None = None
+    ) -> ViewOutcome:
+        """Make one turn of what a program did in a view. Whatever stands in the way is left out with its reason. Mode
+        and token are as for any turn."""
         changes, internal = view.changes()
         work, left = _sort_out(view, changes, self._engine.settings.limits.document_bytes)
         consent = _Consent(confirm)
         outcome: Outcome | None = None
         for _ in range(MOST_TRIES):
-            turn = self._stage(view.record, author, work, left, consent)
+            turn = self._stage(view.record, author, work, left, consent, mode, token)
             if not turn.staged:
                 break
             consent.ask()
@@ -212,13 +216,20 @@ class PrivateViews:
         return ViewOutcome(outcome, sorted(left), internal)
 
     def _stage(
-        self, record: ViewRecord, author: Author, work: list[ProgramChange], left: list[LeftoverFile], consent: _Consent
+        self,
+        record: ViewRecord,
+        author: Author,
+        work: list[ProgramChange],
+        left: list[LeftoverFile],
+        consent: _Consent,
+        mode: Mode | None,
+        token: str | None,
     ) -> Turn:
         """A turn with all that can be part of it; what cannot goes from the `work` to what is left."""
         consent.begin()
         title = f"Unfinished ({record.unfinished}): {record.title}" if record.unfinished else record.title
         limits = replace(self._engine.settings.limits, actions=max(1, 3 * len(work)))
-        turn = self._begin(author, title, confirm=consent.note, limits=limits)
+        turn = self._begin(author, title, mode=mode, confirm=consent.note, limits=limits, token=token)
         turn.called = AuditLine(
             "run",
             {"paths": [each.path for each in work], "command": record.command, "unfinished": record.unfinished},

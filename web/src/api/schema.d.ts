@@ -2128,6 +2128,8 @@ export interface components {
          *     `locks` means that nobody else can type while it runs, `interrupted` that its program has ended.
          */
         JobShape: {
+            /** Agent */
+            agent: string;
             /** Answer */
             answer: string;
             /** Asked By */

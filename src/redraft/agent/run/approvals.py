@@ -36,6 +36,12 @@ class ConsentDenied(Refused):
     default_code = "cancelled"
 
 
+class JobStopped(Refused):
+    """The person stopped the job; what it did so far waits somewhere."""
+
+    default_code = "cancelled"
+
+
 class Approvals:
     """The consents of one job. Each method raises `ConsentDenied` if the person does not agree."""
 

@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from redraft.agent.run.approvals import ConsentDenied
+from redraft.agent.run.approvals import ConsentDenied, JobStopped
 from redraft.agent.run.job_review import pending_hunks
 from redraft.agent.run.job_summary import changes_of, proposed_edits
 from redraft.agent.run.loop import JobRun
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from redraft.agent.environment import AgentEnvironment
+    from redraft.agent.run.approvals import JobQuestions
     from redraft.agent.run.loop import RunResult
     from redraft.agent.store.jobs import Job
     from redraft.history.turns import TurnRecord
@@ -175,6 +176,7 @@ class RunningJob:
     cancel: CancelToken = field(default_factory=CancelToken)
     thread: threading.Thread | None = None
     run: JobRun | None = None
+    questions: JobQuestions | None = None
     left: bool = False
 
 
@@ -252,7 +254,11 @@ class JobRunner:
             if not self._finish_earlier_commit(job):
                 if job.locks:
                     self._environment.store.hold(job.id)
+                if job.agent:
+                    await self._run_hosted(job, running)
+                    return
                 running.run = self._make_run(job, running.cancel)
+                running.questions = running.run.questions
                 async with self._watch_for_cancel(running):
                     await conclude(running.run, await running.run.converse())
         except RedraftError as error:
@@ -266,6 +272,18 @@ class JobRunner:
             if running.run is not None:
                 await _release(running.run)
             self._environment.store.release(job.id)  # if the job was only left, to be resumed
+
+    async def _run_hosted(self, job: Job, running: RunningJob) -> None:
+        from redraft.agent.hosted.hosted_job import HostedJob  # with the protocol's library, half a second
+
+        hosted = HostedJob(self._environment, job, self._mode(job.mode), running.cancel, lambda: running.left)
+        running.questions = hosted.questions
+        async with self._watch_for_cancel(running):
+            result = await hosted.run()
+        if result.turn is None:
+            complete_job(self._environment, job, result.text)
+        else:
+            record_commit(self._environment, job, result.turn, result.text)
 
     def _mark_start(self, job: Job) -> Job:
         store = self._environment.store
@@ -293,7 +311,7 @@ class JobRunner:
 
     def _fail(self, job: Job, error: RedraftError) -> None:
         shape = error.as_dict()
-        if isinstance(error, ConsentDenied):
+        if isinstance(error, ConsentDenied | JobStopped):
             end_job(self._environment, job, Status.CANCELLED, shape, error.message)
         elif isinstance(error, ProviderError) and error.kind == "cancelled":
             end_job(self._environment, job, Status.CANCELLED, shape, CANCELLED)

@@ -71,18 +71,21 @@ class JobQuestion:
 @dataclass(frozen=True, slots=True)
 class Job:
     """One run. `document` is the default for calls that name none; it may have been `in_front` of whoever asked, with a
-    `selection` in it. `token` identifies its turn; `turn` is the turn's number once there is one."""
+    `selection` in it. `agent` is the program that does it, if no model does, in a private `view`. `token` identifies
+    its turn; `turn` is the turn's number once there is one."""
 
     id: str
     session_id: str
     instruction: str
     mode: str
     model: str = ""
+    agent: str = ""
     status: Status = Status.QUEUED
     created_at: float = 0.0
     started_at: float | None = None
     finished_at: float | None = None
     cursor: int = 0
+    view: str = ""
     tool_config: dict[str, Any] = field(default_factory=dict[str, Any])
     context_rows: tuple[dict[str, Any], ...] = ()
     document: str = ""
@@ -126,6 +129,7 @@ _SHOWN = (
     "instruction",
     "mode",
     "model",
+    "agent",
     "document",
     "asked_by",
     "cursor",

@@ -55,6 +55,7 @@ def _run_job(call: Invocation, agent: Agent, request: str, session: str) -> Job:
         tool_config={} if arguments.profile is None else {"profile": arguments.profile},
         mode=arguments.mode,
         model=arguments.model or "",
+        agent=arguments.agent or "",
         document=(arguments.doc or [""])[0],
     )
     return JobFollower(call, agent).follow(job)
@@ -151,6 +152,7 @@ def configure_chat(parser: ArgumentParser) -> None:
     parser.add_argument("--doc", metavar="F", action="append", help="a document to show the agent; may be repeated")
     parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
     parser.add_argument("--model", metavar="M", help="the model to ask; `redraft models` lists them")
+    parser.add_argument("--agent", metavar="A", help="another agent program that does it, as claude or gemini")
     parser.add_argument("--profile", choices=PROFILES, help="the tools it gets (default: from the settings)")
     parser.add_argument("--session", metavar="S", help="continue this session (default: a new one)")
     add_yes(parser)

@@ -111,6 +111,7 @@ class JobShape(TypedDict):
     mode: str
     model: str
     document: str
+    agent: str
     asked_by: str
     status: Status
     created_at: str
