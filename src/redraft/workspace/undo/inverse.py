@@ -13,7 +13,7 @@ from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
 from redraft.history.turns import State
 from redraft.review.operations import type_into
-from redraft.review.outside_change import edit_saved_text
+from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
 from redraft.text.diff.word_diff import are_alike
@@ -293,7 +293,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else _follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", CHANGED_SINCE))
+            clashes.append(Clash(draft.key, "", MET))
         else:
             plan.put_draft(left)
     return clashes
@@ -307,13 +307,14 @@ def _name_later_turn(engine: Engine, draft: Draft, turn: TurnRecord) -> str:
 
 
 def _follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
-    """A draft whose file is about to change, by exactly the plan's edits where they are known. `passed` says how much
-    that is not saved stands in front of what each of them puts in."""
+    """A draft whose file is about to change, by exactly the plan's edits where they are known; None where they meet
+    what is not saved. `passed` says how much of that stands in front of what each of them puts in."""
     if file.after is None or file.edits is None:
         return draft.with_disk(file.after.data if file.after else None)
     text = decode(file.after.data).text
     change = change_of(load_positions(file.edits), draft.saved_text, text)
-    review = edit_saved_text(draft.review, change, around_typing=True, passed=passed)
+    meets = has_typing_in_words(draft.review, change)
+    review = None if meets else edit_saved_text(draft.review, change, around_typing=True, passed=passed)
     return None if review is None or review.saved != text else replace(draft, review=review, saved=file.after.data)
 
 

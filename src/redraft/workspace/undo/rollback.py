@@ -25,7 +25,7 @@ from redraft.history.turns import (
     removed_folders,
 )
 from redraft.review.operations import apply_agent_turn
-from redraft.review.outside_change import edit_saved_text
+from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
 from redraft.text.diff.hunks import Hunk, diff, line_span
@@ -490,7 +490,7 @@ def _is_met(review: Review, edit: Edit, change: Change) -> bool:
         if not run.plain and at < edit.end and edit.at < end:
             return True
         at = end
-    return edit_saved_text(review, change) is None
+    return has_typing_in_words(review, Change((edit,))) or edit_saved_text(review, change) is None
 
 
 def _place_now(edit: Edit, since: Change, then: str, now: str) -> Edit | None:
