@@ -258,10 +258,9 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
             continue
         try:
             file, passed[path] = _without_words(engine, turn, DocPath(path), decision)
+            plan.files += [file] if file else []
         except NotClean as why:
             clashes.append(Clash(path, "", str(why)))
-        else:
-            plan.files += [file] if file else []
     clashes += _withdraw_pending(engine, plan, turn, passed)
     clashes += [Clash(path, "", f"the document is now at {other}") for other, path in _rivals(engine, plan).items()]
     return plan, clashes
