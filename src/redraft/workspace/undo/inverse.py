@@ -116,7 +116,7 @@ def _name_rival(engine: Engine, path: str) -> str:
     """What has taken the place to which a document would go back, and how to make room."""
     draft = engine.documents.draft(path)
     if draft is not None and draft.saved is None and not draft.review.turns:
-        return f"there is unsaved text of yours at {path}: save it and rename it, or discard it first"
+        return f"there is unsaved text of yours at {path}: save it and rename it, or `redraft discard {path}`"
     return f"there is now another document at {path}: decide about it, rename or delete it first"
 
 
