@@ -269,3 +269,41 @@ def test_a_proposal_made_within_accepted_words_stays_there_when_their_acceptance
     assert folder.undo(decision)[0]
     assert (page.seen, page.saved) == ("one two X A B\n", "one two\n")
     assert [hunk["working"].strip() for hunk in page.hunks] == ["X", "A B"]
+
+
+@pytest.mark.covers("P5", "P6")
+@pytest.mark.parametrize("way", ["applied", "accepted", "rolled back"])
+@pytest.mark.parametrize(("before", "typed"), [("00 EUR", "2500"), (" EUR", "2005"), ("200 EUR", "5200")])
+def test_undo_of_a_number_is_refused_while_unsaved_digits_stand_in_it(
+    folder: Folder, way: str, before: str, typed: str
+):
+    page = Page(folder, f"price-{way}-{typed}.md", "Price: 100 EUR\n")
+    if way == "applied":
+        _, answer = folder.tool("edit_text", "apply", path=page.name, old_text="100", new_text="200")
+        turn = answer["turn"]
+    else:
+        proposal = page.propose("Price: 200 EUR\n")
+        decision = page.accept()
+        turn = decision if way == "rolled back" else proposal
+    page.type("5", before=before)
+    if way == "rolled back":
+        checkpoint = f"/api/agent/checkpoints/{turn}"
+        [hunk] = folder.server.get(checkpoint)["affected_files"][0]["hunks"]
+        answer = folder.server.post(
+            f"{checkpoint}/rollback", {"mode": "scoped_selected", "hunk_ids": [hunk["hunk_id"]]}
+        )
+    else:
+        done, answer = folder.undo(turn)
+        assert not done
+    assert "unsaved typing" in answer["conflicts"][0]["reason"]
+    assert (page.seen, page.saved) == (f"Price: {typed} EUR\n", "Price: 200 EUR\n")
+
+
+@pytest.mark.covers("P5", "P6")
+def test_undo_of_a_number_leaves_unsaved_words_beside_it(folder: Folder):
+    page = Page(folder, "price.md", "Price: 100 EUR\n")
+    turn = page.propose("Price: 200 EUR\n")
+    page.accept()
+    page.type("about ", before="200")
+    page.undo(turn)
+    assert (page.seen, page.saved) == ("Price: about 100 EUR\n", "Price: 100 EUR\n")

@@ -52,6 +52,7 @@ MODULES = {
     "reject": "commands.accept",
     "settle": "commands.settle",
     "split": "commands.split",
+    "discard": "commands.discard",
     "turns": "commands.turns",
     "show": "commands.turns",
     "undo": "commands.undo",

@@ -17,7 +17,7 @@ from redraft.review.blanks import keep_seen_words_apart
 from redraft.review.operations import save, type_into
 from redraft.review.review import Part, Review, group_runs, join_parts, join_runs
 from redraft.review.runs import USER, Run, RunEdit, rewrite
-from redraft.text.diff.word_diff import word_edits
+from redraft.text.diff.word_diff import word_around, word_edits
 from redraft.text.edits import Change
 from redraft.text.merge.three_way import CleanRegion, merge
 
@@ -123,6 +123,43 @@ def edit_saved_text(
     after = Review(join_parts(group_runs(runs), review.parts))
     keeps = pending == _find_pending_texts(after) and not _takes_out_around(review, change, typing=around_typing)
     return keep_seen_words_apart(seen, after) if keeps else None
+
+
+def has_typing_in_words(review: Review, change: Change) -> bool:
+    """Whether a change of the saved text touches a word that goes on in what the person typed and did not save: of
+    `2500`, typed into `200`, nobody means `1500` who takes `200` back to `100`."""
+    seen: list[tuple[int, int, int]] = []  # stretches that both have: where in working, where in saved, how long
+    edges: set[int] = set()  # where in working typing begins and ends
+    at = working_at = 0
+    for run in review.runs:
+        length = len(run.text) if run.in_working else 0
+        if length and not run.by:
+            seen.append((working_at, at, length))
+        elif length and run.by == USER:
+            edges |= {working_at, working_at + length}
+        at += 0 if run.by else len(run.text)
+        working_at += length
+    touched = [_touched_characters(review.saved, edit) for edit in change.edits] if edges else []
+    starts = [start for start, _ in touched]
+    for edge in edges:
+        first, last = word_around(review.working, edge)
+        index = max(bisect_right(seen, (first,)) - 1, 0)
+        while first < last and index < len(seen) and seen[index][0] < last:
+            where, place, length = seen[index]
+            start, end = place + max(first - where, 0), place + min(last - where, length)
+            before = bisect_right(starts, end - 1) - 1
+            if start < end and before >= 0 and touched[before][1] > start:
+                return True
+            index += 1
+    return False
+
+
+def _touched_characters(saved: str, edit: Edit) -> tuple[int, int]:
+    """The characters that an edit takes out; where it only puts something in, those whose word goes on in that."""
+    if edit.old:
+        return edit.at, edit.end
+    before, behind = saved[max(edit.at - 1, 0) : edit.at], saved[edit.at : edit.at + 1]
+    return edit.at - _joins(before, edit.new), edit.at + _joins(edit.new, behind)
 
 
 def _edit_runs(review: Review, change: Change) -> list[Run] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.recovery import read_or_none
-from redraft.review.outside_change import edit_saved_text
+from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.workspace.turns.edit_positions import change_of, load_positions
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def name_rival(engine: Engine, path: str) -> str:
     """What has taken the place to which a document would go back, and how to make room."""
     draft = engine.documents.draft(path)
     if draft is not None and draft.saved is None and not draft.review.turns:
-        return f"there is unsaved text of yours at {path}: save it and rename it, or discard it first"
+        return f"there is unsaved text of yours at {path}: save it and rename it, or `redraft discard {path}`"
     return f"there is now another document at {path}: decide about it, rename or delete it first"
 
 
@@ -113,13 +113,14 @@ def carry_back(engine: Engine, plan: Plan, traded: dict[str, str], disk_after: d
 
 
 def follow_file(draft: Draft, file: FilePlan, passed: Sequence[int] = ()) -> Draft | None:
-    """A draft whose file is about to change, by exactly the plan's edits where they are known. `passed` says how much
-    that is not saved stands in front of what each of them puts in."""
+    """A draft whose file is about to change, by exactly the plan's edits where they are known; None where they meet
+    what is not saved. `passed` says how much of that stands in front of what each of them puts in."""
     if file.after is None or file.edits is None:
         return draft.with_disk(file.after.data if file.after else None)
     text = decode(file.after.data).text
     change = change_of(load_positions(file.edits), draft.saved_text, text)
-    review = edit_saved_text(draft.review, change, around_typing=True, passed=passed)
+    meets = has_typing_in_words(draft.review, change)
+    review = None if meets else edit_saved_text(draft.review, change, around_typing=True, passed=passed)
     return None if review is None or review.saved != text else replace(draft, review=review, saved=file.after.data)
 
 

@@ -259,7 +259,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", CHANGED_SINCE))
+            clashes.append(Clash(draft.key, "", MET))
         else:
             plan.put_draft(left)
     return clashes

@@ -25,7 +25,7 @@ from redraft.history.turns import (
     note_removed_folders,
 )
 from redraft.review.operations import apply_agent_turn
-from redraft.review.outside_change import edit_saved_text
+from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
 from redraft.text.diff.hunks import Hunk, diff, line_span
@@ -222,11 +222,13 @@ def plan_undo(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
 
 def _name_way_out(engine: Engine, turn: TurnRecord, clash: Clash) -> Clash:
     """What changed the words since, or took the document away, can be undone before them: the newest turn on the
-    document always can."""
+    document always can. But not the undo of a later turn, which would only bring that turn back into the way."""
     if clash.reason not in (CHANGED_SINCE, GONE_SINCE):
         return clash
     later = engine.turns.on_file(clash.path, since=turn.id + 1)
-    newest = max((each.id for each in later if each.state in (State.APPLIED, State.PROPOSED)), default=None)
+    standing = [each for each in later if each.state in (State.APPLIED, State.PROPOSED)]
+    helpful = [each for each in standing if each.kind != "undo" or original_turn(engine, each).id <= turn.id]
+    newest = max((each.id for each in helpful or standing), default=None)
     return clash if newest is None else replace(clash, reason=f"{clash.reason}: undo turn {newest} first")
 
 
@@ -495,7 +497,7 @@ def _is_met(review: Review, edit: Edit, change: Change) -> bool:
         if not run.plain and at < edit.end and edit.at < end:
             return True
         at = end
-    return edit_saved_text(review, change) is None
+    return has_typing_in_words(review, Change((edit,))) or edit_saved_text(review, change) is None
 
 
 def _place_now(edit: Edit, since: Change, then: str, now: str) -> Edit | None:
