@@ -29,6 +29,7 @@ from redraft.workspace.turns.edit_positions import (
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.acceptance import Acceptance
 from redraft.workspace.undo.draft_moves import (
+    MET,
     Clash,
     carry_back,
     disk_then,
