@@ -97,6 +97,7 @@ TABLES: dict[str, str] = {
         arguments TEXT NOT NULL, result TEXT NOT NULL, turn INTEGER, hash BLOB NOT NULL)""",
     "meta": "key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "seen": "path TEXT PRIMARY KEY, snapshot BLOB, stamp TEXT) WITHOUT ROWID",
+    "anchors": "path TEXT PRIMARY KEY, version TEXT NOT NULL, places TEXT NOT NULL) WITHOUT ROWID",
 }
 INDEXES = (
     "CREATE INDEX IF NOT EXISTS file_steps_by_path ON file_steps(path)",

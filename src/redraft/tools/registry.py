@@ -208,6 +208,7 @@ FAMILIES = (
     "queries.search_folder",
     "edits.propose_edits",
     "queries.history",
+    "queries.comments",
     "long_documents.analyze_document",
     "long_documents.transform_document",
     "edits.rich_editor",

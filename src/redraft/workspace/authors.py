@@ -7,6 +7,7 @@ from redraft.history.turns import Author
 
 PERSON = Author("person", "you")
 OUTSIDE = Author("outside", "outside")
+UNSIGNED = "unsigned"
 
 
 def agent_author(name: str) -> Author:
@@ -16,3 +17,10 @@ def agent_author(name: str) -> Author:
     if name.strip().casefold() in (PERSON.name, OUTSIDE.name):
         raise Refused(f"An agent cannot be named {name.strip()!r}: the name is taken.", field="author")
     return Author("agent", name)
+
+
+def suggester(name: str) -> Author:
+    """A person who suggested something, by the name that a file gives them. A name that would pass for somebody who is
+    here is not taken over."""
+    known = name.isprintable() and name.strip().casefold() not in ("", PERSON.name, OUTSIDE.name)
+    return Author("person", name.strip() if known else UNSIGNED)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from redraft.config import Settings
     from redraft.files.root import Root
+    from redraft.workspace.comments import Comments
     from redraft.workspace.folder.outside_changes import OutsideRecorder
     from redraft.workspace.turns.plan import Plan
 
@@ -42,6 +43,7 @@ class Engine:
     events: Events
     settings: Settings
     clock: Callable[[], float]
+    comments: Comments = field(init=False)  # like the next one
     outside: OutsideRecorder = field(init=False)  # given by `Workspace.open`: what it notices concerns all the acts
 
     @staticmethod
@@ -83,6 +85,7 @@ class Engine:
         paths = list(dict.fromkeys([*(file.path for file in plan.files), *plan.drafts, *folders]))
         line = called or AuditLine(kind, {"title": title, "paths": paths, **(arguments or {})})
         self.outside.before_turn(plan.files)
+        decided = {} if kind in ("propose", "apply") else self.comments.reviews_of(plan.drafts)
         made = [each for folder in folders for each in self.root.make_folder(folder)]
         try:
             with self.outside.pause():
@@ -101,6 +104,8 @@ class Engine:
         if moves:
             with self.database.transaction(durable=False):
                 self.reviews.move_tabs(moves)
+            self.comments.move(moves)
+        self.comments.note_decisions(decided)
         drafts = [
             draft.base_path for draft in plan.drafts.values() if draft is not None and draft.base_path is not None
         ]

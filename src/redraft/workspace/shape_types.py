@@ -77,3 +77,29 @@ class DraftShape(TypedDict):
     base_file_hash: str | None
     hunks: list[HunkShape]
     unsaved_edits: list[UnsavedShape]
+
+
+class CommentMessageShape(TypedDict):
+    """What somebody said in a thread; `turn` is the turn that came of it, if one did."""
+
+    id: str
+    by: str
+    at: str
+    says: str
+    mentions: list[str]
+    turn: int | None
+
+
+class CommentShape(TypedDict):
+    """A thread about a passage. `start` and `end` count code points of the text that people see, `line` from 1; all
+    three are null where the passage is gone."""
+
+    id: str
+    path: str
+    quote: str
+    start: int | None
+    end: int | None
+    line: int | None
+    orphaned: bool
+    resolved: bool
+    messages: list[CommentMessageShape]

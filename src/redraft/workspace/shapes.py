@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from redraft.history.turns import TurnRecord
+    from redraft.workspace.comments import CommentThread
     from redraft.workspace.draft import Draft
-    from redraft.workspace.shape_types import DraftShape, HunkShape, TurnShape
+    from redraft.workspace.shape_types import CommentShape, DraftShape, HunkShape, TurnShape
 
 
 def turn_shape(turn: TurnRecord) -> TurnShape:
@@ -28,6 +29,30 @@ def turn_shape(turn: TurnRecord) -> TurnShape:
         "pruned": turn.pruned,
         "paths": list(turn.paths),
         "folders": list(turn.folders),
+    }
+
+
+def comment_shape(thread: CommentThread) -> CommentShape:
+    return {
+        "id": thread.id,
+        "path": thread.document,
+        "quote": thread.passage.quote,
+        "start": None if thread.span is None else thread.span.start,
+        "end": None if thread.span is None else thread.span.end,
+        "line": None if thread.line is None else thread.line + 1,
+        "orphaned": thread.orphaned,
+        "resolved": thread.resolved,
+        "messages": [
+            {
+                "id": entry.id,
+                "by": entry.by,
+                "at": entry.at,
+                "says": entry.says,
+                "mentions": entry.mentions,
+                "turn": entry.turn,
+            }
+            for entry in thread.messages
+        ],
     }
 
 

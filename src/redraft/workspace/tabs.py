@@ -164,13 +164,13 @@ def type_text(
             typed = engine.documents.read_unmasked(path)
             if also is not None and typed is not None:
                 also(typed)
-    engine.events.tell("document.typed", path=path)
     if typed is None:
         raise Refused(f"There is no document {path}.", code="not_found", path=path)
     # Something else may have been merged in from the disk: then nobody knows the change exactly.
     if document is not None and change.apply_to(document.text) == typed.text:
         step = ChangeStep(document.version, typed.version, change, document.version, change)
         engine.documents.changes.add(path, [step])
+    engine.events.tell("document.typed", path=path)
     return typed
 
 

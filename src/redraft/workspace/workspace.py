@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from redraft.config import Settings
-from redraft.errors import Busy, Refused
+from redraft.errors import Busy
 from redraft.files.root import Root
 from redraft.files.secret_detection import secret_error
 from redraft.files.tree import walk
@@ -21,6 +21,7 @@ from redraft.history.retention import collect
 from redraft.history.turns import State
 from redraft.workspace import export, past_texts, pictures, tabs
 from redraft.workspace.authors import PERSON
+from redraft.workspace.comments import Comments
 from redraft.workspace.engine import Engine, new_token
 from redraft.workspace.folder.file_table import FileTable, FileTableView
 from redraft.workspace.folder.identity import identify, remember
@@ -104,6 +105,8 @@ class Workspace:
             root.close()
             raise
         engine.journal.on_recovery = lambda: decisions.update_proposals(engine)
+        engine.comments = Comments(engine)
+        engine.events.subscribe(engine.comments.hear)
         engine.outside = OutsideRecorder(engine)
         engine.documents.look = engine.outside.look
         engine.documents.draft_before_run = engine.outside.draft_before_run
@@ -248,15 +251,17 @@ class Workspace:
         limits: Limits | None = None,
         token: str | None = None,
         confirmed: Container[str] = (),
+        suggest: bool = False,
     ) -> Turn:
         """Begin a turn. Mode and limits are the person's choice (else those of the settings), never the agent's own.
+        What a person does is written at once, unless they `suggest`: then it waits for a decision, as an agent's does.
 
         With a `token` of its own the caller can ask after a crash whether the turn was carried out.
         """
         wanted = self._engine.settings.mode if mode is None else mode
         chosen = wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
         if not author.is_agent:
-            chosen = MODES["apply"]
+            chosen = MODES["propose" if suggest else "apply"]
         engine = self._engine
         within = limits or engine.settings.limits
         shown = () if author.is_agent else confirmed
@@ -264,6 +269,11 @@ class Workspace:
         return Turn(
             engine.documents, author, chosen, title, within, self._commit, confirm, token=named, confirmed=shown
         )
+
+    @property
+    def comments(self) -> Comments:
+        """What people and agents say about passages."""
+        return self._engine.comments
 
     @property
     def private_views(self) -> PrivateViews:
@@ -291,7 +301,7 @@ class Workspace:
             folders = [folder for folder in turn.folders if not engine.root.is_folder(folder)] if at_once else []
             if not plan.files and not plan.drafts and not folders:
                 return Outcome(None)
-            done = bool(plan.files or folders) or not turn.author.is_agent
+            done = bool(plan.files or folders) or (at_once and not turn.author.is_agent)
             kind, state = ("apply", State.APPLIED) if done else ("propose", State.PROPOSED)
             record = engine.commit(
                 plan,
@@ -304,8 +314,8 @@ class Workspace:
                 called=turn.called,
                 folders=folders,
             )
-        for path, staged in turn.staged.items():
-            engine.documents.changes.add(path, staged.steps)
+            for path, staged in turn.staged.items():  # known before anybody is told
+                engine.documents.changes.add(path, staged.steps)
         paths: Sequence[str] = [*(file.path for file in plan.files), *folders]
         pending = [path for path, draft in plan.drafts.items() if draft is not None and path not in paths]
         return Outcome(record, list(paths), pending, plan.conflicts)
@@ -399,17 +409,8 @@ class Workspace:
     ) -> rollback.RollbackResult:
         self.look(number)
         turn = self._engine.turns.last_to_undo() if number is None else self.show(number)
-        if turn is None:
-            self._refuse_undo()
         self._check_stays_secret(turn, author, confirmed)
         return rollback.undo(self._engine, number, author=author, called=called)
-
-    def _refuse_undo(self) -> None:
-        """There is nothing to undo but, perhaps, what another program did, which is never taken for the last turn."""
-        for turn in self.turns():
-            if turn.author.kind == "outside" and turn.state is State.APPLIED:
-                message = f"Only another program has written here: to undo that, name its turn, {turn.id}."
-                raise Refused(message, code="nothing_to_undo", turn=turn.id)
 
     def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:
         self.look(None)

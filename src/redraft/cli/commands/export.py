@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from redraft.workspace.export import ExportedPage
 
 STANDARD_OUTPUT = "-"
+FORMATS = ("html", "docx", "pdf", "criticmarkup")
 
 
 def export(call: Invocation) -> int:
-    from redraft.runtime import write_output
-
     given = call.arguments
+    if given.to == "criticmarkup":
+        return _export_suggestions(call)
     with call.workspace() as workspace:
         found = workspace.accepted_document(given.file)
         page = workspace.export(found, proposals=given.proposals)
@@ -34,10 +35,7 @@ def export(call: Invocation) -> int:
         if found.proposals:
             call.screen.remark(f"Wrote {_describe_proposals(found.proposals, marked=given.proposals)}.")
         return 0
-    there = os.path.lexists(out)
-    if there and not call.confirm(f"replace {out}", [out]):
-        raise Refused(f"{out} already exists and was not changed.", code="already_exists", path=out)
-    write_output(out, data, replace=there)
+    _write(call, out, data)
     if call.screen.json:
         holds = "proposals" if given.proposals else "accepted"
         call.emit({"path": out, "to": given.to, "bytes": len(data), "holds": holds, "proposals": found.proposals})
@@ -45,6 +43,44 @@ def export(call: Invocation) -> int:
         holding = f": {_describe_proposals(found.proposals, marked=given.proposals)}" if found.proposals else ""
         call.screen.line(f"Wrote {out} ({len(data):,} bytes){holding}.")
     return 0
+
+
+def _export_suggestions(call: Invocation) -> int:
+    """The text with what is pending written into it as marks."""
+    from redraft.files.textfile import encode, format_of
+    from redraft.formats.criticmarkup import write
+    from redraft.workspace.suggestions import pending_suggestions
+
+    given = call.arguments
+    with call.workspace() as workspace:
+        path = workspace.path(given.file)
+        found = pending_suggestions(workspace, path)
+        bom = workspace.read(path).bom
+    data = encode(write(found, markdown=format_of(path) == "markdown"), bom)
+    stem, _, ending = path.rpartition("/")[2].rpartition(".")
+    out: str = given.out or f"{stem or ending}.critic.{ending if stem else 'txt'}"
+    _check_output(call, out)
+    if out == STANDARD_OUTPUT:
+        call.screen.finish()
+        sys.stdout.buffer.write(data)
+        return 0
+    _write(call, out, data)
+    marks = {"changes": len(found.edits), "comments": len(found.comments)}
+    if call.screen.json:
+        call.emit({"path": out, "to": given.to, "bytes": len(data), "holds": "proposals", **marks})
+    else:
+        held = " and ".join(pluralize(count, noun.removesuffix("s")) for noun, count in marks.items())
+        call.screen.line(f"Wrote {out} ({len(data):,} bytes) with {held}.")
+    return 0
+
+
+def _write(call: Invocation, out: str, data: bytes) -> None:
+    from redraft.runtime import write_output
+
+    there = os.path.lexists(out)
+    if there and not call.confirm(f"replace {out}", [out]):
+        raise Refused(f"{out} already exists and was not changed.", code="already_exists", path=out)
+    write_output(out, data, replace=there)
 
 
 def _describe_proposals(proposals: int, *, marked: bool) -> str:
@@ -59,7 +95,7 @@ def _check_output(call: Invocation, out: str) -> None:
         return
     if call.screen.json:
         raise Refused("The file and the JSON answer cannot both go to standard output; name a file with --out.")
-    if call.arguments.to != "html" and call.screen.terminal:
+    if call.arguments.to in ("docx", "pdf") and call.screen.terminal:
         raise Refused("This file cannot be printed to a terminal; name a file with --out.")
 
 
@@ -74,7 +110,7 @@ def _convert(page: ExportedPage, to: Literal["docx", "pdf"]) -> bytes:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the document, by its path in the folder")
-    parser.add_argument("--to", choices=("html", "docx", "pdf"), default="html", help="the format (default: html)")
+    parser.add_argument("--to", choices=FORMATS, default="html", help="the format (default: html)")
     parser.add_argument(
         "--out",
         metavar="F",
@@ -87,13 +123,18 @@ def configure(parser: ArgumentParser) -> None:
 COMMANDS = {
     "export": Command(
         "export",
-        "Export a document as HTML, Word or PDF",
+        "Export a document as HTML, Word, PDF or CriticMarkup",
         export,
         configure,
-        ("export notes.md", "export notes.md --to docx --out ~/notes.docx", "export notes.md --proposals"),
+        (
+            "export notes.md",
+            "export notes.md --to docx --out ~/notes.docx",
+            "export notes.md --proposals",
+            "export notes.md --to criticmarkup --out -",
+        ),
         "Export a document to another format: the accepted text with unsaved typing. It says how many\n"
         "proposals were left out; --proposals includes them, marked. An HTML page contains its own style and\n"
         "pictures. Word needs pandoc; PDF needs pandoc and a PDF engine: without them, print\n"
-        "from the app.",
+        "from the app. CriticMarkup is the text itself with pending changes and open comments as marks.",
     ),
 }

@@ -400,6 +400,7 @@ class OutsideRecorder:
             engine.reviews.move_tabs(tabs)
             if prompt is not None:
                 self.prompts.add(prompt, record.id)
+        engine.comments.move(tabs)
         return record
 
     def _review_steps(self, changes: Sequence[OutsideChange]) -> list[ReviewStep]:

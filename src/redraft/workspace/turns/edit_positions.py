@@ -20,11 +20,12 @@ from redraft.text.diff.word_diff import word_edits
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from redraft.history.store import SnapshotId
     from redraft.history.turns import FileStep
     from redraft.review.review import Part, Review
+    from redraft.review.runs import Run
     from redraft.workspace.engine import Engine
 
 
@@ -216,6 +217,56 @@ def edits_back(
 def compare(old: str, new: str) -> Change:
     """The change from one text to another, to the character, found by comparing their words."""
     return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))
+
+
+# How a part can read after a decision: as before, without the agents' edits, with them, or as it is saved.
+READINGS: tuple[Callable[[Run], bool], ...] = (
+    lambda run: run.in_working,
+    lambda run: run.in_own,
+    lambda run: run.in_proposed,
+    lambda run: not run.by,
+)
+
+
+def change_of_decision(review: Review, working: str) -> Change | None:
+    """What decisions did to the text that people see, to the character; `working` is what they see now. None where it
+    is not made of the review's own characters."""
+    ways: list[dict[int, tuple[int, int]]] = []  # per part where it may end now, where it began, and how it reads
+    ends: Iterable[int] = (0,)
+    for part in review.parts:
+        found: dict[int, tuple[int, int]] = {}
+        for number, reading in enumerate(READINGS[:1] if part.same else READINGS):
+            text = "".join([run.text for run in part.runs if reading(run)])
+            for start in ends:
+                if working.startswith(text, start):
+                    found.setdefault(start + len(text), (start, number))
+        ways.append(found)
+        ends = found.keys()
+    at = len(working)
+    chosen: list[int] = []
+    for way in reversed(ways):
+        if at not in way:
+            return None
+        at, number = way[at]
+        chosen.append(number)
+    return Change(tuple(_edits_of_readings(review, chosen[::-1])))
+
+
+def _edits_of_readings(review: Review, chosen: Sequence[int]) -> Iterable[Edit]:
+    at = 0
+    for part, number in zip(review.parts, chosen, strict=True):
+        edit = Edit(at, "", "")
+        for run in part.runs:
+            was, stays = run.in_working, READINGS[number](run)
+            if was and stays:
+                if edit.old or edit.new:
+                    yield edit
+                edit = Edit(edit.end + len(run.text), "", "")
+            elif was or stays:
+                edit = Edit(edit.at, edit.old + run.text * was, edit.new + run.text * stays)
+        if edit.old or edit.new:
+            yield edit
+        at += len(part.working)
 
 
 def text_of(engine: Engine, snapshot: SnapshotId | None) -> str:

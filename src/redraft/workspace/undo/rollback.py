@@ -148,10 +148,19 @@ def undo(
     with engine.journal.lock():
         turn = engine.turns.get(number) if number is not None else engine.turns.last_to_undo()
         if turn is None:
-            raise Refused("There is nothing to undo.", code="nothing_to_undo")
+            raise _nothing_to_undo(engine)
         if number is None and (turns := _standing_of_prompt(engine, turn)):
             return _undo_all(engine, turns, author, called)
         return _undo(engine, turn, f"Undo: {turn.title}", author, called)
+
+
+def _nothing_to_undo(engine: Engine) -> Refused:
+    """What another program did is never taken for the last turn."""
+    for turn in engine.turns.recent(limit=50):
+        if turn.author.kind == "outside" and turn.state is State.APPLIED:
+            message = f"Only another program has written here: to undo that, name its turn, {turn.id}."
+            return Refused(message, code="nothing_to_undo", turn=turn.id)
+    return Refused("There is nothing to undo.", code="nothing_to_undo")
 
 
 def _standing_of_prompt(engine: Engine, turn: TurnRecord) -> list[TurnRecord]:
