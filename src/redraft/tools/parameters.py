@@ -31,7 +31,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 from redraft.errors import Refused
@@ -148,7 +147,7 @@ def _schema_of(kind: Any) -> dict[str, Any]:
         return {"type": PLAIN[kind]}
     if kind is Any:
         return {}
-    if is_typeddict(kind):
+    if hasattr(kind, "__required_keys__"):  # a typed dictionary, also one of `typing_extensions`, which the server's are
         return _dictionary(kind)
     if is_dataclass(kind):
         return dict(input_schema(kind))  # pyright: ignore[reportArgumentType] - a type here, never an instance
