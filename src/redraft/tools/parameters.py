@@ -147,7 +147,7 @@ def _schema_of(kind: Any) -> dict[str, Any]:
         return {"type": PLAIN[kind]}
     if kind is Any:
         return {}
-    if hasattr(kind, "__required_keys__"):  # a typed dictionary, also one of `typing_extensions`, which the server's are
+    if hasattr(kind, "__required_keys__"):  # a typed dictionary, of `typing` or `typing_extensions`
         return _dictionary(kind)
     if is_dataclass(kind):
         return dict(input_schema(kind))  # pyright: ignore[reportArgumentType] - a type here, never an instance
