@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from redraft.history.turns import TurnRecord
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.shape_types import DraftShape, HunkShape, TurnShape
 
 
