@@ -15,7 +15,7 @@ from redraft.agent.store.jobs import NO_ANSWER
 from redraft.errors import RedraftError
 from redraft.text.edits import Change, Edit
 from redraft.text.merge.three_way import merge
-from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.document import FILE_HUNK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evals.tasks import ConcurrentEdit, Moment, Task
     from redraft.agent.agent import Agent
     from redraft.agent.store.jobs import Job
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
 
 
 class SimulatedUser:

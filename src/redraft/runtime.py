@@ -221,7 +221,7 @@ def read_input(name: str) -> DecodedText:
     """The text of a file that the person named on the command line, wherever it lies; `-` is the standard input."""
     import sys
 
-    from redraft.files.project_links import check_not_secret_link
+    from redraft.files.root import check_not_secret_link
     from redraft.files.secret_detection import check_file_not_secret
     from redraft.files.textfile import decode
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.agent.run.truncate import MAX_SHOWN, MAX_TEXT, preview_json
-from redraft.formats.credentials import MASKED
+from redraft.files.secret_detection import MASKED
 from tests.agent.desk import call, edit, says
 from tests.workspace.folder import POEM
 

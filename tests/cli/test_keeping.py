@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 
 if TYPE_CHECKING:
     from tests.cli.running import Program

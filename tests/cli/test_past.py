@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.config import Settings
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

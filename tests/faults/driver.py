@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, RedraftError, Stale
-from redraft.files import stat_cache, swap_file
+from redraft.files import file_image, swap_file
 from redraft.history.journal import Journal
 from redraft.history.turns import Author
 from redraft.text.edits import Change
@@ -248,5 +248,5 @@ if __name__ == "__main__":
     # So that the longest of the documents goes the way of large ones, in several pieces.
     swap_file.LARGE, swap_file.WRITE_PIECE = 50_000, 32_768
     # So that a step makes the same calls however long the machine takes: no file is trusted for its age.
-    stat_cache.SETTLED_NS = 1 << 60
+    file_image.SETTLED_NS = 1 << 60
     sys.exit(main())

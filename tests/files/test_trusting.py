@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from redraft.files import stat_cache
-from redraft.files.file_image import FileStamp, stamp_of
-from redraft.files.stat_cache import SETTLED_NS, is_fine, is_local, proves_content
+from redraft.files import file_image
+from redraft.files.file_image import SETTLED_NS, FileStamp, is_fine, is_local, proves_content, stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +27,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch, kind: str, release: tuple[int, int]
     def file_system(device: int) -> str:
         return kind
 
-    monkeypatch.setattr(stat_cache, "file_system", file_system)
-    monkeypatch.setattr(stat_cache, "_kernel", lambda: release)
+    monkeypatch.setattr(file_image, "file_system", file_system)
+    monkeypatch.setattr(file_image, "_kernel", lambda: release)
 
 
 @pytest.fixture(params=["ext4", "ext3", "nfs", ""])

@@ -12,7 +12,7 @@ from itertools import count
 import pytest
 
 from redraft.formats.outline.outline import Outline, outline
-from redraft.formats.outline.titles import is_date
+from redraft.formats.outline.plain_outline import is_date
 
 SENTENCES = [
     "The ferry came in late and nobody was waiting on the pier.",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.formats.pictures import picture_kind, picture_path
+from redraft.workspace.pictures import picture_kind, picture_path
 from tests.formats.pictures import GIF, IMPOSTORS, JPEG, WEBP, png
 
 VECTORS = json.loads(

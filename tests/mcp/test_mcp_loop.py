@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft.mcp_server import Endpoint
-from redraft.mcp_server.client import READS
 from redraft.mcp_server.connection import McpConnection
+from redraft.mcp_server.protocol import READS
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import Mode, Rule, Verdict, WriteTime
 from redraft.workspace.workspace import Workspace

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.providers.embeddings import load_embedder
-from redraft.search.passages.bm25 import Bm25Index
-from redraft.search.passages.hybrid import passage_index
+from redraft.search.passages.hybrid import Bm25Index, passage_index
 from redraft.search.passages.vector_cache import VectorCache
 from redraft.text.lines import count_breaks
 from tests.conftest import TORTURE

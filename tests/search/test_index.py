@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.files import stat_cache
+from redraft.files import file_image
 from redraft.files.syscalls import Unsupported
 from redraft.search import index_database as catalogue_module
 from redraft.search.index import Hit, Index
@@ -34,7 +34,7 @@ AT_ONCE = -1_000_000_000
 @pytest.fixture
 def index(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> Generator[Index]:
     """An index of two hundred and some files, none of which is too young to be indexed."""
-    monkeypatch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
+    monkeypatch.setattr(file_image, "SETTLED_NS", AT_ONCE)
     for number in range(200):
         folder.put(f"d{number % 7}/note{number}.md", f"# Note {number}\n\nThe lantern of house {number}x.\n")
     folder.put("top.md", "first\nsecond lantern\nthird\n")
@@ -123,7 +123,7 @@ def test_many_changes_at_once_are_indexed_by_the_search_that_meets_them(index: I
 
 
 def test_a_file_written_a_moment_ago_is_searched_but_not_yet_indexed(folder: Folder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stat_cache, "SETTLED_NS", 3_600_000_000_000)
+    monkeypatch.setattr(file_image, "SETTLED_NS", 3_600_000_000_000)
     folder.put("a.md", "lantern")
     with Index.open(folder.open()) as index:
         index.update()
@@ -240,8 +240,8 @@ def test_on_a_disk_whose_stamps_prove_nothing_no_text_is_kept(folder: Folder, mo
     def unknown(device: int) -> str:
         return "nfs"
 
-    monkeypatch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
-    monkeypatch.setattr(stat_cache, "file_system", unknown)
+    monkeypatch.setattr(file_image, "SETTLED_NS", AT_ONCE)
+    monkeypatch.setattr(file_image, "file_system", unknown)
     folder.put("top.md", "second lantern")
     with Index.open(folder.open()) as index:
         index.update()
@@ -416,7 +416,7 @@ def naive(folder: Folder, query: str) -> list[tuple[str, int]]:
 @settings(max_examples=40 * (25 if TORTURE else 1))
 def test_whatever_happens_the_answer_is_that_of_reading_everything(steps: list[tuple[str, str, str]]):
     with fresh_folder() as folder, pytest.MonkeyPatch.context() as patch, Index.open(folder.open()) as index:
-        patch.setattr(stat_cache, "SETTLED_NS", AT_ONCE)
+        patch.setattr(file_image, "SETTLED_NS", AT_ONCE)
         for kind, path, content in steps:
             if kind == "put":
                 folder.put(path, content)

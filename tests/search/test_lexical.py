@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.search.passages.bm25 import LENGTH_WEIGHT, SATURATION, Bm25Index, rank
+from redraft.search.passages.hybrid import LENGTH_WEIGHT, SATURATION, Bm25Index, rank
 from redraft.search.stems import stem, terms
 
 if TYPE_CHECKING:

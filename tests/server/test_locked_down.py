@@ -12,9 +12,8 @@ import pytest
 from starlette.routing import Route, WebSocketRoute
 
 from redraft.server.app import MCP_PATH, build_app
-from redraft.server.auth.callers import Caller, Users
+from redraft.server.auth.callers import Caller, Keys, Users
 from redraft.server.auth.gate import ENTER, Gate, loopback_origins, public_origin
-from redraft.server.auth.keys import Keys
 from redraft.server.replies import GUARDS
 from redraft.server.routes.responses import LazyRoute
 from tests.server.serving import Client, Server, begun, ended

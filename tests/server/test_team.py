@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft.errors import RedraftError
-from redraft.server.auth.callers import OWNER, Users
+from redraft.server.auth.callers import COOKIE_SECONDS, OWNER, Keys, Users
 from redraft.server.auth.gate import RateLimit
-from redraft.server.auth.keys import COOKIE_SECONDS, Keys
 from redraft.server.discovery import find_server
 from tests.server import test_jobs as jobs
 from tests.server.serving import Answer, Client, Server, begun, command, ended

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from redraft.errors import Refused
-from redraft.tools.edits.live_editors import EditorUpdate
+from redraft.tools.edits.rich_editor import EditorUpdate
 from redraft.tools.registry import load_registry
 from tests.tools.calling import Caller
 from tests.workspace.folder import person_writes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import Refused
 from redraft.text.text import Text
-from redraft.tools.anchors import find_once
+from redraft.tools.target import find_once
 from redraft.workspace.document import Document
 from tests.tools.calling import STORY, Caller
 from tests.workspace.folder import person_writes

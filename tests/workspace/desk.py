@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from redraft.errors import Refused
 from redraft.history.turns import Author
-from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.document import FILE_HUNK
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
 
 AGENT = Author("agent", "agent")
 PLACES = ("one.md", "two.md", "three.md", "sub/four.md", "sub/deep/five.md")

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redraft.history.turns import Author
+from redraft.history.turns import PERSON, Author
 from redraft.text.edits import Change, Edit
-from redraft.workspace.authors import PERSON
 from redraft.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from redraft.config import Settings
     from redraft.history.turns import TurnRecord
     from redraft.review.review import ReviewHunk
-    from redraft.workspace.document import Document
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Document, Draft
     from redraft.workspace.turns.turn import Confirm, Outcome
 
 __all__ = ["AGENT", "DAY", "OTHER_AGENT", "PERSON", "Clock", "Folder", "no", "yes"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from redraft.text.edits import Change, Edit
-from redraft.workspace.turns.change_log import MAX_CHARACTERS, MAX_DOCUMENTS, MAX_STEPS, ChangeLog, ChangeStep
+from redraft.text.rebase import MAX_CHARACTERS, MAX_DOCUMENTS, MAX_STEPS, ChangeLog, ChangeStep
 
 
 def step(number: int, characters: int = 1) -> ChangeStep:

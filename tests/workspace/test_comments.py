@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import RedraftError, Refused
+from redraft.history.turns import PERSON, agent_author
 from redraft.text.edits import Change, Edit, Span
-from redraft.workspace.authors import PERSON, agent_author
 from tests.conftest import TORTURE
 from tests.workspace.folder import Folder
 

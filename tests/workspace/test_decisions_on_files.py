@@ -10,7 +10,7 @@ from redraft.errors import Refused
 from redraft.history.turns import State
 from redraft.review.review import Review
 from redraft.review.runs import USER, Run
-from redraft.workspace.draft import FILE_HUNK, Draft
+from redraft.workspace.document import FILE_HUNK, Draft
 from redraft.workspace.turns.plan import Plan
 from tests.workspace.folder import (
     AGENT,

@@ -14,7 +14,7 @@ from redraft.history.turns import State
 from redraft.review.operations import save
 from redraft.search.index import Index
 from redraft.text.merge.three_way import merge
-from redraft.workspace.draft import Draft
+from redraft.workspace.document import Draft
 from tests.conftest import TORTURE
 from tests.review.drafting import documents, reviews
 from tests.workspace.folder import AGENT, agent_writes, draft_of, fresh_folder, hunks, type_at_end, type_over, working

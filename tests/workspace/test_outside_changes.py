@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from redraft.errors import Refused, Stale
-from redraft.files.stat_cache import file_system
+from redraft.files.file_image import file_system
 from redraft.text.edits import Change, Edit
 from redraft.text.text import Text
 from redraft.workspace import documents

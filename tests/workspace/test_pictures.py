@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import name_fault
-from redraft.formats.pictures import MAX_PICTURE
-from redraft.workspace.pictures import safe_stem
+from redraft.workspace.pictures import MAX_PICTURE, safe_stem
 from tests.formats.pictures import GIF, IMPOSTORS, png
 from tests.workspace.folder import PERSON
 

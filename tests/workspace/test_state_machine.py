@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from redraft.errors import RedraftError, Refused, Stale
-from redraft.history.turns import State
+from redraft.history.turns import PERSON, State
 from redraft.text.edits import Change, Edit
-from redraft.workspace.authors import PERSON
 from tests.conftest import TORTURE
 from tests.review.drafting import check_invariants, documents
 from tests.workspace.desk import AGENT, PLACES, Watched, expect, has_conflict, naive_own_text

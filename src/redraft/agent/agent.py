@@ -23,7 +23,7 @@ from redraft.agent.store.jobs import BUSY, NO_ANSWER, Status
 from redraft.agent.store.leases import is_lease_wanted
 from redraft.agent.store.sessions import ContextRow
 from redraft.errors import Refused
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 from redraft.workspace.document import check_text
 from redraft.workspace.turns.modes import MODES, mode_by_name
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from redraft.agent.hosted.agent_programs import AgentPrograms
 from redraft.agent.memory.notes import AgentMemory
 from redraft.agent.memory.permissions import PermissionRules
-from redraft.history.turns import Author
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON, Author
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from redraft.history.turns import TurnRecord
     from redraft.review.review import ReviewHunk
     from redraft.text.edits import Edit
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.workspace import Workspace
 
 STATE_STYLES = {"proposed": YELLOW, "applied": GREEN, "discarded": DIM, "undone": DIM, "applying": RED}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redraft.review.operations import Unit
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.workspace import Workspace
 
     Choice = dict[str, Sequence[str] | None]

@@ -1,4 +1,4 @@
-"""An open file: what it is, when it last changed, and its whole content.
+"""An open file: what it is, when it last changed, its whole content, and how long its stamp vouches for that.
 
 Everything is asked of the descriptor, nothing of a name, so the answers are all about the same file.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+from functools import lru_cache
 from typing import NamedTuple
 
 from redraft.errors import Busy, Forbidden, Refused
 from redraft.files.os_errors import not_a_file, through_link
+from redraft.files.paths import name_set
 
 
 def flags_of(*names: str) -> int:
@@ -102,3 +105,98 @@ def check_replaceable(found: os.stat_result, path: str) -> None:
             code="outside_folder",
             path=path,
         )
+
+
+# When an unchanged stamp proves unchanged content, so that a file need not be read again.
+#
+# A stamp alone proves nothing while its file is young, for two reasons. Most file system clocks tick every few
+# milliseconds, so two writes within a tick leave one stamp; and the kernel sets the time before it copies the bytes, so
+# a reader during a write may see the new stamp and the old bytes. Both are over once the file has been left alone for a
+# while: any later write gets another time.
+#
+# The first reason does not apply if the kernel gives a file a new time, in nanoseconds, at its next change after
+# somebody has read its time (Linux 6.13, on some file systems); the second if we wrote the content ourselves. With
+# both, a stamp is good at once.
+#
+# No stamp shows later writes through a memory map that is already dirty, and on tmpfs any write through one. So a stamp
+# may decide what is shown, never what is overwritten. Nothing below looks at a file.
+
+
+# Far longer than a tick of any kernel's clock, and than a write of ordinary size takes.
+SETTLED_NS = 100_000_000
+# A large file may be one long write, at 100 MB a second or more.
+_NS_PER_BYTE = 10
+# File systems that count in seconds (ext3, or ext4 with small inodes) or in two of them (FAT) show it by round times.
+_SECOND = 1_000_000_000
+_COARSE_NS = 2_500_000_000
+_FINE_KERNEL = (6, 13)
+
+# File systems on which every change goes through this machine's kernel, and whose times are the kernel's.
+LOCAL = name_set("bcachefs btrfs exfat ext2 ext3 ext4 f2fs jfs ntfs3 overlay ramfs reiserfs tmpfs vfat xfs zfs")
+_FINE = name_set("btrfs ext4 tmpfs xfs")
+# Of disks on which a folder is open: their numbers are not reused meanwhile.
+_known: dict[int, str] = {}
+
+
+def proves_content(stamp: FileStamp, read_at_ns: int, *, sole_writer: bool = False) -> bool:
+    """Whether a file with this stamp still has the content that was read from it, or written to it, with this stamp.
+
+    `read_at_ns` is the time (`time.time_ns()`) before the content was read; the stamp is that of the same descriptor,
+    before and after. With `sole_writer` the content was not read but written, to a file that nobody else had open.
+    """
+    if not is_local(stamp.dev):
+        return False
+    if sole_writer and is_fine(stamp.dev) and stamp.ctime_ns % _SECOND:
+        return True
+    return read_at_ns - stamp.ctime_ns > settling_ns(stamp.size, stamp.ctime_ns)
+
+
+def settling_ns(size: int, ctime_ns: int) -> int:
+    """How long after its last change a file of this size has to be left alone before its stamp means something."""
+    return (_COARSE_NS if ctime_ns % _SECOND == 0 else SETTLED_NS) + size * _NS_PER_BYTE
+
+
+def is_local(device: int) -> bool:
+    """Whether every change on the disk with this number goes through this machine's kernel."""
+    return file_system(device) in LOCAL
+
+
+def is_fine(device: int) -> bool:
+    """Whether a file on this disk gets a new time at each change after its time was read."""
+    return _kernel() >= _FINE_KERNEL and file_system(device) in _FINE
+
+
+def file_system(device: int) -> str:
+    """The kernel's name for the file system with this device number; "" if unknown."""
+    found = _known.get(device)
+    if found is None:
+        found = _look_up(device)
+        if found:
+            _known[device] = found
+    return found
+
+
+def forget_file_systems() -> None:
+    """Call this when opening a folder: a number may since have been given to another disk."""
+    _known.clear()
+
+
+def _look_up(device: int) -> str:
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+            for line in table:
+                fields = line.split()
+                if fields[2] == wanted:
+                    return fields[fields.index("-") + 1]
+    except (OSError, ValueError, IndexError):
+        pass
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _kernel() -> tuple[int, int]:
+    if not sys.platform.startswith("linux"):
+        return 0, 0
+    major, minor, *_ = (*os.uname().release.split("."), "0", "0")
+    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)

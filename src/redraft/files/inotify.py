@@ -5,7 +5,7 @@ misses nothing that was done by then. A watcher that collects bursts over time c
 reported here, no content is read.
 
 The kernel does not report writes through a memory map, changes made by other machines on a network disk, and writes
-through a hard link in another folder. `stat_cache.is_local` is false for disks of the second kind; for the rest, check
+through a hard link in another folder. `file_image.is_local` is false for disks of the second kind; for the rest, check
 again now and then. Raises `Unsupported` if there is no inotify, or no watches are left.
 """
 

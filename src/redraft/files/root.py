@@ -20,16 +20,17 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError, Refused
-from redraft.files import stat_cache, syscalls
+from redraft.files import file_image, syscalls
 from redraft.files.file_image import READ_FLAGS, FileImage, FileStamp, flags_of, read_open, stamp_of
 from redraft.files.os_errors import explain, explain_os_errors, through_link
-from redraft.files.paths import DocPath, is_internal_name, join_path, split_path
-from redraft.files.secret_detection import is_secret_name
+from redraft.files.paths import DocPath, is_internal_name, join_path, parse_path, split_path
+from redraft.files.secret_detection import is_secret_name, secret_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from types import TracebackType
     from typing import Self
+
 
 FOLDER_FLAGS = flags_of("O_RDONLY", "O_CLOEXEC", "O_NOFOLLOW", "O_DIRECTORY")
 _HOLD_FLAGS = flags_of("O_PATH", "O_CLOEXEC", "O_DIRECTORY")
@@ -57,7 +58,7 @@ class Root:
     def open(cls, folder: str | os.PathLike[str]) -> Root:
         """Hold `folder`; if it is itself reached through links, that was the person's choice."""
         name = os.fspath(folder)
-        stat_cache.forget()
+        file_image.forget_file_systems()
         with explain_os_errors("open", name):
             return cls(os.open(name, _HOLD_FLAGS), name)
 
@@ -356,3 +357,45 @@ class SecretLinks:
             file for file, paths in names.items() if len(paths) > 1 and any(is_secret_name(path) for path in paths)
         }
         self._looked_ns, self._until = began - CLOCK_TICK_NS, time.monotonic() + LINKS_SECONDS
+
+
+# Hard links to secrets, for programs that read a file anywhere, without an open workspace.
+#
+# The disk tells which folder to search for the other names: the widest one around the file that is a project of the
+# person's, or in which the program was started.
+
+
+# What is in a project's top folder. A second working tree of a repository has a file named `.git`.
+_MARKS = (".git", ".redraft", ".agent-doc")
+
+
+def check_not_secret_link(file: str) -> None:
+    """Refuse a file that is another name of a secret in its project. Costs nothing if it has only one name."""
+    real = os.path.realpath(file)
+    try:
+        found = os.lstat(real)
+    except (OSError, ValueError):
+        return  # whoever reads it gets the error
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink < 2:
+        return
+    folder = _project_around(os.path.dirname(real))
+    with Root.open(folder) as root:
+        if root.is_secret_link(parse_path(os.path.relpath(real, folder))):
+            raise secret_error(os.path.basename(real))
+
+
+def _project_around(folder: str) -> str:
+    """The widest folder around this one, itself included, with a project file of the person's own, or which is the
+    current one. What somebody else has put above, in a shared folder, makes nothing a project."""
+    here, widest = os.path.realpath(os.curdir), folder
+    while (above := os.path.dirname(folder)) != folder:
+        if folder == here or any(_is_own(os.path.join(folder, mark)) for mark in _MARKS):
+            widest = folder
+        folder = above
+    return widest
+
+
+def _is_own(path: str) -> bool:
+    with suppress(OSError):
+        return os.lstat(path).st_uid == os.geteuid()
+    return False

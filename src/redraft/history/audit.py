@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from redraft.errors import Damaged
-from redraft.formats.credentials import MASKED, is_secret_field, mask_credentials
+from redraft.files.secret_detection import MASKED, is_secret_field, mask_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

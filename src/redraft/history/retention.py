@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redraft.history.last_seen import keep_last_contents
-from redraft.history.reviews import ReviewImage
+from redraft.history.reviews import ReviewImage, keep_last_contents
 
 if TYPE_CHECKING:
     from redraft.config import Settings

@@ -1,4 +1,4 @@
-"""Stored turns: who did what, when, in which documents, and how it ended.
+"""Authors, and their stored turns: who did what, when, in which documents, and how it ended.
 
 A turn consists of file steps (a file's content before and after, so that a creation, a deletion and a move are steps
 too) and review steps (a document's review before and after). Both have images of both sides, so every turn can be
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from redraft.history.database import Database
     from redraft.history.store import SnapshotId
+
 
 # The folders that a turn created, so that undoing it removes them again if they are empty, and those that it removed,
 # so that they can be created again.
@@ -363,3 +364,27 @@ class Turns:
             files=tuple(FileStep(*step) for step in files),
             reviews=tuple(ReviewStep(*step) for step in reviews),
         )
+
+
+# Who a change is by: the person, an agent by its name, or another program.
+
+
+PERSON = Author("person", "you")
+OUTSIDE = Author("outside", "outside")
+UNSIGNED = "unsigned"  # whoever suggested something in a file that does not say who
+
+
+def agent_author(name: str) -> Author:
+    """An agent by the name that it gives itself, which may not look like the person's or another program's."""
+    if not name.isprintable():  # a mark that turns the reading around would let one name look like another
+        raise Refused("An agent's name cannot contain invisible characters.", field="author")
+    if name.strip().casefold() in (PERSON.name, OUTSIDE.name):
+        raise Refused(f"An agent cannot be named {name.strip()!r}: the name is taken.", field="author")
+    return Author("agent", name)
+
+
+def suggester(name: str) -> Author:
+    """A person who suggested something, by the name that a file gives them. A name that would pass for somebody who is
+    here is not taken over."""
+    known = name.isprintable() and name.strip().casefold() not in ("", PERSON.name, OUTSIDE.name)
+    return Author("person", name.strip() if known else UNSIGNED)

@@ -11,7 +11,6 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from redraft.mcp_server.client import McpClient
 from redraft.mcp_server.protocol import (
     BAD_PARAMETERS,
     INTERNAL,
@@ -19,6 +18,7 @@ from redraft.mcp_server.protocol import (
     NO_METHOD,
     SERVER,
     SERVER_KEY,
+    McpClient,
     ProtocolError,
     as_object,
 )

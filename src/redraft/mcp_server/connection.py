@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.files.locks import release
 from redraft.mcp_server.call import McpCall
-from redraft.mcp_server.client import McpClient
-from redraft.mcp_server.protocol import as_message, as_object, envelope_of, number_of
+from redraft.mcp_server.protocol import McpClient, as_message, as_object, envelope_of, number_of
 
 if TYPE_CHECKING:
     from redraft.mcp_server.call import Emit, Number

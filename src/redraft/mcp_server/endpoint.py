@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from redraft.config import MODE_WIDTH
 from redraft.errors import Refused
+from redraft.history.turns import PERSON
 from redraft.mcp_server.elicitation import PendingQuestions
 from redraft.tools.context import CallerContexts
-from redraft.workspace.authors import PERSON
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
     from redraft.mcp_server.call import McpCall
-    from redraft.mcp_server.client import Form, McpClient
+    from redraft.mcp_server.protocol import Form, McpClient
     from redraft.mcp_server.subscriptions import ResourceWatcher
     from redraft.tools.context import ToolContext
-    from redraft.tools.edits.live_editors import LiveEditors
+    from redraft.tools.edits.rich_editor import LiveEditors
     from redraft.tools.registry import Registry
     from redraft.workspace.workspace import Workspace
 

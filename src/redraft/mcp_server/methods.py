@@ -13,7 +13,6 @@ from urllib.parse import quote, unquote
 from redraft.errors import RedraftError, Refused
 from redraft.mcp_server import elicitation
 from redraft.mcp_server.call import CallTools
-from redraft.mcp_server.client import McpClient
 from redraft.mcp_server.protocol import (
     BAD_PARAMETERS,
     CAPABILITIES,
@@ -23,6 +22,7 @@ from redraft.mcp_server.protocol import (
     NOT_FOUND,
     SERVER,
     SUBSCRIPTION_KEY,
+    McpClient,
     ProtocolError,
     as_object,
     describe_tool,

@@ -54,10 +54,10 @@ def load_embedder(name: str) -> Embedder:
         raise unavailable_error("Search by meaning is turned off in the settings.")
     try:
         if name == "minilm":
-            from redraft.providers.embeddings_minilm import MiniLM
+            from redraft.providers.embedding_models import MiniLM
 
             return MiniLM()
-        from redraft.providers.embeddings_wordllama import WordLlama
+        from redraft.providers.embedding_models import WordLlama
 
         return WordLlama()
     except ImportError as error:

@@ -19,7 +19,7 @@ from starlette.routing import WebSocketRoute
 from redraft import __version__
 from redraft.config import MODE_WIDTH, PROFILES
 from redraft.errors import RedraftError, Refused
-from redraft.mcp_server.client import FORMS, Form
+from redraft.mcp_server.protocol import FORMS, Form
 from redraft.mcp_server.transports.streamable_http import asgi_app
 from redraft.server.auth.callers import OWNER_NAME
 from redraft.server.auth.gate import Gate
@@ -53,8 +53,7 @@ from redraft.server.routes.responses import ErrorShape, LazyRoute
 
 if TYPE_CHECKING:
     from redraft.mcp_server.transports.streamable_http import McpApp
-    from redraft.server.auth.callers import Caller
-    from redraft.server.auth.keys import Keys
+    from redraft.server.auth.callers import Caller, Keys
     from redraft.server.folder_state import FolderState
     from redraft.server.replies import Application, Receive, Scope, Send
 

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 from redraft.agent.store.events import iso
 from redraft.errors import Refused
 from redraft.mcp_server.transports.http_server import bind_socket, catch_signals
-from redraft.server.auth.callers import OWNER, Users
+from redraft.server.auth.callers import OWNER, Keys, Users
 from redraft.server.auth.gate import ENTER, loopback_origins, public_origin
-from redraft.server.auth.keys import Keys
 from redraft.server.discovery import RunningServer, announce, claim_folder
 from redraft.server.folder_state import FolderState
 from redraft.server.live.connection import MAX_FRAME

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from redraft.errors import Busy, Forbidden, Stale
 from redraft.files.paths import is_internal, parse_path
-from redraft.files.project_links import check_not_secret_link
-from redraft.files.root import Root
+from redraft.files.root import Root, check_not_secret_link
 from redraft.files.secret_detection import check_file_not_secret, secret_error
 from redraft.files.textfile import decode
 from redraft.history.turns import Author

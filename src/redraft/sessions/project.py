@@ -18,8 +18,7 @@ from redraft.errors import Refused
 from redraft.files.atomic_write import write_file
 from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, parse_path
-from redraft.files.project_links import check_not_secret_link
-from redraft.files.root import Root
+from redraft.files.root import Root, check_not_secret_link
 from redraft.files.secret_detection import check_name_not_secret
 
 if TYPE_CHECKING:

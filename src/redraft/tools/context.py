@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from redraft.errors import Stale
 from redraft.files.locks import release
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 from redraft.workspace.turns.modes import Mode, Verdict, mode_by_name
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
     from redraft.providers.embeddings import Embedder
+    from redraft.text.rebase import ChangeStep
     from redraft.text.text import Text
-    from redraft.tools.edits.live_editors import LiveEditors
+    from redraft.tools.edits.rich_editor import LiveEditors
     from redraft.tools.long_documents.worker import DocumentWorker
     from redraft.tools.registry import Registry
     from redraft.workspace.document import Document
-    from redraft.workspace.turns.change_log import ChangeStep
     from redraft.workspace.turns.turn import Confirm, Turn, TurnState
     from redraft.workspace.workspace import Workspace
 

@@ -12,11 +12,19 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 from redraft.errors import RedraftError, Refused
 from redraft.review.review import Review
 from redraft.text.edits import Edit
-from redraft.text.lines import adopt_newlines
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
-from redraft.tools.target import CarriedEdits, EditBasis, Target, TargetDocument, basis_of, resolve_target
-from redraft.workspace.document import NEWLINE_SAMPLE, Document
+from redraft.tools.target import (
+    CarriedEdits,
+    EditBasis,
+    Target,
+    TargetDocument,
+    basis_of,
+    match_newlines,
+    newline_of,
+    resolve_target,
+)
+from redraft.workspace.document import Document
 from redraft.workspace.turns.turn import Turn
 
 MAX_TITLE = 200
@@ -156,15 +164,6 @@ def target_basis(target: Target, version: str | None, context: ToolContext) -> t
     """The same, with the text that the call was made for."""
     place, document = target_document(target, context)
     return place, basis_of(document, version, context)
-
-
-def match_newlines(content: str, document: Document) -> str:
-    """New text with the document's newlines."""
-    return adopt_newlines(content, document.text.slice(0, min(len(document.text), NEWLINE_SAMPLE)))
-
-
-def newline_of(document: Document) -> str:
-    return match_newlines("\n", document)
 
 
 def whole_lines(content: str, document: Document, *, at_end: bool) -> str:

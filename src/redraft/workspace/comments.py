@@ -31,9 +31,9 @@ from redraft.files.atomic_write import write_file
 from redraft.files.paths import DocPath, parse_path
 from redraft.text.edits import Span
 from redraft.text.passage import CONTEXT, QuotedPassage, find, follow
+from redraft.text.rebase import ChangeStep
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from redraft.workspace.turns.change_log import ChangeStep
 from redraft.workspace.turns.edit_positions import change_of_decision, compare
 
 if TYPE_CHECKING:

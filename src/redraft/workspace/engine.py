@@ -10,8 +10,7 @@ from redraft.files.paths import DocPath
 from redraft.history.audit import Audit
 from redraft.history.database import Database
 from redraft.history.journal import AuditLine, Journal
-from redraft.history.last_seen import LastSeenTable
-from redraft.history.reviews import Reviews
+from redraft.history.reviews import LastSeenTable, Reviews
 from redraft.history.store import Store
 from redraft.history.turns import Author, State, TurnRecord, Turns, note_created_folders
 from redraft.workspace.documents import Documents

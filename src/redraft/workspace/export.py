@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Literal
 from redraft.errors import RedraftError, Refused
 from redraft.files.secret_detection import secret_error
 from redraft.files.textfile import format_of
-from redraft.formats.pictures import MAX_PICTURE, picture_path
 from redraft.text.text import Text
 from redraft.workspace.document import Document
-from redraft.workspace.pictures import read_picture
+from redraft.workspace.pictures import MAX_PICTURE, picture_path, read_picture
 from redraft.workspace.secret_gate import is_secret_draft
 
 if TYPE_CHECKING:

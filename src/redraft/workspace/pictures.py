@@ -1,4 +1,4 @@
-"""Pictures in the folder: read for showing, and put beside a document as a turn of the person who pasted them.
+"""Pictures: which bytes are one, reading one to show it, and adding one beside a document as the person's turn.
 
 The engine's documents are texts; a picture is none, and is never edited, reviewed or shown to an agent. But it goes
 through the same door: the journal writes it whole or not at all and never over another file, the history keeps its
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from redraft.errors import Refused
 from redraft.files.paths import DocPath, join_path, name_fault, split_path
 from redraft.files.secret_detection import check_name_not_secret
-from redraft.formats.pictures import MAX_PICTURE, PictureKind, picture_kind
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
 from redraft.workspace.turns.plan import Plan
@@ -22,6 +22,74 @@ from redraft.workspace.turns.plan import Plan
 if TYPE_CHECKING:
     from redraft.history.turns import Author, TurnRecord
     from redraft.workspace.engine import Engine
+
+
+# Pictures beside a document: which bytes are a picture, what the document calls it, and which file that is.
+#
+# A picture is recognised by its content alone, whatever its name says. SVG is not accepted: it is a program that draws.
+# These functions are pure; whoever reads a path decides whether it may be read.
+
+
+MAX_PICTURE = 10 * 1024 * 1024
+# A scheme, or an address that omits only the scheme.
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class PictureKind(NamedTuple):
+    """The kind of a picture, for a browser and for a file name."""
+
+    media: str
+    extension: str
+
+
+PNG = PictureKind("image/png", "png")
+JPEG = PictureKind("image/jpeg", "jpg")
+GIF = PictureKind("image/gif", "gif")
+WEBP = PictureKind("image/webp", "webp")
+KINDS = (PNG, JPEG, GIF, WEBP)
+
+
+def picture_kind(data: bytes) -> PictureKind | None:
+    """The kind of picture by its first bytes; None if it is none of these."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
+        return PNG
+    if data.startswith(b"\xff\xd8\xff") and len(data) > 3:
+        return JPEG
+    if data.startswith((b"GIF87a", b"GIF89a")) and len(data) >= 13:
+        return GIF
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP" and data[12:16] in (b"VP8 ", b"VP8L", b"VP8X"):
+        return WEBP
+    return None
+
+
+def picture_path(document: str, src: str) -> str | None:
+    """The path within the folder that `src` refers to in a document; None if it is no file of the folder.
+
+    `imagePath` in `web/src/rich/tools/imagePaths.ts` is the same for the browser; both are tested with the same
+    vectors.
+    """
+    if _REMOTE.match(src) or "\\" in src:
+        return None
+    named = re.split(r"[?#]", src, maxsplit=1)[0]
+    if _BROKEN_ESCAPE.search(named):
+        return None
+    try:
+        named = unquote(named, errors="strict")
+    except UnicodeDecodeError:
+        return None
+    if not named:
+        return None
+    parts = [] if named.startswith("/") else document.split("/")[:-1]
+    for part in named.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in (".", ""):
+            parts.append(part)
+    return "/".join(parts) or None
+
 
 FOLDER = "images"
 MAX_STEM = 80

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import Busy, ConfirmationRequired, RedraftError, Refused
 from redraft.files.paths import DocPath, parse_path, split_path
+from redraft.files.secret_detection import mask_credentials
 from redraft.files.textfile import decode
 from redraft.files.views.base_files import ShownDocument
 from redraft.files.views.private_view import PrivateView, ViewOptions, ViewRecord, remove_view
-from redraft.formats.credentials import mask_credentials
 from redraft.history.journal import AuditLine
 from redraft.text.text import Text
 from redraft.workspace.document import Document

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from redraft.files.root import Root
     from redraft.history.turns import TurnRecord
     from redraft.text.text import Text
-    from redraft.workspace.document import Document
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Document, Draft
     from redraft.workspace.engine import Engine
 
 

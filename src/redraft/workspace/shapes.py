@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from redraft.history.turns import TurnRecord
     from redraft.workspace.comments import CommentThread
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.shape_types import CommentShape, DraftShape, HunkShape, TurnShape
 
 

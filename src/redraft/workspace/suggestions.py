@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError, Refused
 from redraft.formats.criticmarkup import CriticComment, CriticEdit, CriticText
+from redraft.history.turns import PERSON, UNSIGNED, suggester
 from redraft.text.edits import Change, Span
-from redraft.workspace.authors import PERSON, UNSIGNED, suggester
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

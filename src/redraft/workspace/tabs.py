@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import Content, FilePlan
+from redraft.history.turns import PERSON
 from redraft.review.operations import discard_typing as drop_typing
+from redraft.text.rebase import ChangeStep
 from redraft.text.text import Text
-from redraft.workspace.authors import PERSON
 from redraft.workspace.document import check_text
-from redraft.workspace.turns.change_log import ChangeStep
 from redraft.workspace.turns.edit_positions import dump_positions, positions_of_decision
 from redraft.workspace.turns.plan import Plan, draft_of
 

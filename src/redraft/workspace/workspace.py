@@ -18,9 +18,8 @@ from redraft.files.root import Root
 from redraft.files.secret_detection import secret_error
 from redraft.files.tree import walk
 from redraft.history.retention import collect
-from redraft.history.turns import State
+from redraft.history.turns import PERSON, State
 from redraft.workspace import export, past_texts, pictures, tabs
-from redraft.workspace.authors import PERSON
 from redraft.workspace.comments import Comments
 from redraft.workspace.engine import Engine, new_token
 from redraft.workspace.folder.file_table import FileTable, FileTableView
@@ -56,11 +55,10 @@ if TYPE_CHECKING:
     from redraft.history.turns import Author, AuthorKind, TurnRecord
     from redraft.review.operations import Unit
     from redraft.text.edits import Change
+    from redraft.text.rebase import ChangeLog
     from redraft.text.text import Text
-    from redraft.workspace.document import Document
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Document, Draft
     from redraft.workspace.events import Event
-    from redraft.workspace.turns.change_log import ChangeLog
     from redraft.workspace.turns.plan import Plan
     from redraft.workspace.turns.turn import Confirm
     from redraft.workspace.undo.draft_moves import Clash

@@ -14,9 +14,8 @@ from redraft.errors import Busy, Refused
 from redraft.history.reviews import Reviews
 from redraft.history.turns import Author
 from redraft.server.live import room_sync as module
-from redraft.server.live.mirror import Mirror
 from redraft.server.live.room_store import EPOCH_SECONDS, RoomStore
-from redraft.server.live.room_sync import ExchangeDelayed, RoomSync
+from redraft.server.live.room_sync import ExchangeDelayed, Mirror, RoomSync
 from redraft.text.edits import Change, Edit
 from redraft.workspace.documents import Documents
 from redraft.workspace.workspace import Workspace

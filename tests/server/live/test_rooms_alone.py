@@ -12,8 +12,7 @@ from redraft.history.turns import Author
 from redraft.server.live import room as room_module
 from redraft.server.live import rooms as module
 from redraft.server.live import wire
-from redraft.server.live.mirror import Mirror
-from redraft.server.live.room_sync import ATTEMPTS
+from redraft.server.live.room_sync import ATTEMPTS, Mirror
 from redraft.server.live.rooms import Rooms
 from redraft.workspace.workspace import Workspace
 

@@ -20,8 +20,8 @@ from acp.schema import Implementation, TextContentBlock
 from pydantic import ValidationError
 
 from redraft.errors import RedraftError
+from redraft.files.secret_detection import mask_credentials
 from redraft.files.views.sandbox import END_NOW
-from redraft.formats.credentials import mask_credentials
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from redraft.config import ProgramEntry
 from redraft.errors import Refused
-from redraft.workspace.authors import agent_author
+from redraft.history.turns import agent_author
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

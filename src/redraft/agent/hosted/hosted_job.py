@@ -18,8 +18,7 @@ from redraft.agent.run.budget import JobBudget
 from redraft.agent.run.tool_selection import title_of
 from redraft.agent.store.steps import JobSteps
 from redraft.errors import ConfirmationRequired, RedraftError, Refused
-from redraft.history.turns import Author
-from redraft.workspace.authors import PERSON, agent_author
+from redraft.history.turns import PERSON, Author, agent_author
 from redraft.workspace.turns.modes import MODES, WriteTime
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from redraft.errors import Refused
 from redraft.files.atomic_write import write_private
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

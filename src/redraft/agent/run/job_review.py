@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.agent.memory.notes import RejectedHunk
 from redraft.errors import Refused
+from redraft.history.turns import PERSON
 from redraft.text.diff.hunk_limits import is_oversized
 from redraft.text.edits import Edit
 from redraft.text.patch.unified_diff import format_edits, format_patch
-from redraft.workspace.authors import PERSON
-from redraft.workspace.document import content_hash
-from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.document import FILE_HUNK, content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from redraft.agent.memory.notes import AgentMemory
     from redraft.agent.store.jobs import Job
     from redraft.history.turns import Author
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.workspace import Workspace
 
 # The most characters that the patches of a bundle have together.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from redraft.formats.credentials import mask_credentials
+from redraft.files.secret_detection import mask_credentials
 
 SMALLEST_TEXT = 200
 SMALLEST_LIST = 3

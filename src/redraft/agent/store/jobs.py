@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from redraft.agent.store.database import new_id
 from redraft.agent.store.events import iso
 from redraft.errors import Refused
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from redraft.review.review import ReviewHunk
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.turns.decisions import DecisionResult
     from redraft.workspace.workspace import Workspace
 

@@ -51,9 +51,9 @@ def _print_thread(call: Invocation, thread: CommentThread) -> None:
 
 
 def add(call: Invocation) -> int:
+    from redraft.history.turns import PERSON
     from redraft.text.edits import Span
-    from redraft.tools.anchors import find_once
-    from redraft.workspace.authors import PERSON
+    from redraft.tools.target import find_once
 
     given = call.arguments
     with call.workspace() as workspace:
@@ -63,7 +63,7 @@ def add(call: Invocation) -> int:
 
 
 def reply(call: Invocation) -> int:
-    from redraft.workspace.authors import PERSON
+    from redraft.history.turns import PERSON
 
     with call.workspace() as workspace:
         thread = workspace.comments.reply(call.arguments.comment, call.arguments.says, author=PERSON)
@@ -71,7 +71,7 @@ def reply(call: Invocation) -> int:
 
 
 def resolve(call: Invocation) -> int:
-    from redraft.workspace.authors import PERSON
+    from redraft.history.turns import PERSON
 
     given = call.arguments
     with call.workspace() as workspace:

@@ -18,7 +18,7 @@ STYLES = {"completed": GREEN, "failed": RED, "awaiting_review": YELLOW, "waiting
 
 
 def jobs(call: Invocation) -> int:
-    from redraft.cli.job_follower import JobFollower
+    from redraft.cli.commands.ask import JobFollower
     from redraft.runtime import open_agent
 
     arguments = call.arguments
@@ -68,7 +68,7 @@ def _show_job(call: Invocation, agent: Agent, job: Job) -> int:
     if job.question is not None and (arguments.yes or arguments.no):
         agent.confirm(job.id, job.question.id, allow=arguments.yes and not arguments.no)
     if job.question is not None and agent.is_running_here(job.id):
-        from redraft.cli.job_follower import JobFollower
+        from redraft.cli.commands.ask import JobFollower
 
         JobFollower(call, agent).follow(job)
     shape = agent.job(job.id)

@@ -26,8 +26,8 @@ MODES = ("propose", "apply", "merge", "read")
 
 
 def propose(call: Invocation) -> int:
+    from redraft.history.turns import agent_author
     from redraft.text.patch.unified_diff import parse_patch
-    from redraft.workspace.authors import agent_author
 
     arguments = call.arguments
     patches = parse_patch(_read_patch(arguments.patch))

@@ -46,8 +46,8 @@ def run(call: Invocation) -> int:
 
 
 def _run(call: Invocation) -> int:
+    from redraft.history.turns import agent_author
     from redraft.runtime import writable_places
-    from redraft.workspace.authors import agent_author
 
     arguments = call.arguments
     command: list[str] = arguments.command
@@ -225,7 +225,7 @@ def _signals() -> Generator[list[int]]:
 
 def _bring_back(call: Invocation, view: PrivateView, status: int, *, keep: bool) -> int:
     """Make the turn and tell about it. The view goes when nothing in it is worth keeping."""
-    from redraft.workspace.authors import agent_author
+    from redraft.history.turns import agent_author
 
     record = view.record
     try:

@@ -14,7 +14,7 @@ from redraft.workspace.shapes import draft_shape, turn_shape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.workspace import Workspace
 
 LAST_TURNS = 5

@@ -42,9 +42,9 @@ def run_tool(call: Invocation) -> int:
 
 
 def _call_tool(call: Invocation, tools: Registry) -> dict[str, Any]:
+    from redraft.history.turns import agent_author
     from redraft.runtime import open_worker
     from redraft.tools.context import ToolContext
-    from redraft.workspace.authors import agent_author
 
     arguments = call.arguments
     given = _parse_arguments(arguments.arguments)

@@ -76,8 +76,8 @@ def history(call: Invocation) -> int:
 
 def _restore(call: Invocation) -> int:
     from redraft.formats.components import FillOptions, component, fill_component
+    from redraft.history.turns import PERSON
     from redraft.sessions.document_store import change
-    from redraft.workspace.authors import PERSON
 
     wanted = call.arguments.restore
     old = _exchange(_repository(call).version(wanted))

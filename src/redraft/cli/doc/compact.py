@@ -20,10 +20,10 @@ FOUND = 1
 
 
 def rename(call: Invocation) -> int:
+    from redraft.history.turns import PERSON
     from redraft.sessions.compaction import archive_path
     from redraft.sessions.project import Project
     from redraft.sessions.tmux.registry import move_document_state
-    from redraft.workspace.authors import PERSON
 
     old = find_project(call, call.arguments.file)
     new = Project.of(call.arguments.new, call.folder)
@@ -45,8 +45,8 @@ def rename(call: Invocation) -> int:
 
 
 def compact(call: Invocation) -> int:
+    from redraft.history.turns import PERSON
     from redraft.sessions.compaction import archive_path, compact_rounds
-    from redraft.workspace.authors import PERSON
 
     project = find_project(call, call.arguments.file)
     archive = archive_path(project.path)

@@ -19,10 +19,10 @@ def init(call: Invocation) -> int:
     from uuid import uuid4
 
     from redraft.formats.frontmatter import set_field
+    from redraft.history.turns import PERSON
     from redraft.sessions.document_store import create_document
     from redraft.sessions.project import Project
     from redraft.sessions.session_fields import SESSION
-    from redraft.workspace.authors import PERSON
 
     arguments = call.arguments
     project = Project.of(arguments.file, call.folder)
@@ -63,9 +63,9 @@ def _diff_since_last_run(call: Invocation) -> str:
 
 def reset(call: Invocation) -> int:
     from redraft.formats.frontmatter import remove_field
+    from redraft.history.turns import PERSON
     from redraft.sessions.document_store import change
     from redraft.sessions.session_fields import RESUME
-    from redraft.workspace.authors import PERSON
 
     with open_for_writing(call, find_project(call, call.arguments.file), PERSON) as opened:
         context = opened.context

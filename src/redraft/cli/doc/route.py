@@ -33,7 +33,7 @@ SHOWN_MS = 3000
 @contextmanager
 def _open_locked(call: Invocation, project: Project) -> Generator[OpenedDocument]:
     """A desk at which nobody else writes; what is written there is the person's wish."""
-    from redraft.workspace.authors import PERSON
+    from redraft.history.turns import PERSON
 
     with open_for_writing(call, project, PERSON) as opened, opened.context.lock():
         yield opened

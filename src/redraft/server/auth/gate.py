@@ -19,15 +19,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from redraft.errors import RedraftError, Refused
 from redraft.mcp_server.transports.http_headers import Headers
-from redraft.server.auth.callers import ANYBODY, OWNER_NAME
-from redraft.server.auth.keys import COOKIE_SECONDS
+from redraft.server.auth.callers import ANYBODY, COOKIE_SECONDS, OWNER_NAME
 from redraft.server.replies import HTML, add_security_headers, policy_of, refuse, reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from redraft.server.auth.callers import Caller
-    from redraft.server.auth.keys import Keys
+    from redraft.server.auth.callers import Caller, Keys
     from redraft.server.replies import Application, Receive, Scope, Send
 
 # Rate limiting: a token bucket that fills at a steady rate, and loses one token per request.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from redraft.server.live.room import Room
     from redraft.server.live.wire import RoomClient
-    from redraft.tools.edits.live_editors import EditorUpdate
+    from redraft.tools.edits.rich_editor import EditorUpdate
 
 T = TypeVar("T")
 READY_SECONDS = 5.0

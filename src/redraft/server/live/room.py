@@ -18,10 +18,9 @@ from redraft.errors import Busy, RedraftError
 from redraft.server.live import wire
 from redraft.server.live.admission import read_update
 from redraft.server.live.editors import OpenEditors
-from redraft.server.live.mirror import catch_panics
 from redraft.server.live.presence import Presence
 from redraft.server.live.room_store import DISK
-from redraft.server.live.room_sync import MAX_STATE, ExchangeDelayed
+from redraft.server.live.room_sync import MAX_STATE, ExchangeDelayed, catch_panics
 from redraft.server.live.wire import AGAIN, FAILED, NOT_THERE, OTHER_EPOCH, READ_ONLY, Garbled, LiveRefusal
 from redraft.server.replies import status_of
 

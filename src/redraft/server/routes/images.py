@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.errors import Refused
-from redraft.formats.pictures import KINDS, MAX_PICTURE
 from redraft.server.routes.responses import Here, PathQuery, answer, gives, is_unchanged, new_router
 from redraft.server.routes.shapes import TurnResponse, turn_response
+from redraft.workspace.pictures import KINDS, MAX_PICTURE
 from redraft.workspace.workspace import Workspace
 
 router = new_router("/api/images", "rich text")

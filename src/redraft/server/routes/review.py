@@ -10,7 +10,7 @@ from redraft.errors import Refused
 from redraft.review.operations import Unit
 from redraft.server.routes.responses import MAX_NUMBER, Here, PathQuery, answer, gives, new_router
 from redraft.server.routes.shapes import DecidedShape, decided_shape
-from redraft.workspace.draft import Draft
+from redraft.workspace.document import Draft
 from redraft.workspace.shape_types import DraftShape
 from redraft.workspace.shapes import draft_shape
 from redraft.workspace.workspace import Workspace

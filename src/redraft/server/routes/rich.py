@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from redraft.server.routes.responses import FOR_VIEWERS, Here, answer, gives, new_router
-from redraft.tools.edits.live_editors import editor_deadline
+from redraft.tools.edits.rich_editor import editor_deadline
 
 if TYPE_CHECKING:
     from redraft.formats.rich.parser import ParsedDocument

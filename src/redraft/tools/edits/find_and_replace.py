@@ -13,18 +13,10 @@ from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.edits import Edit
 from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import (
-    EditResult,
-    VersionedEdit,
-    carry_out,
-    check_range,
-    edit_result,
-    match_newlines,
-    target_basis,
-)
+from redraft.tools.edit_turn import EditResult, VersionedEdit, carry_out, check_range, edit_result, target_basis
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import carry, refresh, shorten
+from redraft.tools.target import carry, match_newlines, refresh, shorten
 from redraft.workspace.document import Document
 
 PREVIEWED = 20

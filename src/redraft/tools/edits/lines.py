@@ -5,7 +5,6 @@ from typing import Annotated, TypedDict
 
 from redraft.errors import Refused
 from redraft.text.lines import count_lines
-from redraft.tools.anchors import anchored_line, check_anchor
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import (
     DRY_RUN,
@@ -20,7 +19,7 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import carry
+from redraft.tools.target import anchored_line, carry, check_anchor
 
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, TypedDict
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Edit
 from redraft.text.text import find_passage
-from redraft.tools.anchors import SectionSpan, find_once, find_section
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import (
     DRY_RUN,
@@ -16,8 +15,6 @@ from redraft.tools.edit_turn import (
     carry_out,
     check_range,
     edit_result,
-    match_newlines,
-    newline_of,
     replacement,
     target_basis,
     target_document,
@@ -25,7 +22,17 @@ from redraft.tools.edit_turn import (
 from redraft.tools.edits.write_document import is_blank, paragraph_insertion, skip_blank_line
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import EditBasis, Target, basis_of, carry
+from redraft.tools.target import (
+    EditBasis,
+    SectionSpan,
+    Target,
+    basis_of,
+    carry,
+    find_once,
+    find_section,
+    match_newlines,
+    newline_of,
+)
 from redraft.workspace.document import Document
 
 VERSION = Field(

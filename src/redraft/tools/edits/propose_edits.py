@@ -12,20 +12,20 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Change, Edit, Span
-from redraft.tools.anchors import find_once
 from redraft.tools.context import Proposal, ToolContext
-from redraft.tools.edit_turn import (
-    ChangeResult,
-    carry_out,
-    insertion,
-    match_newlines,
-    read_after_commit,
-    replacement,
-    review_edit,
-)
+from redraft.tools.edit_turn import ChangeResult, carry_out, insertion, read_after_commit, replacement, review_edit
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import EditBasis, basis_of, carry, check_lines_known, relative_path, stale_error
+from redraft.tools.target import (
+    EditBasis,
+    basis_of,
+    carry,
+    check_lines_known,
+    find_once,
+    match_newlines,
+    relative_path,
+    stale_error,
+)
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.turns.turn import Turn
 

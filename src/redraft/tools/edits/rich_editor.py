@@ -1,15 +1,19 @@
 """The rich editor's tools: the plain text that a person sees of a markdown document, and replacing passages of it.
 
 A rich editor that shows the document first hands in what was typed into it, and afterwards shows what was done (see
-`live_editors`); the edit is the same with and without one. An answer is the specification's `ToolResult`: bad
+`LiveEditors`); the edit is the same with and without one. An answer is the specification's `ToolResult`: bad
 positions, or a change that would break the document, are reported in it rather than raised, except in a batch, which
 has to fail as a whole.
 """
 
+import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, Protocol, TypedDict
 
+from redraft.config import Limits
 from redraft.errors import VERSIONS, RedraftError, Refused, Stale
+from redraft.formats.interrupt import interrupt_by
 from redraft.formats.rich.editor_document import EditorDocument, ReplacedDocument, editor_document
 from redraft.formats.rich.inserted_content import Form
 from redraft.formats.rich.replacements import Replacement, check_replacements
@@ -18,7 +22,6 @@ from redraft.text.edits import Change, Edit
 from redraft.text.rebase import rebase_over_difference
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import carry_out
-from redraft.tools.edits.live_editors import EditorUpdate, OpenEditor, editor_deadline
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import (
@@ -32,6 +35,62 @@ from redraft.tools.target import (
     resolve_target,
 )
 from redraft.workspace.document import Document
+
+# The interface to rich editors that are open in browsers: what a tool asks of them, and what it tells them.
+#
+# An editor is asked to hand in what was typed into it, and is told what was done. It never makes the change itself:
+# that would count as typing by the person in front of it. Whoever has the connections implements this and passes it in
+# the context. Nothing here waits or knows about a browser.
+
+
+@dataclass(frozen=True, slots=True)
+class EditorUpdate:
+    """What an editor is to show: the document's plain text after a change, and where its cursor goes.
+
+    `cursor` is an offset in the text, in code points; `turn` is what undo in that editor reverts.
+    """
+
+    text: str
+    cursor: int
+    turn: int | None
+
+
+class OpenEditor(Protocol):
+    """The one editor that a call applies to."""
+
+    def show(self, after: EditorUpdate) -> None:
+        """Tell it what was done, and wait a moment until it shows it. The change is valid whether or not it does."""
+        ...
+
+
+class LiveEditors(Protocol):
+    """The open rich editors of one folder. The caller holds the workspace's guard, which is released meanwhile:
+    afterwards everything known about a document has to be checked again."""
+
+    def ready(self, path: str) -> OpenEditor | None:
+        """Have one editor, the last one used, hand in what was typed into it; None if no rich editor shows the
+        document. Raises `Refused` if one does but does not answer: then nothing may be changed."""
+        ...
+
+
+# A deadline for computations outside the guard: nobody waits forever, and no thread is busy for longer than that.
+
+
+def editor_deadline(limits: Limits) -> AbstractContextManager[None]:
+    """Refuse rich text that takes longer to read or write than the settings allow."""
+    seconds = limits.editor_seconds
+    until = time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() > until:
+            raise Refused(
+                f"Converting the document to rich text takes longer than {seconds} s. Nothing was changed.",
+                code="limit_exceeded",
+                budget="editor_seconds",
+            )
+
+    return interrupt_by(check)
+
 
 MAX_RANGES = 100
 NOT_VALID = "Parameter validation failed"

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from redraft.errors import Refused
 from redraft.text.edits import Edit
-from redraft.tools.anchors import find_section
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import (
     DRY_RUN,
@@ -16,8 +15,6 @@ from redraft.tools.edit_turn import (
     carry_out,
     edit_result,
     insertion,
-    match_newlines,
-    newline_of,
     review_edit,
     target_basis,
 )
@@ -30,6 +27,9 @@ from redraft.tools.target import (
     TargetDocument,
     carry,
     check_lines_known,
+    find_section,
+    match_newlines,
+    newline_of,
     require_old_text,
 )
 from redraft.workspace.document import Document

@@ -9,11 +9,10 @@ from typing import Annotated, TypedDict
 
 from redraft.errors import Forbidden
 from redraft.text.edits import Span
-from redraft.tools.anchors import find_once
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import relative_path
+from redraft.tools.target import find_once, relative_path
 from redraft.workspace.comments import MAX_COMMENT
 from redraft.workspace.shape_types import CommentShape
 from redraft.workspace.shapes import comment_shape

@@ -5,12 +5,11 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from redraft.errors import Refused
 from redraft.text.text import Text
-from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
 from redraft.tools.edit_turn import check_range
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, front_document, relative_path, resolve_target
+from redraft.tools.target import Target, front_document, outline_format, relative_path, resolve_target
 from redraft.workspace.document import Document, content_hash
 from redraft.workspace.tabs import Tab
 

@@ -2,19 +2,23 @@
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 
+from redraft.errors import Refused
 from redraft.formats.outline.outline import Outline, outline
+from redraft.providers.embeddings import Embedder, is_installed, load_embedder
 from redraft.search.text_search import Match, search_text
 from redraft.text.text import Text
-from redraft.tools.anchors import outline_format
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
 from redraft.tools.queries.read_document import count_tokens
-from redraft.tools.queries.semantic_search import embedding_status, search_by_meaning
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, resolve_target
+from redraft.tools.target import Target, outline_format, resolve_target
 from redraft.workspace.document import Document
+
+if TYPE_CHECKING:
+    from redraft.search.passages.hybrid import PassageResults
+
 
 MAX_RESULTS = 100
 LINES_BEFORE, LINES_AFTER = 5, 10
@@ -224,3 +228,42 @@ def _preview(match: Match) -> str:
     start = max(0, match.column - PREVIEW // 2)
     end = start + PREVIEW
     return ("..." if start else "") + line[start:end].strip() + ("..." if end < len(line) else "")
+
+
+# What tools need to search by meaning: the model that the settings name, and the workspace's cached vectors.
+#
+# The first search imports everything heavy; a program that never searches by meaning never loads a model.
+
+
+def search_by_meaning(document: Document, query: str, limit: int, context: ToolContext) -> "PassageResults":
+    """The passages of a document that answer a description best; embeds the document first if necessary. It may take a
+    while, during which others can use the workspace."""
+    if not query.strip():
+        raise Refused("The query is empty.", code="content_required", field="query", query="")
+    workspace = context.workspace
+    with context.release_guard():
+        model = _embedder(context)
+        from redraft.search.passages.hybrid import passage_index
+        from redraft.search.passages.vector_cache import VectorCache
+
+        ready = passage_index(str(document.text), outline_format(document), model)
+        with VectorCache(workspace.state, workspace.now()) as cache:
+            return ready.search(query, cache, limit=limit)
+
+
+def available_embedder(context: ToolContext) -> Embedder | None:
+    """The model, or None for a search that works without one."""
+    return _embedder(context) if embedding_status(context) == "ready" else None
+
+
+def embedding_status(context: ToolContext) -> Literal["ready", "unavailable"]:
+    """Whether search by meaning is available; nothing is loaded to find out."""
+    if context.embedder is not None or is_installed(context.workspace.settings.embeddings):
+        return "ready"
+    return "unavailable"
+
+
+def _embedder(context: ToolContext) -> Embedder:
+    if context.embedder is not None:
+        return context.embedder
+    return load_embedder(context.workspace.settings.embeddings)

@@ -12,7 +12,7 @@ from redraft.search.stems import terms
 from redraft.tools.context import ToolContext
 from redraft.tools.parameters import Field
 from redraft.tools.queries.list_folder import find_existing_folder, working_files
-from redraft.tools.queries.semantic_search import available_embedder
+from redraft.tools.queries.search_document import available_embedder
 from redraft.tools.registry import tool
 from redraft.workspace.folder.scan import Drafts
 

@@ -9,26 +9,82 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError
+from redraft.files.file_image import proves_content
 from redraft.files.paths import DocPath, split_path
 from redraft.files.secret_detection import is_secret_content, is_secret_name
-from redraft.files.stat_cache import proves_content
+from redraft.files.textfile import decode
 from redraft.history.journal import Content
 from redraft.history.turns import State
-from redraft.workspace.folder.disk_change import OutsideChange, is_successor
+from redraft.text.diff.word_diff import are_alike
 from redraft.workspace.folder.scan import can_be_listed, folders
 from redraft.workspace.secret_gate import MissingFile, find_renamed_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from redraft.files.file_image import FileStamp
+    from redraft.files.file_image import FileImage, FileStamp
     from redraft.files.inotify import RenamedPath
+    from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
     from redraft.workspace.folder.scan import FileMark
+
+
+# Another program's change to a file, as a value: what was known, what was found, and where it went.
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideChange:
+    """A file that holds something else than was known; a side is None where there was no file."""
+
+    path: DocPath
+    before: Content | None
+    after: Content | None
+    image: FileImage | None
+    proven: bool
+    stored: Draft | None = None
+    came_from: DocPath | None = None
+    went_to: DocPath | None = None
+    left_as: Content | None = None  # what it says there
+
+    @property
+    def written(self) -> bool:
+        """Whether the file itself differs, not only what its draft knows of it."""
+        return (self.before and self.before.data) != (self.after and self.after.data)
+
+    @property
+    def data(self) -> bytes | None:
+        return None if self.image is None else self.image.data
+
+    @property
+    def is_news(self) -> bool:
+        return self.written or (self.stored is not None and self.stored.saved != self.data)
+
+    @property
+    def place(self) -> str:
+        """Where the document stands in the working view."""
+        return self.path if self.stored is None else self.stored.key
+
+    @property
+    def words(self) -> str:
+        if self.came_from is not None:
+            return f"moved {self.came_from} to {self.path}"
+        if self.before is None:
+            return f"created {self.path}"
+        return f"deleted {self.path}" if self.after is None else f"changed {self.path}"
+
+
+def is_successor(old: bytes, new: bytes) -> bool:
+    """Whether a file with the number of another one is that file, changed. Else the other was deleted, and its number
+    given to a new one."""
+    try:
+        return old == new or are_alike(decode(old).text, decode(new).text)
+    except RedraftError:
+        return False
+
 
 # A change that comes sooner than this after the last one is the same program's going on.
 SAME_SECONDS = 60.0

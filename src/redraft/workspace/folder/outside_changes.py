@@ -23,26 +23,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import Busy, RedraftError
+from redraft.files.file_image import proves_content
 from redraft.files.paths import DocPath
 from redraft.files.secret_detection import is_secret_content, is_secret_name
-from redraft.files.stat_cache import proves_content
 from redraft.history.journal import AuditLine, Content, FilePlan
-from redraft.history.turns import ReviewStep, State, TurnRecord
+from redraft.history.turns import OUTSIDE, ReviewStep, State, TurnRecord
 from redraft.review.outside_change import carry_typing
-from redraft.workspace.authors import OUTSIDE
+from redraft.workspace.documents import RememberedFiles
 from redraft.workspace.engine import new_token
-from redraft.workspace.folder.disk_change import OutsideChange
-from redraft.workspace.folder.move_detection import SAME_SECONDS, MoveDetector
+from redraft.workspace.folder.move_detection import SAME_SECONDS, MoveDetector, OutsideChange
 from redraft.workspace.folder.prompts import AgentPrompts
-from redraft.workspace.folder.remembered_files import RememberedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator, Sequence
 
     from redraft.files.file_image import FileImage
     from redraft.files.inotify import RenamedPath
-    from redraft.history.last_seen import KnownContent
-    from redraft.workspace.draft import Draft
+    from redraft.history.reviews import KnownContent
+    from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
 
 LOG = logging.getLogger(__name__)

@@ -17,15 +17,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from redraft.files.paths import DocPath
-from redraft.formats.credentials import mask_credentials
-from redraft.workspace.authors import agent_author
+from redraft.files.secret_detection import mask_credentials
+from redraft.history.turns import agent_author
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from redraft.history.turns import Author, TurnRecord
+    from redraft.workspace.documents import RememberedFiles
     from redraft.workspace.engine import Engine
-    from redraft.workspace.folder.remembered_files import RememberedFiles
 
 # The notes in the history: the prompt under way, the files that were there and are no documents, and which prompt a
 # turn belongs to.

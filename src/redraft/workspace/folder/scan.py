@@ -15,10 +15,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import RedraftError
-from redraft.files.file_image import READ_FLAGS, stamp_of
+from redraft.files.file_image import READ_FLAGS, is_local, proves_content, settling_ns, stamp_of
 from redraft.files.paths import DocPath, is_internal_name, join_path, name_fault, parse_path
 from redraft.files.secret_detection import is_secret_content, is_secret_name
-from redraft.files.stat_cache import is_local, proves_content, settling_ns
 from redraft.files.syscalls import Unsupported
 from redraft.files.textfile import BOM
 from redraft.workspace.secret_gate import is_secret_draft

@@ -9,12 +9,10 @@ from redraft.errors import Forbidden, Refused
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.journal import Content, FilePlan
-from redraft.history.turns import Author, State
+from redraft.history.turns import PERSON, Author, State
 from redraft.review.operations import Unit, expand, resolve, split_hunk, take_theirs
 from redraft.text.text import Text
-from redraft.workspace.authors import PERSON
-from redraft.workspace.document import content_hash
-from redraft.workspace.draft import FILE_HUNK
+from redraft.workspace.document import FILE_HUNK, content_hash
 from redraft.workspace.turns.edit_positions import EditPosition, dump_positions, positions_of_decision
 from redraft.workspace.turns.plan import Plan
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from redraft.history.turns import TurnRecord
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
 
     Choice = Mapping[str, "Sequence[str] | None"]

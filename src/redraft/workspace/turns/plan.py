@@ -21,10 +21,9 @@ from redraft.review.outside_change import apply_outside_change, edit_saved_text,
 from redraft.review.review import Review
 from redraft.text.edits import Change
 from redraft.text.merge.three_way import merge
+from redraft.text.rebase import KnownChange, carry_forward
 from redraft.text.text import Text
-from redraft.workspace.document import version_of
-from redraft.workspace.draft import Draft
-from redraft.workspace.turns.change_log import KnownChange, carry_forward
+from redraft.workspace.document import Draft, version_of
 from redraft.workspace.turns.edit_positions import compare, positions_of_change
 from redraft.workspace.turns.modes import WriteTime
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from redraft.history.journal import FilePlan
     from redraft.history.turns import ReviewStep, TurnRecord
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
     from redraft.workspace.turns.plan import Plan
 

@@ -17,6 +17,7 @@ from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import FilePlan
 from redraft.history.turns import (
+    PERSON,
     Author,
     State,
     list_created_folders,
@@ -31,7 +32,6 @@ from redraft.review.runs import USER, turn_of
 from redraft.text.diff.hunks import Hunk, diff, line_span
 from redraft.text.edits import Change, Edit
 from redraft.text.lines import count_breaks
-from redraft.workspace.authors import PERSON
 from redraft.workspace.turns.decisions import update_proposals
 from redraft.workspace.turns.edit_positions import (
     change_of,

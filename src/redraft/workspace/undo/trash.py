@@ -13,7 +13,7 @@ from redraft.errors import Refused
 from redraft.files.paths import DocPath
 from redraft.files.secret_detection import is_secret_name, secret_error
 from redraft.history.journal import Content, FilePlan
-from redraft.workspace.authors import PERSON
+from redraft.history.turns import PERSON
 from redraft.workspace.turns.decisions import update_proposals
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.inverse import bytes_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from redraft.history.turns import Author, TurnRecord
-    from redraft.workspace.draft import Draft
+    from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
 
 DELETED = """
