@@ -23,22 +23,26 @@ import time
 from functools import cache
 from importlib import import_module
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+ROOT = Path(__file__).resolve().parents[2]
 INTERPRETER = [sys.executable, "-W", "error"]
 MAIN = {"redraft": "redraft.cli", "redraft.cli.agent_doc": "redraft.cli.agent_doc"}  # where `main` of a module is
 LOCALE = "C.UTF-8"
 LONGEST = 60_000  # bytes of a request: far below what a socket takes as one message
-# What servers and most commands import. None of it starts a thread.
+# What servers and most commands import, and what a remote model needs. None of it starts a thread.
 IMPORTED = (
+    "pydantic_ai.models.openai",
     "redraft.agent.agent",
     "redraft.cli.commands.open",
     "redraft.cli.commands.tool",
     "redraft.cli.program",
     "redraft.mcp_server.transports.streamable_http",
+    "redraft.providers.adapters.pydantic_ai_bridge",
     "redraft.server.app",
     "redraft.server.http_server",
     "redraft.sessions.project",
@@ -111,6 +115,7 @@ class ForkServer:
                 [*INTERPRETER, "-m", "tests.speaking.forking", str(other.fileno())],
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
+                cwd=ROOT,
                 env={"LC_ALL": LOCALE, "PATH": os.environ.get("PATH", "")},
             )
         self._prctl = ctypes.CDLL(None).prctl
@@ -184,6 +189,7 @@ def _become(streams: list[int], arguments: list[str], folder: str, variables: di
     os.environ.update(variables)
     time.tzset()
     os.chdir(folder)
+    sys.path[0] = os.getcwd()  # as Python does for `-m`
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module, *sys.argv[1:] = arguments  # the first is the file of the module, and nobody looks at it
     return import_module(MAIN[module]).main()
