@@ -24,7 +24,7 @@ from functools import cache
 from importlib import import_module
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -148,17 +148,18 @@ def fork_server() -> ForkServer:
     return ForkServer()
 
 
-def serve_forks(connection: socket.socket) -> int:
-    """Fork a program for every request until the other side is gone. Returns in each fork, with the exit status."""
+def serve_forks(connection: socket.socket) -> None:
+    """Fork a program for every request until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in IMPORTED:
         import_module(name)
+    import_module("redraft.tools.registry").load_registry()  # which imports every tool
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # a collection in a fork would touch, and so copy, all of it
     while True:
         message, streams, _, _ = socket.recv_fds(connection, 2 * LONGEST, 3)
         if not message:
-            return 0
+            return
         receiving, sending = os.pipe()
         between = os.fork()
         if between == 0:
@@ -166,7 +167,7 @@ def serve_forks(connection: socket.socket) -> int:
             if number == 0:
                 for descriptor in (receiving, sending, connection.detach()):
                     os.close(descriptor)
-                return _become(streams, *json.loads(message))
+                _become(streams, *json.loads(message))
             os.write(sending, str(number).encode())
             os._exit(0)
         os.waitpid(between, 0)
@@ -175,7 +176,7 @@ def serve_forks(connection: socket.socket) -> int:
             os.close(descriptor)
 
 
-def _become(streams: list[int], arguments: list[str], folder: str, variables: dict[str, str]) -> int:
+def _become(streams: list[int], arguments: list[str], folder: str, variables: dict[str, str]) -> NoReturn:
     """Run a program in this process, as if it were new."""
     for own, given in enumerate(streams):
         os.dup2(given, own)
@@ -192,7 +193,24 @@ def _become(streams: list[int], arguments: list[str], folder: str, variables: di
     sys.path[0] = os.getcwd()  # as Python does for `-m`
     signal.signal(signal.SIGINT, signal.default_int_handler)
     module, *sys.argv[1:] = arguments  # the first is the file of the module, and nobody looks at it
-    return import_module(MAIN[module]).main()
+    try:
+        status = import_module(MAIN[module]).main()
+    except SystemExit as ending:
+        if not isinstance(ending.code, int):
+            raise
+        status = ending.code
+    _end(status)
+
+
+def _end(status: int) -> NoReturn:
+    """End as Python does, but leave to the system what was imported: to take that apart is most of what remains."""
+    python: Any = threading
+    python._shutdown()
+    hooks: Any = atexit
+    hooks._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
 
 
 def _opened_anew(stream: TextIOWrapper) -> TextIOWrapper:
@@ -204,5 +222,4 @@ def _opened_anew(stream: TextIOWrapper) -> TextIOWrapper:
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as requests:
-        outcome = serve_forks(requests)
-    sys.exit(outcome)
+        serve_forks(requests)
