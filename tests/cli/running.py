@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.config import Settings
 from redraft.workspace.workspace import Workspace
+from tests.speaking.forking import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,14 +70,12 @@ class Program:
         }
 
     def bytes(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
+        return run_program(
             [*self.command, *arguments],
-            input=stdin,
-            capture_output=True,
+            stdin=stdin,
             cwd=self.working_directory,
             env=self.environment,
             timeout=PATIENCE,
-            check=False,
         )
 
     def run(self, *arguments: str, stdin: str = "") -> Result:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import TORTURE
-from tests.speaking.lines import PATIENCE
+from tests.speaking.forking import start_program
+from tests.speaking.lines import PATIENCE, environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,10 +36,9 @@ class Agent:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        homes = {"XDG_STATE_HOME": str(folder.parent / "state"), "XDG_CONFIG_HOME": str(folder.parent)}
-        command = [sys.executable, "-m", "redraft", "mcp", str(folder), "--profile", "all"]
+        command = [sys.executable, "-W", "error", "-m", "redraft", "mcp", str(folder), "--profile", "all"]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env={**os.environ, **homes})
+        self.process = start_program(command, stdin=pipe, stdout=pipe, env=environment(folder))
         self.number = 0
 
     def start(self) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conftest import TORTURE
 from tests.server.serving import Server, begun, ended
+from tests.speaking.forking import run_program
 from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Generator
     from pathlib import Path
 
@@ -182,13 +183,11 @@ def call(client: Lines, tool: str, /, **arguments: Any) -> tuple[bool, Json]:
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """The program, as somebody at a terminal runs it in the folder."""
-    return subprocess.run(
+    return run_program(
         [sys.executable, "-W", "error", "-m", "redraft", *arguments],
-        capture_output=True,
         cwd=folder,
         env=environment(folder),
         timeout=PATIENCE,
-        check=False,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
+from tests.speaking.forking import start_program
 from tests.speaking.lines import PATIENCE, STARTED, environment
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def command(folder: Path, *options: str, verb: str = "serve") -> list[str]:
 
 def begun(folder: Path, *options: str, verb: str = "serve", **variables: str) -> Server:
     """Start a server and wait until it says where it is."""
-    process = subprocess.Popen(
+    process = start_program(
         command(folder, *options, verb=verb),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -21,6 +21,7 @@ from tests.server.serving import Client, begun, ended
 from tests.server.test_jobs import run, until
 from tests.server.test_jobs import serving as playing
 from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
+from tests.speaking.forking import run_program
 from tests.speaking.lines import PATIENCE, Lines, answer_of, environment
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def write_history(server: Server, path: str, *, pending: bool) -> list[str]:
 def walk_everything(server: Server, paths: list[str], versions: Mapping[str, list[str]] | None = None) -> list[str]:
     """The ways by which the canary came out."""
     walk = Walk(server, {"owner": Client(server.port, server.token)}, paths)
-    for method, path, operation in operations(walk):
+    for method, path, operation in operations():
         if method == "GET" and path not in STREAMS:
             for where, _, query in calls(walk, method, path, operation, walk.paths):
                 walk.ask("owner", method, where, **query)
@@ -177,8 +178,8 @@ def walk_programs(folder: Path, paths: list[str]) -> list[str]:
         ["tool", "search_documents", '{"query": "hunter secretword"}'],
     ]
     for words in commands:
-        line = [sys.executable, "-m", "redraft", *words]
-        done = subprocess.run(line, capture_output=True, cwd=folder, env=environment(folder), check=False)
+        line = [sys.executable, "-W", "error", "-m", "redraft", *words]
+        done = run_program(line, cwd=folder, env=environment(folder), timeout=PATIENCE)
         if CANARY.encode() in done.stdout + done.stderr:
             leaks.append(" ".join(words))
     return leaks

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,7 +19,8 @@ from tests.server.live.people import Person
 from tests.server.serving import Client, Server, begun, ended
 from tests.server.test_team import admitted, redraft, speak
 from tests.server.walking import CANARY, PLACES, STREAMS, Listening, Walk, calls, operations, value
-from tests.speaking.lines import environment
+from tests.speaking.forking import run_program
+from tests.speaking.lines import PATIENCE, environment
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -116,7 +116,7 @@ def _make_history(walk: Walk) -> None:
 @pytest.mark.covers("P7", "RD-files-secrets", "RD-secrets-gate")
 @pytest.mark.parametrize("role", ROLES)
 def test_no_route_that_reads_gives_a_byte_of_a_secret(walk: Walk, role: str) -> None:
-    for method, path, operation in operations(walk):
+    for method, path, operation in operations():
         if method == "GET" and path not in STREAMS:
             for where, _, query in calls(walk, method, path, operation, walk.paths):
                 walk.ask(role, method, where, **query)
@@ -196,8 +196,8 @@ def test_no_command_prints_a_byte_of_a_secret(walk: Walk) -> None:
         ["tool", "search_documents", '{"query": "hunter"}'],
     ]
     for words in commands:
-        line = [sys.executable, "-m", "redraft", *words]
-        done = subprocess.run(line, capture_output=True, cwd=folder, env=environment(folder), check=False)
+        line = [sys.executable, "-W", "error", "-m", "redraft", *words]
+        done = run_program(line, cwd=folder, env=environment(folder), timeout=PATIENCE)
         walk.look(" ".join(words), done.stdout, done.stderr)
     assert walk.leaks == []
 
@@ -207,7 +207,7 @@ def test_no_act_of_anybody_makes_a_secret_readable(walk: Walk) -> None:
     """Last, since it changes the folder: every route that writes, then everything that can be read."""
     heard = Listening(walk.clients["viewer"])
     for role in ROLES:
-        for method, path, operation in operations(walk):
+        for method, path, operation in operations():
             if method == "GET" or path in ("/api/visit", "/api/settings", "/api/agent/run"):
                 continue
             for where, body, query in calls(walk, method, path, operation, walk.paths[:: 3 if role == "editor" else 9]):
@@ -237,7 +237,7 @@ def test_the_walk_sees_what_a_document_says(folder: Path) -> None:
     walk.clients["owner"].post(
         "/api/documents", {"content": "# hunter\n\nhunter openword 2\n"}, method="PUT", path="plain.md"
     )
-    for method, path, operation in operations(walk):
+    for method, path, operation in operations():
         if method == "GET" and path not in STREAMS:
             for where, _, query in calls(walk, method, path, operation, walk.paths):
                 walk.ask("viewer", method, where, **query)
@@ -396,7 +396,7 @@ def test_a_viewer_who_looks_at_a_document_opens_no_tab(folder: Path) -> None:
         server, {"viewer": Client(server.port, viewer), "owner": Client(server.port, server.token)}, ["story.md"]
     )
     server.post("/api/documents", {"path": "other.md", "content": "So that there is a turn.\n"})
-    for method, path, operation in operations(walk):
+    for method, path, operation in operations():
         if method == "GET" and path not in STREAMS:
             for where, _, query in calls(walk, method, path, operation, walk.paths):
                 walk.ask("viewer", method, where, **query)

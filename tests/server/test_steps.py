@@ -15,6 +15,7 @@ from tests.agent.listening import CALLS, configure, play, prompts, spoken, told_
 from tests.cli.running import COMMAND, Program
 from tests.providers.endpoint import Endpoint
 from tests.server.serving import Server, serving, settled
+from tests.speaking.forking import start_program
 from tests.speaking.lines import PATIENCE
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def test_a_program_stays_until_the_job_that_it_ran_again_is_over(folder: Path, m
 
 
 def running(program: Program, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return start_program(
         [*COMMAND, *arguments],
         cwd=program.folder,
         env=program.environment,

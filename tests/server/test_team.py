@@ -16,7 +16,8 @@ from redraft.server.auth.gate import RateLimit
 from redraft.server.discovery import find_server
 from tests.server import test_jobs as jobs
 from tests.server.serving import Answer, Client, Server, begun, command, ended
-from tests.speaking.lines import environment
+from tests.speaking.forking import run_program
+from tests.speaking.lines import PATIENCE, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +26,9 @@ PUBLIC = "https://redraft.example.org"
 TEAM = ("--host", "0.0.0.0", "--public", PUBLIC)
 
 
-def redraft(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "redraft", *words, "--json", "--folder", str(folder)]
-    return subprocess.run(line, capture_output=True, encoding="utf-8", env=environment(folder), check=False)
+def redraft(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    line = [sys.executable, "-W", "error", "-m", "redraft", *words, "--json", "--folder", str(folder)]
+    return run_program(line, env=environment(folder), timeout=PATIENCE)
 
 
 def admitted(folder: Path, name: str, role: str) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.server.live.people import Person
 from tests.server.serving import Server, begun, ended
+from tests.speaking.forking import run_program
 from tests.speaking.lines import PATIENCE, environment
 from tests.tools.calling import STORY
 
@@ -91,8 +92,8 @@ def begin_another(state: Path) -> None:
     """By what another process of ours begins where there is none."""
     delete_all(state)
     folder = state.parents[2] / "notes"
-    line = [sys.executable, "-m", "redraft", "status", "--folder", str(folder)]
-    subprocess.run(line, capture_output=True, env=environment(folder), check=True)
+    line = [sys.executable, "-W", "error", "-m", "redraft", "status", "--folder", str(folder)]
+    run_program(line, env=environment(folder), timeout=PATIENCE).check_returncode()
 
 
 HARMS: list[Callable[[Path], None]] = [
@@ -125,9 +126,10 @@ def test_what_is_acknowledged_after_the_history_vanished_is_there_after_a_restar
     server.post("/api/documents", {"path": "after.md", "content": "After.\n"})
     notices = server.get("/api/workspace")["notices"]
     assert any("while Redraft was running" in notice and "restored" in notice for notice in notices), notices
-    line = [sys.executable, "-m", "redraft", "status", "--folder", str(folder)]
-    status = subprocess.run(line, capture_output=True, encoding="utf-8", env=environment(folder), check=True)
-    assert "It was restored" in " ".join((status.stdout + status.stderr).split())
+    line = [sys.executable, "-W", "error", "-m", "redraft", "status", "--folder", str(folder)]
+    status = run_program(line, env=environment(folder), timeout=PATIENCE)
+    status.check_returncode()
+    assert "It was restored" in " ".join((status.stdout + status.stderr).decode().split())
     ended(server)
     again = begun(folder)
     assert again.get("/api/documents", path="story.md")["content"] == f"{STORY}Typed before.\nTyped after.\n"

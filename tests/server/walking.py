@@ -6,12 +6,14 @@ The walk knows the routes and tools by their descriptions, and nothing of how se
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from tests.server.serving import Answer, Client, Server
 
 CANARY = "c4n4ry7f3a"
+DESCRIPTION = Path(__file__).resolve().parents[2] / "docs" / "openapi.json"
 
 
 @dataclass(slots=True)
@@ -73,8 +76,9 @@ class Walk:
 # The routes
 
 
-def operations(walk: Walk) -> list[tuple[str, str, dict[str, Any]]]:
-    described = walk.clients["owner"].get("/api/openapi.json")
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    """Those of the published description, which takes no server a quarter of a second to make."""
+    described = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
     return [
         (method.upper(), path, {**operation, "schemas": described["components"]["schemas"]})
         for path, methods in described["paths"].items()

@@ -16,6 +16,7 @@ import pytest
 
 from redraft.cli.agent_doc import main
 from redraft.sessions.project import Project
+from tests.speaking.forking import start_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -61,7 +62,7 @@ class AgentDoc:
 
     def process(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start it as a program."""
-        return subprocess.Popen(
+        return start_program(
             [*PROGRAM, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.speaking.forking import start_program
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -76,7 +78,7 @@ class Lines:
 
     @staticmethod
     def to(folder: Path, *options: str) -> Lines:
-        process = subprocess.Popen(
+        process = start_program(
             program(folder, *options),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

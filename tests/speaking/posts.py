@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests.speaking.forking import start_program
 from tests.speaking.lines import ENVELOPE_VERSION, PATIENCE, environment, program
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def events(response: http.client.HTTPResponse) -> Iterator[Message]:
 @contextmanager
 def serving(folder: Path, *options: str, **variables: str) -> Generator[Server]:
     """The program as a server; it must end content when it is told to."""
-    process = subprocess.Popen(
+    process = start_program(
         program(folder, "--http", *options),
         stderr=subprocess.PIPE,
         encoding="utf-8",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
-from tests.speaking.lines import PATIENCE
+from tests.speaking.forking import start_program
+from tests.speaking.lines import PATIENCE, environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +20,11 @@ class McpAgent:
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         home = str(folder.parent / "home")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "redraft", "mcp", str(folder), *options],
+        self._process = start_program(
+            [sys.executable, "-W", "error", "-m", "redraft", "mcp", str(folder), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home},
+            env={**environment(folder), "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home},
         )
         self._number = 0
         client = {"name": "workflow", "version": "1"}

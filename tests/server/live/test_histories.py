@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.server.serving import Server
 
 pytestmark = pytest.mark.slow
-HISTORIES = 1000 if TORTURE else 24
+HISTORIES = 1000 if TORTURE else 12
 ACTS = 40
 RESTART_EVERY = 12
 WORD = re.compile("Q[^Q]*Q")
