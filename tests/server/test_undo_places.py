@@ -299,6 +299,29 @@ def test_undo_of_a_number_is_refused_while_unsaved_digits_stand_in_it(
     assert (page.seen, page.saved) == (f"Price: {typed} EUR\n", "Price: 200 EUR\n")
 
 
+@pytest.mark.covers("P6")
+def test_a_refused_undo_names_a_way_out_that_works(folder: Folder):
+    page = Page(folder, "way-out.md", "Price: 100 EUR\n")
+    applied: list[int] = []
+    for tool, call in (
+        ("move_document", {"from_path": "way-out.md", "to_path": "moved.md"}),
+        ("edit_text", {"path": "moved.md", "old_text": "100", "new_text": "200"}),
+    ):
+        done, answer = folder.tool(tool, "apply", **call)
+        assert done, answer
+        applied.append(answer["turn"])
+    page.name = "moved.md"
+    moved, edited = applied
+    done, answer = folder.undo(moved)
+    assert (done, f"undo turn {edited} first" in answer["conflicts"][0]["reason"]) == (False, True)
+    page.type("5", before="00 EUR")
+    done, answer = folder.undo(edited)
+    assert (done, "`redraft discard moved.md`" in answer["conflicts"][0]["reason"]) == (False, True)
+    folder.server.post(f"/api/tabs/{folder.tab('moved.md')['tab_id']}/discard")
+    page.undo(edited, moved)
+    assert folder.bytes_of("way-out.md") == b"Price: 100 EUR\n"
+
+
 @pytest.mark.covers("P5", "P6")
 def test_undo_of_a_number_leaves_unsaved_words_beside_it(folder: Folder):
     page = Page(folder, "price.md", "Price: 100 EUR\n")

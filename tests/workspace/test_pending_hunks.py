@@ -182,7 +182,7 @@ def moved_after_discarding(folder: Folder) -> Workspace:
 def test_undo_brings_no_second_draft_of_a_file_that_is_to_be_moved(folder: Folder) -> None:
     workspace = moved_after_discarding(folder)
     taken = workspace.undo(1)
-    assert [clash.reason for clash in taken.conflicts] == ["the document is now at moved.md"]
+    assert [clash.reason for clash in taken.conflicts] == ["the document is now at moved.md: decide its move first"]
     assert [draft.key for draft in workspace.drafts()] == ["moved.md"]
     workspace.undo(2)
     workspace.undo(1)

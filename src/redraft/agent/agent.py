@@ -317,7 +317,10 @@ class Agent:
         self.store.move(job.id, Status.FAILED, "job.failed", data, error=shape)
         with self.environment.guard:
             left = job_review.pending_hunks(self.environment.workspace, job.turn or 0)
-            self.environment.workspace.reject(left, author=author)
+            try:
+                self.environment.workspace.reject(left, author=author, turn=job.turn)
+            except Refused:  # a later turn was made of its words, and goes with them
+                self.environment.workspace.reject(left, author=author)
         again = self.rerun(job.id) if job.reruns < self.environment.limits.reruns else None
         return {"status": "conflict", "error": shape, "rerun_job_id": None if again is None else again.id}
 

@@ -70,18 +70,16 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
 
 def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
     """Take an agent's words back out and bring back those it took out; in a hunk of the person's own, theirs. Where a
-    `turn` is named, the words of other turns in the same hunk stay pending."""
+    `turn` is named, its own words alone: those of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
-    for part in review.parts:
-        if part.id in wanted and turn and part.find_entangled_turns(turn).later:
-            raise _entangled_error(part, "after")
-    return _decide(
-        review,
-        wanted,
-        lambda part: (
-            _without_marks(part, lambda mark: turn_of(mark) == turn) if is_shared(part, turn) else _reject_part(part)
-        ),
-    )
+    if not turn:
+        return _decide(review, wanted, _reject_part)
+    mine = [part for part in review.parts if part.id in wanted and turn in part.turns]
+    after = _without_turn(review, turn, {part.id for part in mine}) if mine else review
+    if after is None:
+        entangled = (part for part in mine if part.find_entangled_turns(turn).later)
+        raise _entangled_error(next(entangled, mine[0]), "after")
+    return after if after.pending else _without_traces(after)
 
 
 def _entangled_error(part: Part, when: str) -> Refused:
@@ -120,14 +118,21 @@ def reject_all(review: Review) -> Review:
 
 def withdraw(review: Review, turn: str) -> Review | None:
     """Take back whatever is pending of one turn, its own words alone, also where others wrote between them; None where
-    a later turn changed the same words, which then would stand without what they were made of, or took out what parts
-    them from others."""
-    if turn not in review.turns:
-        return review
-    if any(part.find_entangled_turns(turn).later for part in review.parts if not part.same):
+    that cannot be done alone (see `_without_turn`)."""
+    changed = {part.id for part in review.parts if turn in part.turns}
+    return _without_turn(review, turn, changed) if changed else review
+
+
+def _without_turn(review: Review, turn: str, wanted: set[str]) -> Review | None:
+    """The review without the words of one turn in these parts, all of which have some. None where a later turn changed
+    the same words, which then would stand without what they were made of, or took out what parts them from others."""
+    mine = [part for part in review.parts if part.id in wanted]
+    if any(part.find_entangled_turns(turn).later for part in mine):
         return None
-    after = _regroup(review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn))
-    newest = max(number_of(mark) for part in review.parts for mark in part.marks if turn_of(mark) == turn)
+    after = _regroup(
+        review, lambda part: _without_marks(part, lambda mark: turn_of(mark) == turn) if part.id in wanted else part
+    )
+    newest = max(number_of(mark) for part in mine for mark in part.marks if turn_of(mark) == turn)
     is_last = all(number_of(mark) <= newest for part in after.parts for mark in part.marks)
     return keep_seen_words_apart(review, after) or (after if is_last else None)
 

@@ -257,8 +257,12 @@ class Draft:
         return replace(self, review=review)
 
     def reject_hunks(self, ids: set[str], turn: str = "") -> Draft:
-        """The draft after the person refused these hunks."""
+        """The draft after the person refused these hunks. Of a created document that several turns wrote, the words of
+        the one that is named."""
         rest = ids - {FILE_HUNK}
+        if self.kind == "created" and turn and self.review.turns - {turn}:
+            hunks = [hunk.id for hunk in self.review.hunks if turn in hunk.turns]
+            return replace(self, review=reject(self.review, hunks, turn), turn="" if self.turn == turn else self.turn)
         if self.kind == "created":
             return replace(self, review=reject_all(self.review), turn="")
         review = reject(self.review, rest, turn) if rest else self.review

@@ -215,13 +215,14 @@ def review_hunks(call: Invocation, agent: Agent, workspace: Workspace, turn: int
             break
         chosen = accepted if verdict in ("a", "A") else rejected
         chosen.setdefault(path, []).append(hunk)
-    _decide(call, agent, workspace, accepted, rejected)
+    _decide(call, agent, workspace, turn, accepted, rejected)
 
 
 def _decide(
     call: Invocation,
     agent: Agent,
     workspace: Workspace,
+    turn: int,
     accepted: dict[str, list[str]],
     rejected: dict[str, list[str]],
 ) -> None:
@@ -231,8 +232,8 @@ def _decide(
     with agent.environment.guard:
         if rejected:
             agent.learn(rejected, PERSON)
-        decided = [workspace.reject(rejected)] if rejected else []
-        decided += [workspace.accept(agreed)] if agreed else []
+        decided = [workspace.reject(rejected, turn=turn)] if rejected else []
+        decided += [workspace.accept(agreed, turn=turn)] if agreed else []
     taken, refused = (sum(map(len, chosen.values())) for chosen in (agreed, rejected))
     call.screen.line(f"Accepted {taken}, rejected {refused}.")
     turns = [str(each.turn.id) for each in decided if each.turn is not None]

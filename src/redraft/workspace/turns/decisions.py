@@ -46,10 +46,10 @@ def accept(
     """Take hunks into the documents and write them. `None` for a document means all of it, unsaved typing too. Where a
     `turn` is named, it alone is decided in hunks that others share."""
     with engine.journal.lock():
-        chosen = _choose_drafts(engine, choice, of_agents=False)
+        token = "" if turn is None else engine.turns.get(turn).token
+        chosen = _choose_drafts(engine, choice, of_agents=False, turn=token)
         for draft, _ in chosen:
             _check_base(draft, base_hash or {})
-        token = "" if turn is None else engine.turns.get(turn).token
         plan = Plan()
         for (draft, ids), wanted in zip(chosen, choice.values(), strict=True):
             after = draft.accept_hunks(ids, token)
@@ -67,8 +67,8 @@ def reject(engine: Engine, choice: Choice, *, author: Author = PERSON, turn: int
     """Refuse hunks. `None` for a document means everything of an agent's in it; the person's own edits stand. Where a
     `turn` is named, it alone is decided in hunks that others share."""
     with engine.journal.lock():
-        chosen = _choose_drafts(engine, choice, of_agents=True)
         token = "" if turn is None else engine.turns.get(turn).token
+        chosen = _choose_drafts(engine, choice, of_agents=True, turn=token)
         plan = Plan()
         rejected: list[tuple[Draft, set[str]]] = []
         for draft, ids in chosen:
@@ -129,7 +129,7 @@ def split(
         return _commit(engine, plan, "split", [(draft, ids)], author)
 
 
-def _choose_drafts(engine: Engine, choice: Choice, *, of_agents: bool) -> list[tuple[Draft, set[str]]]:
+def _choose_drafts(engine: Engine, choice: Choice, *, of_agents: bool, turn: str = "") -> list[tuple[Draft, set[str]]]:
     found: list[tuple[Draft, set[str]]] = []
     for path, ids in choice.items():
         draft = engine.documents.draft(path)
@@ -140,7 +140,7 @@ def _choose_drafts(engine: Engine, choice: Choice, *, of_agents: bool) -> list[t
         draft.review.require_hunks(rest)
         found.append((draft, wanted))
     if engine.settings.review == "turn":
-        _check_whole_turns(engine, {draft.key: ids for draft, ids in found})
+        _check_whole_turns(engine, {draft.key: ids for draft, ids in found}, turn)
     return found
 
 
@@ -167,9 +167,12 @@ def list_undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
     return [FILE_HUNK] * about_file + [hunk.id for hunk in draft.review.hunks if turn.token in hunk.turns]
 
 
-def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]]) -> None:
-    """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it."""
+def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]], only: str) -> None:
+    """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it. Where one is named
+    (`only`), others that share its hunks are not decided with it."""
     for turn in engine.turns.proposals():
+        if only not in ("", turn.token):
+            continue
         left = list_undecided_of_turn(engine, turn)
         touched = any(chosen.get(path, set()).intersection(ids) for path, ids in left.items())
         whole = all(chosen.get(path, set()).issuperset(ids) for path, ids in left.items())

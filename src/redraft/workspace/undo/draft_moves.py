@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from redraft.workspace.engine import Engine
     from redraft.workspace.turns.plan import Plan
 
-MET = "there is unsaved typing or a proposal at the same words: save or decide it first"
-
 
 @dataclass(frozen=True, slots=True)
 class Clash:
@@ -34,6 +32,19 @@ class Clash:
     reason: str
 
 
+def name_met(draft: Draft, hunk_id: str = "") -> Clash:
+    """What of a draft stands in the way of taking words back, and how to make room. Saving it would not help: then the
+    words have been changed since."""
+    typing = f"change it, or `redraft discard {draft.key}`"
+    if not draft.dirty:
+        reason = "there is a proposal at the same words: decide it first"
+    elif not draft.pending:
+        reason = f"there is unsaved typing at the same words: {typing}"
+    else:
+        reason = f"there is unsaved typing or a proposal at the same words: decide it, {typing}"
+    return Clash(draft.key, hunk_id, reason)
+
+
 def find_rivals(engine: Engine, plan: Plan) -> dict[str, str]:
     """Drafts that would be left beside one of the plan's for the same file, each with the plan's. A file has one."""
     files = {
@@ -41,6 +52,14 @@ def find_rivals(engine: Engine, plan: Plan) -> dict[str, str]:
     }
     others = {key: engine.reviews.working_path(path) for key, path in files.items()}
     return {other: key for key, other in others.items() if other is not None and other not in plan.drafts}
+
+
+def name_pending_moves(engine: Engine, plan: Plan) -> list[Clash]:
+    """The documents that somebody proposes to move, where a draft of the plan would come to stand beside theirs."""
+    return [
+        Clash(path, "", f"the document is now at {other}: decide its move first")
+        for other, path in find_rivals(engine, plan).items()
+    ]
 
 
 def name_rival(engine: Engine, path: str) -> str:
@@ -107,7 +126,7 @@ def carry_back(engine: Engine, plan: Plan, traded: dict[str, str], disk_after: d
         moved = replace(draft, path=home, base_path=home)
         there = moved.with_disk(disk_then(engine, moved, disk_after))
         if draft.kind != "modified" or there.adds_conflict_to(moved):
-            clashes.append(Clash(place, "", MET))
+            clashes.append(name_met(draft))
         plan.put_draft(there)
     return clashes
 
@@ -151,7 +170,7 @@ def let_others_follow(
             exact = None if file is None or data is None else follow_file(draft, file, passed.get(path, ()))
             after = draft.over_returned_file(data) or exact or draft.with_disk(data)
             if after.adds_conflict_to(draft):
-                clashes.append(Clash(path, "", MET))
+                clashes.append(name_met(draft))
             plan.put_draft(after)
             continue
         path_then = home if draft.path == draft.base_path else draft.path
@@ -161,6 +180,6 @@ def let_others_follow(
         plan.drafts[draft.key] = None
         there = after.with_disk(disk_after[home])
         if there.adds_conflict_to(after):
-            clashes.append(Clash(path, "", MET))
+            clashes.append(name_met(draft))
         plan.put_draft(there)
     return clashes

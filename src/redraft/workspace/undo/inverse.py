@@ -30,13 +30,14 @@ from redraft.workspace.turns.edit_positions import (
 )
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.draft_moves import (
-    MET,
     Clash,
     carry_back,
     disk_then,
     find_rivals,
     follow_file,
     let_others_follow,
+    name_met,
+    name_pending_moves,
     name_rival,
     review_moves,
     traded_places,
@@ -123,6 +124,9 @@ def _is_decided(part: Part) -> bool:
 
 CHANGED_SINCE = "the same words have been changed or decided since"
 GONE_SINCE = "the document was deleted or moved since"
+WRITTEN_SINCE = "the document was changed since it was put there"
+REPLACED_SINCE = "another document was put in its place since"
+NOT_TEXT = "the document is no longer text"
 
 
 class NotClean(Exception):
@@ -163,7 +167,7 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
             clashes.append(Clash(step.path, "", str(why)))
     back = {place: source for source, place in moved.items()}
     clashes += let_others_follow(engine, plan, disk_after, back, passed)
-    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in find_rivals(engine, plan).items()]
+    clashes += name_pending_moves(engine, plan)
     return plan, clashes
 
 
@@ -190,14 +194,14 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
     if now is None:
         raise NotClean(GONE_SINCE)
     if before is None:
-        raise NotClean("the document was changed since it was created")
+        raise NotClean(WRITTEN_SINCE)
     if after is None:
-        raise NotClean("another document was put in its place since")
+        raise NotClean(REPLACED_SINCE)
     try:
         old, current = (decode(data).text for data in (after, now))
         decode(before)
     except RedraftError as error:
-        raise NotClean("the document is no longer text") from error
+        raise NotClean(NOT_TEXT) from error
     since = change_since(engine, number, path, old, current)
     back = invert_remaining(engine, number, step).rebase(since)
     if back is None:
@@ -293,7 +297,7 @@ def _take_back_proposal(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Cl
         else:
             plan.files += [file] if file else []
     clashes += _withdraw_pending(engine, plan, turn, passed)
-    clashes += [Clash(path, "", f"the document is now at {other}") for other, path in find_rivals(engine, plan).items()]
+    clashes += name_pending_moves(engine, plan)
     return plan, clashes
 
 
@@ -323,7 +327,7 @@ def _withdraw_pending(engine: Engine, plan: Plan, turn: TurnRecord, passed: dict
         plan.drafts[draft.key] = None
         left = withdrawn if file is None else follow_file(withdrawn, file, passed.get(file.path, ()))
         if left is None:
-            clashes.append(Clash(draft.key, "", MET))
+            clashes.append(name_met(draft))
         else:
             plan.put_draft(left)
     return clashes
@@ -353,7 +357,7 @@ def _take_back_accepted(
             return False
         others = {name for draft in mine for name in draft.review.turns} - {turn.token}
         if others:
-            raise NotClean("another turn has text in it")
+            raise NotClean(f"another turn has text in it: undo turn {decision.id} instead")
         file = _inverse_file(engine, decision.id, step, moved)
         if file is not None:
             plan.files.append(file)

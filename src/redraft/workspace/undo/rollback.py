@@ -43,8 +43,17 @@ from redraft.workspace.turns.edit_positions import (
     text_of,
 )
 from redraft.workspace.turns.plan import Plan
-from redraft.workspace.undo.draft_moves import MET, Clash
-from redraft.workspace.undo.inverse import CHANGED_SINCE, GONE_SINCE, content_from, invert_turn, reset_turn
+from redraft.workspace.undo.draft_moves import Clash, name_met
+from redraft.workspace.undo.inverse import (
+    CHANGED_SINCE,
+    GONE_SINCE,
+    NOT_TEXT,
+    REPLACED_SINCE,
+    WRITTEN_SINCE,
+    content_from,
+    invert_turn,
+    reset_turn,
+)
 from redraft.workspace.undo.tombstone_history import locate, original_turn, stands, tokens_of
 
 if TYPE_CHECKING:
@@ -232,7 +241,7 @@ def plan_undo(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
 def _name_way_out(engine: Engine, turn: TurnRecord, clash: Clash) -> Clash:
     """What changed the words since, or took the document away, can be undone before them: the newest turn on the
     document always can. But not the undo of a later turn, which would only bring that turn back into the way."""
-    if clash.reason not in (CHANGED_SINCE, GONE_SINCE):
+    if clash.reason not in (CHANGED_SINCE, GONE_SINCE, WRITTEN_SINCE, REPLACED_SINCE, NOT_TEXT):
         return clash
     later = engine.turns.on_file(clash.path, since=turn.id + 1)
     standing = [each for each in later if each.state in (State.APPLIED, State.PROPOSED)]
@@ -457,7 +466,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
             if there is None or together is None:
                 clashes.append(Clash(path, mine[index].id, "it has been changed since"))
             elif draft is not None and _is_met(draft.review, there, Change(tuple(together))):
-                clashes.append(Clash(path, mine[index].id, MET))
+                clashes.append(name_met(draft, mine[index].id))
             else:
                 kept = together
         if not kept:
