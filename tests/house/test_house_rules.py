@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from redraft.errors import CODES
+from tests.house.figures import functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,13 +30,6 @@ LONG_MODULES: dict[str, int] = {}
 
 FUNCTION_LINES = 60
 LONG_FUNCTIONS: dict[str, int] = {}
-
-# A helper lives beside its only user, unless it has to be loaded late or keeps something heavy apart.
-SMALL_MODULE_LINES = 110
-LONELY_MODULES = {
-    "src/redraft/mcp_server/subagents.py",
-    "src/redraft/providers/embedding_models.py",
-}
 
 NOUNS_IN_ING: set[str] = set()
 
@@ -119,36 +113,9 @@ def calls(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
             yield ast.unparse(child.func), child
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
 def test_modules_hold_one_idea_and_are_short_enough_to_read_at_once():
     sizes = {source.name: source.text.count("\n") for source in package_and_evals()}
     assert {name: size for name, size in sizes.items() if size > MODULE_LINES} == LONG_MODULES
-
-
-def imported_modules(tree: ast.AST) -> Iterator[str]:
-    """The dotted names that an import may mean: what it imports from, and what it imports out of that."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                yield f"{node.module}.{alias.name}"
-            yield node.module
-
-
-def test_a_small_module_has_more_than_one_user_beside_it():
-    users: dict[str, set[str]] = {}
-    for source in package_and_evals():
-        for dotted in set(imported_modules(source.tree)):
-            users.setdefault("src/" + dotted.replace(".", "/") + ".py", set()).add(source.name)
-    lonely = {
-        source.name
-        for source in src()
-        if source.text.count("\n") < SMALL_MODULE_LINES
-        and [Path(user).parent for user in users.get(source.name, ())] == [Path(source.name).parent]
-    }
-    assert lonely == LONELY_MODULES
 
 
 def test_a_module_is_named_after_what_it_holds():
