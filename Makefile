@@ -38,9 +38,10 @@ run: .venv/ready web  ## open examples/notes in the browser
 	@$(BIN)/redraft open examples/notes
 
 # Four at a time on two cores: the tests that wait, for a clock, a disk or a browser, leave a core to the others.
+# A test that waits too long fails (tests/conftest.py); where even that does not end it, its process is ended.
 test: .venv/ready .venv/system  ## every test: unit, property, fault, browser
 	@$(BIN)/python hatch_build.py test
-	@$(BIN)/python -m pytest -n 4 --dist worksteal -q
+	@$(BIN)/python -m pytest -n 4 --dist worksteal -q -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 # Those of the house are part of `make check`.
 test-fast: .venv/ready  ## the tests that take less than a minute together, with few examples of each law

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from tests.speaking.lines import STARTED, end_programs
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from types import FrameType
 
 TORTURE = bool(os.environ.get("REDRAFT_TORTURE"))
 TESTS = Path(__file__).resolve().parent
@@ -35,6 +37,37 @@ settings.register_profile("fast", settings.get_profile("ci"), max_examples=10)
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, print_blob=True)
 settings.register_profile("torture", max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("torture" if TORTURE else "ci")
+
+
+# The longest takes two minutes. Whoever waits for what never comes would keep everybody's run from its end.
+LONGEST_WAIT = 600.0
+_EXCUSE = "this test was stopped after {:g} seconds: it waited for something that did not come"
+
+
+@contextmanager
+def deadline(seconds: float) -> Generator[None]:
+    """Fail whatever in this thread is not through by then: a call of the system that waits is cut off too."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        pytest.fail(_EXCUSE.format(seconds))
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    # Once more now and then, for what waits again while it cleans up.
+    rest = signal.setitimer(signal.ITIMER_REAL, seconds, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *rest)
+        signal.signal(signal.SIGALRM, handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Every test has a deadline, with its fixtures; at its full counts it may take hours."""
+    if TORTURE:
+        return (yield)
+    with deadline(LONGEST_WAIT):
+        return (yield)
 
 
 # They begin first: whoever began with one of them when all the others are done would be waited for.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.running import PATIENCE
 from tests.programs.conftest import STORY
 
 if TYPE_CHECKING:
@@ -81,6 +83,12 @@ def test_a_program_that_cannot_be_started_says_why(hosting: Program, tmp_path: P
     assert "No such file" in job["error"]["message"]
 
 
+def heard(pipe: int) -> bytes:
+    """What comes through the pipe next; nothing once all that held it open have ended."""
+    assert select.select([pipe], [], [], PATIENCE)[0], "silence"
+    return os.read(pipe, 100)
+
+
 def test_stopping_it_ends_all_that_it_started_and_its_work_waits_in_the_view(hosting: Program, tmp_path: Path) -> None:
     """Every process that it starts holds a pipe open, also one in a session of its own: the pipe's end tells."""
     pipe = tmp_path / "signs" / "pipe"
@@ -94,11 +102,16 @@ def test_stopping_it_ends_all_that_it_started_and_its_work_waits_in_the_view(hos
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, encoding="utf-8", cwd=hosting.folder, env=hosting.environment
     ) as asking:
-        with pipe.open(encoding="utf-8") as signs:
-            assert signs.readline() == "started\n"
+        # Opened without waiting for a writer: an agent that never starts must fail the test, not hold it up for good.
+        signs = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            assert heard(signs) == b"started\n"
             asking.send_signal(signal.SIGINT)
-            assert signs.read() == ""
-        job = json.loads(asking.communicate(timeout=60)[0])
+            assert heard(signs) == b"", "something that it started goes on"
+            job = json.loads(asking.communicate(timeout=PATIENCE)[0])
+        finally:
+            os.close(signs)
+            asking.kill()
     assert job["status"] == "cancelled", job
     assert "redraft views take" in job["error"]["message"]
     assert (hosting.folder / "story.md").read_text(encoding="utf-8") == STORY
