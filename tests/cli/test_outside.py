@@ -74,7 +74,7 @@ def test_status_says_where_another_program_met_what_waits(redraft: Program) -> N
     edit(redraft, "eleven", "fourteen", mode="propose")
     another_program("in place", redraft.folder / "story.md", STORY.replace("eleven", "ninety"))
     told = redraft.ok("status")
-    assert "note: Another program changed story.md at words that were changed here too." in told
+    assert "note: Another program changed words in story.md that were changed here too." in told
     assert "1 conflict" in told
     assert "Another program changed story.md" in redraft.ok("status")
 

@@ -117,7 +117,7 @@ def test_other_commands_tell_what_was_lost_beside_their_answer(proposed: Program
     for database in Path(proposed.state_home).rglob("history.db*"):
         database.unlink()
     result = proposed.run("turns")
-    assert (result.status, result.out) == (0, "No turn yet.\n")
+    assert (result.status, result.out) == (0, "There are no turns yet.\n")
     assert result.err.startswith("note: The history of this folder was missing")
 
 

@@ -230,8 +230,8 @@ def test_a_program_that_outlives_its_time_yields_what_it_did_and_nothing_of_it_l
     told = run(
         redraft, "--seconds", "4", *script(f"{linger}; trap '' TERM; echo more >> story.md; while :; do sleep 1; done")
     )
-    assert (told["status"], told["unfinished"]) == (124, "not done after 4 seconds")
-    assert told["turn"]["title"].startswith("Unfinished (not done after 4 seconds): ")
+    assert (told["status"], told["unfinished"]) == (124, "still running after 4 seconds")
+    assert told["turn"]["title"].startswith("Unfinished (still running after 4 seconds): ")
     assert [each["path"] for each in told["documents"]] == ["story.md"]
 
 

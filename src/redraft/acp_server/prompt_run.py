@@ -362,13 +362,13 @@ def closing_note(session: ClientSession, job: Job) -> str:
     if job.status is Status.REVIEW:
         return (
             f"Turn {job.turn} waits for your review, and nothing is written yet: {command('diff')} shows it, "
-            f"{command('accept', '--turn', str(job.turn))} takes it, {command('open')} lets you decide hunk by hunk."
+            f"{command('accept', '--turn', str(job.turn))} accepts it, {command('open')} lets you decide hunk by hunk."
         )
-    note = f"Turn {job.turn} is written. {command('undo', str(job.turn))} takes it back."
+    note = f"Turn {job.turn} is written. {command('undo', str(job.turn))} undoes it."
     workspace = session.folder.workspace
     with session.folder.agent.environment.guard:
         paths = workspace.show(job.turn).paths
     unsaved = session.folder.buffers.unsaved(paths)
     if unsaved:
-        note += f" Your editor holds unsaved typing in {', '.join(unsaved)}; it is kept, there and in Redraft."
+        note += f" Your editor has unsaved typing in {', '.join(unsaved)}; it is kept, there and in Redraft."
     return note

@@ -185,7 +185,8 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
         isinstance(each, list) for each in cast("dict[str, Any]", hooks).values()
     ):
         raise Refused(
-            f"The hooks in {name} are not as its agent has them; nothing was changed.", code="invalid_settings"
+            f"The hooks in {name} are not in the form that the agent reads; nothing was changed.",
+            code="invalid_settings",
         )
     return settings
 
@@ -209,4 +210,4 @@ def _dump(settings: dict[str, Any]) -> bytes:
     try:
         return (json.dumps(settings, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except ValueError as error:  # a number or a text that only some programs take for JSON
-        raise Refused(f"An agent's settings cannot be written again ({error}); nothing was changed.") from error
+        raise Refused(f"The agent's settings cannot be written ({error}); nothing was changed.") from error

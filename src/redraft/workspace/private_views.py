@@ -208,7 +208,7 @@ class PrivateViews:
                 left += [LeftoverFile(each.path, error.message) for each in blocked]
                 work = [each for each in work if each not in blocked]
         else:
-            left += [LeftoverFile(each.path, "Too much else stands in the way of the turn.") for each in work]
+            left += [LeftoverFile(each.path, "Too many other files of the turn could not be written.") for each in work]
         record = view.record
         record.turn = outcome.turn.id if outcome is not None and outcome.turn is not None else record.turn
         record.left = [*left]
@@ -303,11 +303,11 @@ def _read_change(view: PrivateView, change: ViewChange, limit: int) -> ProgramCh
     """What was done to a document; or why it is none; None where nothing was done to it."""
     path = parse_path(change.path)
     if change.now in ("link", "other"):
-        return f"{path} is {'a symbolic link' if change.now == 'link' else 'no file'} by now."
+        return f"{path} is {'now a symbolic link' if change.now == 'link' else 'no longer a file'}."
     was = change.was
     if was is not None and was.kind == "other":
         what = "deleted" if change.now == "gone" else "changed"
-        return f"{path} is no text, or too large: that it was {what} is for you to take over."
+        return f"{path} was {what}, but it is not text, or too large for a turn: take it from the view yourself."
     image = None if change.now == "gone" else view.read_after(path, limit)
     after = None if image is None else decode(image.data, path)
     if was is None:
@@ -317,7 +317,7 @@ def _read_change(view: PrivateView, change: ViewChange, limit: int) -> ProgramCh
         return ProgramChange(path, None, after.text, after.bom, mode if mode & EXECUTABLE else None)
     shown = view.read_before(path, limit)
     if shown is None:
-        return f"What {path} said when the program began is not known any more."
+        return f"The content of {path} when the program started is no longer known."
     before = decode(shown, path)
     old = Document(path, Text(before.text), before.bom, was.mode)
     if image is None or after is None:
@@ -325,9 +325,9 @@ def _read_change(view: PrivateView, change: ViewChange, limit: int) -> ProgramCh
     if after.text != before.text:
         return ProgramChange(path, old, after.text)
     if after.bom != before.bom:
-        return f"Only the byte order mark of {path} was changed, which is no part of a turn."
+        return f"Only the byte order mark of {path} was changed, which a turn cannot do."
     if image.mode != was.mode | stat.S_IRUSR and image.mode != was.mode:
-        return f"Only the permissions of {path} were changed, which are no part of a turn."
+        return f"Only the permissions of {path} were changed, which a turn cannot do."
     return None
 
 

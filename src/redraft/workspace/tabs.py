@@ -183,7 +183,7 @@ def save(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | N
             return None
         if draft.review.unsaveable:
             raise Refused(
-                f"Another program changed {path} at words that you have changed too: choose yours or theirs first.",
+                f"Another program changed words in {path} that you have changed too: choose yours or theirs first.",
                 code="conflict",
                 path=path,
             )

@@ -148,7 +148,7 @@ class AgentConnection:
             told = f"{self._name} is not signed in" if error.code == AUTH_REQUIRED else f"{self._name} failed"
             raise AgentFailed(f"{told}: {_words(_reason(error))}", code=code) from error
         except ValidationError as error:
-            raise AgentFailed(f"{self._name} does not keep to the protocol.") from error
+            raise AgentFailed(f"{self._name} does not follow the protocol.") from error
         except OSError as error:
             raise await self._explain_end() from error
 

@@ -117,7 +117,7 @@ class HostedJob:
             while not reason:
                 await asyncio.sleep(LOOK_SECONDS)
                 if self._budget.spent == "seconds":
-                    reason = f"was not done after {self._budget.seconds} seconds."
+                    reason = f"was still working after {self._budget.seconds} seconds."
                 elif await asyncio.to_thread(view.written_bytes) > most:
                     reason = f"wrote more than {most} bytes."
             if task is not None:
@@ -184,7 +184,7 @@ class HostedJob:
         try:
             view = self._environment.workspace.private_views.find(self._job.view)
         except Refused as error:
-            raise AgentFailed(f"{name} was interrupted, and nothing is left of what it did.") from error
+            raise AgentFailed(f"{name} was interrupted, and its work is lost.") from error
         error = AgentFailed(f"{name} was interrupted when Redraft stopped.")
         with view.hold():
             return await self._finish_failed(view, error)

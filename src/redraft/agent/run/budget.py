@@ -94,7 +94,7 @@ class JobBudget:
 def _limit_from_config(tool_config: dict[str, Any], name: str, default: int) -> int:
     value = tool_config.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
-        raise Refused(f"`{name}` is a number from 1 to {MOST}.", field=f"tool_config.{name}")
+        raise Refused(f"`{name}` must be a number from 1 to {MOST}.", field=f"tool_config.{name}")
     return value
 
 

@@ -48,8 +48,8 @@ COMMANDS = {
         run_acp,
         configure,
         ("acp", "acp ~/notes", "acp --mode apply"),
-        "Be the agent of an editor such as Zed, a JetBrains IDE, Neovim, Emacs or Obsidian. The editor starts\n"
+        "Act as the agent in an editor such as Zed, a JetBrains IDE, Neovim, Emacs or Obsidian. The editor starts\n"
         "this command, which speaks the Agent Client Protocol on stdin and stdout and ends when stdin closes.\n"
-        "In the mode `propose` changes wait for `redraft accept`; in `apply` they are written, with `redraft undo`.",
+        "In the mode `propose` changes wait for `redraft accept`; in `apply` they are written, and can be undone.",
     )
 }

@@ -28,8 +28,8 @@ def install(call: Invocation) -> int:
         call.emit({"agent": agent.name, "path": agent.file, "written": new})
         return 0
     screen = call.screen
-    screen.line(StyledText(agent.file, BOLD), " has the hooks." if new else " has the hooks already.")
-    screen.line(f"What {agent.name} does in this folder is a turn of its own from its next prompt on.")
+    screen.line(StyledText(agent.file, BOLD), " now has the hooks." if new else " already has the hooks.")
+    screen.line(f"From its next prompt on, what {agent.name} does in this folder is a turn of its own.")
     if agent.advice:
         screen.line(agent.advice)
     screen.line("Undo a prompt: ", StyledText(call.command_line("undo"), CYAN))
@@ -43,7 +43,7 @@ def remove(call: Invocation) -> int:
         call.emit({"agent": agent.name, "path": agent.file, "removed": removed})
     else:
         call.screen.line(
-            StyledText(agent.file, BOLD), " no longer has the hooks." if removed else " has no such hooks."
+            StyledText(agent.file, BOLD), " no longer has the hooks." if removed else " has none of these hooks."
         )
     return 0
 
@@ -92,13 +92,13 @@ def configure(parser: ArgumentParser) -> None:
 COMMANDS = {
     "hooks install": Command(
         "hooks install",
-        "Let an agent that works in this folder by its own tools have turns of its own",
+        "Record what an agent does with its own tools as turns",
         install,
         configure,
         ("hooks install claude", "hooks install codex --folder ~/notes"),
-        "Add hooks to the agent's settings in this folder. From then on whatever the agent writes here, by its own\n"
-        "tools or by commands, is a turn with its name and your request, and `redraft undo` takes back one prompt's\n"
-        "work. Agents: claude, codex, gemini, opencode.",
+        "Add hooks to the agent's settings in this folder. From then on, whatever the agent writes here with its own\n"
+        "tools or with commands is a turn under its name, with your request as title, and `redraft undo` undoes\n"
+        "the work of one prompt. Agents: claude, codex, gemini, opencode.",
     ),
     "hooks remove": Command(
         "hooks remove",
@@ -123,6 +123,6 @@ COMMANDS = {
         end,
         configure,
         ("hooks end claude < /dev/null",),
-        "Record what the agent has done for its prompt. What is written afterwards is another program's again.",
+        "Record what the agent did for its prompt. Later changes count as another program's again.",
     ),
 }

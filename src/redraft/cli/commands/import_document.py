@@ -23,7 +23,7 @@ def import_document(call: Invocation) -> int:
 
     given = call.arguments
     if not given.criticmarkup:
-        raise Refused("Say what the marks in the file are: --criticmarkup.")
+        raise Refused("Name the format of the marks in the file: --criticmarkup.")
     source = read_input(given.file)
     here = _path_in_folder(call.folder, given.file)
     path: str = given.path or here or os.path.basename(given.file)
@@ -69,7 +69,9 @@ def _report(call: Invocation, done: ImportedDocument) -> None:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the file, anywhere; - for standard input")
-    parser.add_argument("--criticmarkup", action="store_true", help="its changes and comments are CriticMarkup")
+    parser.add_argument(
+        "--criticmarkup", action="store_true", help="its changes and comments are written in CriticMarkup"
+    )
     parser.add_argument(
         "--as", dest="path", metavar="PATH", help="the document's path in the folder (default: the file's name)"
     )
@@ -85,8 +87,8 @@ COMMANDS = {
             "import ~/Downloads/chapter.md --criticmarkup",
             "import chapter.md --criticmarkup --as drafts/chapter.md",
         ),
-        "Make a document of a file with CriticMarkup: {++put in++}, {--taken out--}, {~~old~>new~~}, {==highlight==}\n"
+        "Make a document of a file with CriticMarkup: {++inserted++}, {--deleted--}, {~~old~>new~~}, {==highlight==}\n"
         "and {>>comment<<}. Its changes wait for your decision, as turns of their authors; its comments are kept.\n"
-        "Marks in code are text. A file that is in the folder already becomes that document itself.",
+        "Marks inside code stay text. If the file is in the folder already, its document is changed in place.",
     )
 }

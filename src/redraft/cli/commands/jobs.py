@@ -46,7 +46,7 @@ def _list_jobs(call: Invocation, agent: Agent) -> int:
         )
     if any(job["interrupted"] for job in found):
         call.screen.line(
-            "The program of an interrupted job has ended; resume it with ",
+            "The process that ran an interrupted job has ended. Resume the job with ",
             StyledText(call.command_line("jobs", "--resume"), CYAN),
         )
     if not found:

@@ -86,11 +86,11 @@ def _warn_unconfined(call: Invocation, view: PrivateView) -> None:
     record = view.record
     if record.confinement == "none":
         why = f" ({record.unconfined_because})" if record.unconfined_because else ""
-        call.screen.remark(f"note: {record.name} is not confined{why}: it works on a copy, but can write elsewhere.")
+        call.screen.remark(f"note: {record.name} is not confined{why}: it works on a copy, but it can write elsewhere.")
     elif record.confinement == "landlock":
         call.screen.remark(
-            f"note: {record.name} can write only to its copy of the folder, but read all else, secrets in the folder "
-            f"too ({record.unconfined_because})."
+            f"note: {record.name} can write only to its copy of the folder, but it can read everything else, including "
+            f"secrets in the folder ({record.unconfined_because})."
         )
 
 
@@ -98,7 +98,7 @@ def _refuse_start(call: Invocation, program: str, end: ProgramStatus) -> int:
     if end.failed:
         raise RedraftError(f"{program} could not be started in a private view: {end.failed}.")
     error = Refused(f"{program} cannot be started: {end.not_started}.", code="program_missing")
-    error.hint = "In the view, /tmp is a private one: a program that lies there is not found."
+    error.hint = "A program in /tmp is not found: the view has a /tmp of its own."
     call.screen.report_failure(error)
     return FAILED if end.status is None else end.status
 
@@ -173,7 +173,7 @@ class _RunningProgram:
                 self.stopped = f"stopped by {_signal_name(received[0])}"
             elif seconds is not None and deadline is not None and _now() >= deadline:
                 self.timed_out = True
-                self.stopped = f"not done after {pluralize(seconds, 'second')}"
+                self.stopped = f"still running after {pluralize(seconds, 'second')}"
             elif _now() >= look:
                 began = _now()
                 if self._view.written_bytes() > self._most:
@@ -274,7 +274,7 @@ class _Report:
     def tell(self, found: ViewOutcome, *, kept: bool) -> None:
         screen, record = self.screen, self.view.record
         if record.unfinished:
-            screen.line(StyledText("unfinished ", YELLOW), f"{record.name} was {record.unfinished}")
+            screen.line(StyledText("unfinished ", YELLOW), f"{record.name}: {record.unfinished}")
         turn = None if found.outcome is None else found.outcome.turn
         if turn is None:
             screen.line(f"{record.name} changed nothing." if found.is_complete else "Nothing became part of a turn.")
@@ -311,10 +311,10 @@ class _Report:
     def _tell_next(self, turn: TurnRecord, *, written: bool) -> None:
         screen, call = self.screen, self.call
         if written:
-            screen.line("Take it back: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
+            screen.line("Undo with: ", StyledText(call.command_line("undo", str(turn.id)), CYAN))
         else:
-            screen.line("Look at it: ", StyledText(call.command_line("diff"), CYAN))
-            screen.line("Take it: ", StyledText(call.command_line("accept", "--turn", str(turn.id)), CYAN))
+            screen.line("Show it: ", StyledText(call.command_line("diff"), CYAN))
+            screen.line("Accept it: ", StyledText(call.command_line("accept", "--turn", str(turn.id)), CYAN))
 
 
 def _reason(path: str, reason: str) -> str:
@@ -361,10 +361,10 @@ def list_views(call: Invocation) -> int:
             call.screen.line("    ", StyledText(view.result_folder, DIM))
         if views:
             call.screen.line(
-                "Bring one back: ", StyledText(call.command_line("views", "take", views[0].record.id), CYAN)
+                "Make a turn of one: ", StyledText(call.command_line("views", "take", views[0].record.id), CYAN)
             )
         else:
-            call.screen.line("No view is kept.")
+            call.screen.line("There are no private views.")
     return 0
 
 
@@ -396,7 +396,7 @@ def take_view(call: Invocation) -> int:
         view = workspace.private_views.find(call.arguments.view)
         call.shown_notices += workspace.notices
     if view.is_in_use:
-        raise Refused(f"A program works in the view {view.record.id}.", code="locked")
+        raise Refused(f"A program is still working in the view {view.record.id}.", code="locked")
     call.shown_notices.clear()
     call.arguments.command = None
     with view.hold():
@@ -406,7 +406,7 @@ def take_view(call: Invocation) -> int:
 def remove_views(call: Invocation) -> int:
     arguments = call.arguments
     if not arguments.views and not arguments.all:
-        raise Refused("Name a view, or say --all; `redraft views list` lists them.")
+        raise Refused("Name a view, or use --all; `redraft views list` lists them.")
     with call.workspace() as workspace:
         views = workspace.private_views
         chosen = views.list() if arguments.all else [views.find(each) for each in arguments.views]
@@ -420,28 +420,28 @@ def remove_views(call: Invocation) -> int:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("command", metavar="COMMAND", nargs="*", help="the program and its arguments, after `--`")
-    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
-    parser.add_argument("--name", metavar="N", help="who the turn is by (default: the program's name)")
-    parser.add_argument("--title", metavar="T", help="what the turn is called (default: the command)")
-    parser.add_argument("--seconds", metavar="S", type=positive_number, help="end the program after so long")
-    parser.add_argument("--keep", action="store_true", help="keep the view afterwards, whatever became of it")
+    parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
+    parser.add_argument("--name", metavar="N", help="who made the turn (default: the program's name)")
+    parser.add_argument("--title", metavar="T", help="the turn's title in the history (default: the command)")
+    parser.add_argument("--seconds", metavar="S", type=positive_number, help="end the program after this many seconds")
+    parser.add_argument("--keep", action="store_true", help="keep the view afterwards, whatever the outcome")
     parser.add_argument(
         "--write", metavar="P", action="append", default=[], help="a place outside the folder that it may write to"
     )
-    parser.add_argument("--unconfined", action="store_true", help="work on a copy, and forbid the program nothing")
+    parser.add_argument("--unconfined", action="store_true", help="work on a copy, without a sandbox")
     add_yes(parser)
 
 
 def configure_take(parser: ArgumentParser) -> None:
-    parser.add_argument("view", metavar="VIEW", help="its id, or enough of its beginning")
-    parser.add_argument("--mode", choices=MODES, help="when the disk is written (default: as the settings say)")
-    parser.add_argument("--keep", action="store_true", help="keep the view afterwards, whatever became of it")
+    parser.add_argument("view", metavar="VIEW", help="its id or a unique prefix of it")
+    parser.add_argument("--mode", choices=MODES, help="when changes reach the disk (default: from the settings)")
+    parser.add_argument("--keep", action="store_true", help="keep the view afterwards, whatever the outcome")
     add_yes(parser)
 
 
 def configure_remove(parser: ArgumentParser) -> None:
-    parser.add_argument("views", metavar="VIEW", nargs="*", help="its id, or enough of its beginning")
-    parser.add_argument("--all", action="store_true", help="every view in which nobody works")
+    parser.add_argument("views", metavar="VIEW", nargs="*", help="its id or a unique prefix of it")
+    parser.add_argument("--all", action="store_true", help="every view in which no program is running")
 
 
 COMMANDS = {
@@ -456,31 +456,31 @@ COMMANDS = {
             "run --seconds 600 --write ~/.cache/tool -- ./tidy.sh",
         ),
         "Run a program in a private view of the folder: it sees the documents as you do, unsaved typing included, but\n"
-        "no secrets. When it ends, all that it changed, created, moved and deleted becomes one turn of its own,\n"
-        "merged with what happened meanwhile; until then the folder stays as it is. Where the system allows, it can\n"
-        "write nowhere else. What cannot be part of a turn is listed and waits in the view.\n\n"
-        "The exit status is the program's; 124: it ran out of time, 125: Redraft itself failed, 126 and 127: the\n"
-        "program cannot be started, or is not there.",
+        "no secrets. When it ends, everything that it changed, created, moved or deleted becomes one turn of its own,\n"
+        "merged with what happened in the meantime; until then the folder stays as it is. Where the system allows,\n"
+        "it can write nowhere else. What cannot be part of a turn is listed and stays in the view.\n\n"
+        "The exit status is the program's own, or 124: it ran out of time; 125: Redraft itself failed; 126: the\n"
+        "program cannot be started; 127: it was not found.",
     ),
     "views list": Command(
         "views list",
-        "List the private views that are kept",
+        "List the private views",
         list_views,
         examples=("views list", "views list --json"),
-        about="List private views of `redraft run` in which something waits or a program runs. Old ones are removed.",
+        about="List the private views of `redraft run` with unfinished work or a running program. Removes old ones.",
     ),
     "views take": Command(
         "views take",
-        "Bring back the work in a view that was kept",
+        "Make a turn of the work in a private view",
         take_view,
         configure_take,
         ("views take 1a2b3c4d", "views take 1a2b3c4d --mode merge --yes"),
-        "Make a turn of what a program did in a view: where `redraft run` was stopped, needed your consent, or left\n"
-        "something out that can be taken by now.",
+        "Make a turn of what a program did in a view: after `redraft run` was stopped, needed your consent, or left\n"
+        "something out that can be taken now.",
     ),
     "views remove": Command(
         "views remove",
-        "Remove views that were kept",
+        "Remove private views",
         remove_views,
         configure_remove,
         ("views remove 1a2b3c4d", "views remove --all"),

@@ -56,7 +56,7 @@ def _require_conflict(workspace: Workspace, path: str, name: str) -> ReviewHunk:
     draft = workspace.draft(path)
     found = next((hunk for hunk in draft.review.hunks if hunk.id == name), None) if draft else None
     if found is None or not (found.conflict or found.author == "mixed"):
-        raise Refused(f"In {name} of {path} there is no conflict: accept it or reject it.", hunk_id=name)
+        raise Refused(f"{name} in {path} is not in conflict: accept or reject it.", hunk_id=name)
     return found
 
 

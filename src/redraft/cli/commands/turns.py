@@ -29,7 +29,7 @@ def turns(call: Invocation) -> int:
         for turn in found:
             print_turn(call.screen, turn)
         if not found:
-            call.screen.line("No turn yet.")
+            call.screen.line("There are no turns yet.")
         elif len(found) == call.arguments.limit:
             call.screen.line(StyledText("Older ones: --limit N", DIM))
     return 0

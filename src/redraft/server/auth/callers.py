@@ -57,7 +57,7 @@ class Caller:
         name, which therefore cannot have that form."""
         author = agent_author(name)
         if FOR in name:
-            raise Refused(f"An agent's name cannot hold {FOR!r}: the server adds who it works for.", field="author")
+            raise Refused(f"An agent's name cannot contain {FOR!r}: the server adds who it works for.", field="author")
         return author if self.name == OWNER_NAME else agent_author(f"{name}{FOR}{self.name}")
 
     def may(self, role: Role) -> bool:

@@ -99,7 +99,7 @@ class OutsideRecorder:
         self._conflicts = {path for path in self._conflicts if self._has_conflict(path)}
         self._without_file = {path for path in self._without_file if self._has_no_file(path)}
         return [
-            f"Another program changed {path} at words that were changed here too. Both versions are kept: "
+            f"Another program changed words in {path} that were changed here too. Both versions are kept: "
             "resolve the conflict in the app or with `redraft settle`."
             for path in sorted(self._conflicts)
         ] + [
