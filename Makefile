@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SYSTEM_PACKAGES := strace xfsprogs chromium tmux pandoc faketime
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-fast test-local check lint format bench torture evals pictures lock clean
+.PHONY: help run setup test test-fast test-local check lint format bench figures torture evals pictures lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ format:  ## rewrite the sources in the house format
 
 bench: .venv/ready  ## speed, as ratios to a peer in the same run
 	@$(BIN)/python -m benchmarks
+
+figures: .venv/ready  ## how the sources are cut and named; SINCE=COMMIT shows those of a commit beside them
+	@$(BIN)/python -m tests.house.figures $(SINCE)
 
 evals: .venv/ready  ## the document tasks, run by their solutions and by the assistant without a model
 	@$(BIN)/python -m evals

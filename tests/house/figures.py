@@ -1,18 +1,20 @@
-"""How the sources are cut and named, in figures: `python -m tests.house.figures [PACKAGE]`.
+"""How the sources are cut and named, in figures: `python -m tests.house.figures [COMMIT]`.
 
-PACKAGE is the folder of a `redraft` package, that of this checkout unless another is named, such as one from
-`git archive`, so that two versions are measured by the same rules.
+With a commit, its figures stand beside those of this checkout, measured by the same rules.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import re
 import statistics
 import subprocess
 import sys
+import tarfile
+import tempfile
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -124,8 +126,24 @@ def figures(package: Package) -> Iterator[tuple[str, str]]:
         yield f"passed by {act}", f"{len(passed)} modules, {sum(passed.values())} calls"
 
 
+def package_at(commit: str, place: Path) -> Package:
+    """The package as it was at a commit, unpacked in `place`."""
+    archive = ["git", "-C", str(ROOT), "archive", commit, "src/redraft"]
+    with tarfile.open(fileobj=io.BytesIO(subprocess.run(archive, capture_output=True, check=True).stdout)) as sources:
+        sources.extractall(place, filter="data")
+    return Package(place / "src" / "redraft")
+
+
+def show(commit: str | None) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        columns = [figures(Package(ROOT / "src" / "redraft"))]
+        if commit is not None:
+            columns.insert(0, figures(package_at(commit, Path(place))))
+            sys.stdout.write(f"{'':48}{commit[:20]:28}now\n")
+        for row in zip(*columns, strict=True):
+            sys.stdout.write(f"{row[0][0]:48}{''.join(f'{figure:28}' for _, figure in row).rstrip()}\n")
+            sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src" / "redraft"
-    for name, figure in figures(Package(folder.resolve())):
-        sys.stdout.write(f"{name:50}{figure}\n")
-        sys.stdout.flush()
+    show(*(sys.argv[1:] or [None]))

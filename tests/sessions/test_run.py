@@ -304,7 +304,7 @@ def test_documents_of_one_repository_are_answered_at_once_and_every_answer_is_co
         agent_doc.write("staged.md", f"{number}\n")
         git("add", "staged.md")
         program = os.path.join(os.path.dirname(sys.executable), "agent-doc")
-        running = [subprocess.Popen([program, "run", name], stderr=subprocess.PIPE, text=True) for name in names]
+        running = [subprocess.Popen([program, "run", name], stderr=subprocess.PIPE, encoding="utf-8") for name in names]
         ended = [(one.communicate()[1], one.returncode) for one in running]
         assert [status for _, status in ended] == [0] * 6, ended
         assert git("diff", "--cached", "--name-only") == "staged.md"

@@ -256,8 +256,8 @@ class Repository:
 
     def _own_commits(self) -> set[str]:
         """The commits of an agent's that changed this document and nothing else."""
-        subjects = [line.split(" ", 1) for line in self._git_output("log", "--format=%H %s", "--", self.file).split("\n")]
-        found = [line[0] for line in subjects if line[-1].startswith(PREFIX)]
+        lines = self._git_output("log", "--format=%H %s", "--", self.file).split("\n")
+        found = [line.partition(" ")[0] for line in lines if line.partition(" ")[2].startswith(PREFIX)]
         return {commit for commit in found if self._changed_files(commit) == {self.file}}
 
     def _changed_files(self, commit: str) -> set[str]:
