@@ -116,20 +116,29 @@ def test_the_persons_commit_hooks_are_respected(repository: AgentDoc):
     assert git("status", "--porcelain", "plan.md") == "?? plan.md"
 
 
-def test_a_commit_that_is_refused_amid_a_merge_leaves_the_persons_text_to_them(repository: AgentDoc):
+@pytest.mark.parametrize("what", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
+def test_nothing_is_committed_while_git_is_in_the_middle_of_something(repository: AgentDoc, what: str):
     git("add", "plan.md")
     git("commit", "-q", "-m", "Plan")
     git("switch", "-q", "-c", "side")
-    for branch, text in (("side", "Theirs.\n"), ("main", "Ours.\n")):
+    for branch, text in (("side", "Theirs.\n"), ("main", "Ours.\n"), ("main", "Ours again.\n")):
         git("switch", "-q", branch)
         repository.write("other.md", text)
         git("commit", "-q", "-am", branch)
-    subprocess.run(["git", "merge", "-q", "side"], check=False, capture_output=True)
-    typed = DOC.replace("First.", "Typed amid the merge.")
+    words = {"merge": ["side"], "rebase": ["side"], "cherry-pick": ["side"], "revert": ["HEAD~1"], "bisect": ["start"]}
+    subprocess.run(["git", what, *words[what]], check=False, capture_output=True)
+    typed = DOC.replace("First.", "Typed meanwhile.")
     repository.write("plan.md", typed)
-    assert repository.run("commit", "plan.md").status == 1
-    git("merge", "--abort")
+    head = git("rev-parse", "HEAD")
+    for command in ("commit", "clean", "run"):
+        refused = repository.run(command, "plan.md")
+        assert (refused.status, f"in the middle of a {what}" in refused.err) == (1, True), refused
+    assert git("rev-parse", "HEAD") == head
     assert repository.read("plan.md") == typed
+    git(what, *(["reset"] if what == "bisect" else ["--abort"]))
+    assert repository.read("plan.md") == (DOC if what == "rebase" else typed), "git's own abort of a rebase resets all"
+    repository.write("plan.md", typed)
+    repository.ok("commit", "plan.md")
 
 
 def test_names_that_look_like_options_or_patterns_are_names(repository: AgentDoc):
@@ -161,32 +170,42 @@ def test_clean_makes_one_commit_and_leaves_tree_index_and_files(repository: Agen
     assert "fewer than two" in repository.ok("clean", "plan.md")
 
 
-@pytest.mark.parametrize("where", ["between", "after"])
-def test_clean_swallows_no_commit_of_a_person(repository: AgentDoc, where: str):
-    answer(repository, "a")
-    if where == "after":
-        answer(repository, "b")
+def test_clean_squashes_each_unbroken_run_and_swallows_no_commit_of_others(repository: AgentDoc):
+    repository.write("log.md", DOC)
+    answer(repository, "a", "b")
+    repository.ok("commit", "log.md")
+    answer(repository, "c")
     repository.write("plan.md", repository.read("plan.md") + "A person's words.\n")
-    git("commit", "-q", "-am", "By hand: ä")
-    if where == "between":
-        answer(repository, "b")
-    before = git("rev-parse", "HEAD")
-    refused = repository.run("clean", "plan.md")
-    assert (refused.status, "By hand: ä" in refused.err) == (1, True)
-    assert git("rev-parse", "HEAD") == before
+    git("-c", "user.name=Ä", "commit", "-q", "-am", "By hand: ä\n\nWith a body.")
+    answer(repository, "d", "e", "f")
+    repository.write("other.md", "After all.\n")
+    git("commit", "-q", "-am", "Later")
+    tree = git("rev-parse", "HEAD^{tree}")
+    by_hand = git("log", "-1", "--format=%T %an %ae %at %cn %ct %B", ":/By hand")
+    assert "5 commits" in repository.ok("clean", "plan.md")
+    kinds = [subject.split(" 2")[0] for subject in subjects()]
+    assert kinds == ["Later", "agent-doc:", "By hand: ä", "agent-doc:", "agent-doc:", "agent-doc:", "Begin"]
+    assert git("rev-parse", "HEAD^{tree}") == tree
+    assert git("log", "-1", "--format=%T %an %ae %at %cn %ct %B", ":/By hand") == by_hand
+    assert [git("show", f"HEAD~{back}:plan.md").count("\n") for back in (1, 3, 4, 5)] == [9, 5, 4, 4]
+    git("fsck", "--strict", "--no-dangling")
+    assert "fewer than two" in repository.ok("clean", "plan.md")
 
 
-def test_clean_refuses_where_an_agents_commit_took_others_along_or_was_pushed(repository: AgentDoc):
+def test_clean_lets_alone_what_any_remote_has_and_commits_that_took_others_along(repository: AgentDoc):
     answer(repository, "a", "b")
     git("init", "-q", "--bare", "../far.git")
     git("remote", "add", "far", "../far.git")
-    git("push", "-q", "-u", "far", "main")
+    git("push", "-q", "far", "main:elsewhere")
+    git("fetch", "-q", "far")
     assert "already pushed" in repository.run("clean", "plan.md").err
-    git("branch", "--unset-upstream")
+    pushed = git("rev-parse", "HEAD")
     repository.write("other.md", "Swept in.\n")
     repository.write("plan.md", DOC)
     git("commit", "-q", "-a", "-m", "agent-doc: by the original")
-    assert "other files too" in repository.run("clean", "plan.md").err
+    answer(repository, "c", "d")
+    repository.ok("clean", "plan.md")
+    assert len(git("rev-list", f"{pushed}..").splitlines()) == 2
 
 
 @pytest.mark.covers("AD-git-squash")

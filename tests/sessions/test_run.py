@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -277,3 +278,55 @@ def test_model_calls_that_are_switched_off_start_no_program(agent_doc: AgentDoc,
     agent_doc.write("plan.md", DOC)
     assert agent_doc.run("run", "plan.md").status == 2
     assert claude.calls == []
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-run-commit", "AD-cmd-commit")
+def test_documents_of_one_repository_are_answered_at_once_and_every_answer_is_committed(
+    agent_doc: AgentDoc, claude: Claude
+):
+    """Six programs at a time, while the person commits too."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8").stdout.strip()
+
+    rounds = 40 if os.environ.get("REDRAFT_TORTURE") else 2
+    names = [f"plan-{letter}.md" for letter in "abcdef"]
+    git("init", "-q", "-b", "main")
+    for name in names:
+        agent_doc.write(name, DOC.replace("d-1", name))
+    git("add", ".")
+    git("commit", "-q", "-m", "Begin")
+    for number in range(rounds):
+        claude.says(f"Answer {number}.")
+        for name in names:
+            agent_doc.write(name, agent_doc.read(name) + f"Question {number}?\n")
+        agent_doc.write("staged.md", f"{number}\n")
+        git("add", "staged.md")
+        program = os.path.join(os.path.dirname(sys.executable), "agent-doc")
+        running = [subprocess.Popen([program, "run", name], stderr=subprocess.PIPE, encoding="utf-8") for name in names]
+        ended = [(one.communicate()[1], one.returncode) for one in running]
+        assert [status for _, status in ended] == [0] * 6, ended
+        assert git("diff", "--cached", "--name-only") == "staged.md"
+        git("commit", "-q", "-m", "By the person")
+    for name in names:
+        commits = git("log", "--format=%H", "--", name).splitlines()
+        assert len(commits) == rounds + 1
+        assert git("show", f"HEAD:{name}") == agent_doc.read(name).strip()
+        for number, commit in enumerate(reversed(commits[:-1])):
+            added = git("show", "--format=", commit)
+            assert f"+Answer {number}." in added
+    assert git("status", "--porcelain", "-uno") == ""
+
+
+def test_an_answer_that_cannot_be_committed_is_in_the_document_and_a_failure(agent_doc: AgentDoc, claude: Claude):
+    subprocess.run(["git", "init", "-q"], check=True)
+    agent_doc.write("plan.md", DOC)
+    agent_doc.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'not today' >&2\nexit 1\n")
+    (agent_doc.folder / ".git" / "hooks" / "pre-commit").chmod(0o755)
+    claude.says("A letter.")
+    refused = agent_doc.run("run", "plan.md")
+    assert refused.status == 1
+    assert "The answer is in plan.md, but was not committed." in refused.err
+    assert "not today" in refused.err
+    assert "A letter." in agent_doc.read("plan.md")

@@ -47,6 +47,8 @@ def _ask_agent(call: Invocation, seen: ConversationPrompt) -> int:
     name = settings.agent(arguments.agent, session_fields(seen.base).agent)
     agent = find_backend(name, settings, project.root, os.environ)
     git = None if arguments.no_git else Repository.of(project.file)
+    if git is not None:
+        git.check_idle()
     if arguments.branch:
         branch = Repository.require(project.file).switch_branch()
         call.screen.remark(f"On the branch {branch}.")
@@ -63,13 +65,18 @@ def _ask_agent(call: Invocation, seen: ConversationPrompt) -> int:
 
 
 def _commit(call: Invocation, git: Repository, context: SessionContext) -> None:
-    """Commit the document. If git refuses it, report that and continue: the answer is already in the document."""
-    from redraft.errors import RedraftError
+    """Commit the document. What must not be committed is named; if git refuses, the command fails, with the answer in
+    the document."""
+    from redraft.errors import Forbidden, RedraftError
 
+    file = call.arguments.file
     try:
         git.commit(context.stamp)
-    except RedraftError as error:
+    except Forbidden as error:
         call.screen.remark(f"note: {error.message}")
+    except RedraftError as error:
+        message = f"The answer is in {file}, but was not committed. {error.message} Then: agent-doc commit {file}"
+        raise RedraftError(message, code="conflict", path=file) from error
 
 
 def configure(parser: ArgumentParser) -> None:
