@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from redraft import __version__
 from redraft.cli import main
-from redraft.cli.program import MODULES, load_command, split_command
+from redraft.cli.program import ABOUT_GROUPS, MODULES, SECTIONS, load_command, split_command
 from redraft.history.turns import Author
 from tests.cli.running import COMMAND, Program
 
@@ -32,7 +32,24 @@ def test_the_version_is_told(redraft: Program):
 def test_without_a_command_the_commands_are_listed(redraft: Program):
     shown = redraft.ok()
     assert redraft.ok("--help") == shown
-    assert [words for words in MODULES if f"  {words} " not in shown] == []
+    pages = shown + "".join(redraft.ok(group, "--help") for group in ABOUT_GROUPS)
+    assert [words for words in MODULES if f"  {words} " not in pages] == []
+    assert [group for group in ABOUT_GROUPS if f"  {group} " not in shown] == []
+
+
+def test_help_lists_commands_by_what_they_are_for_in_columns(redraft: Program):
+    shown = redraft.ok("--help").splitlines()
+    assert [title for title in SECTIONS if title not in shown] == []
+    columns = {len(line) - len(line[2:].split("  ", 1)[1].lstrip()) for line in shown if line.startswith("  ")}
+    assert len(columns) == 1
+
+
+def test_a_group_of_commands_has_a_page_of_its_own(redraft: Program):
+    shown = redraft.ok("trash", "--help")
+    assert "trash restore  " in shown
+    assert "accept" not in shown
+    assert redraft.ok("help", "trash") == shown
+    assert redraft.ok("help", "accept") == redraft.ok("accept", "--help")
 
 
 def test_every_command_has_help_with_examples():

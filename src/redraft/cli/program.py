@@ -15,99 +15,127 @@ from redraft.cli.screen import BOLD, Screen, StyledText
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from redraft.cli.command import Command
 
-# The module of each command, in the order shown by `--help`.
-MODULES = {
-    "status": "commands.status",
-    "open": "commands.open",
-    "serve": "commands.open",
-    "users add": "commands.users",
-    "users list": "commands.users",
-    "users remove": "commands.users",
-    "ask": "commands.ask",
-    "chat": "commands.ask",
-    "jobs": "commands.jobs",
-    "macros": "commands.macros",
-    "rules": "commands.macros",
-    "models": "commands.usage",
-    "usage": "commands.usage",
-    "figures": "commands.usage",
-    "propose": "commands.propose",
-    "run": "commands.run",
-    "views list": "commands.run",
-    "views take": "commands.run",
-    "views remove": "commands.run",
-    "hooks install": "commands.hooks",
-    "hooks remove": "commands.hooks",
-    "hooks begin": "commands.hooks",
-    "hooks end": "commands.hooks",
-    "tool": "commands.tool",
-    "mcp": "commands.mcp",
-    "acp": "commands.acp",
-    "diff": "commands.accept",
-    "accept": "commands.accept",
-    "reject": "commands.accept",
-    "settle": "commands.settle",
-    "split": "commands.split",
-    "discard": "commands.discard",
-    "comments list": "commands.comments",
-    "comments add": "commands.comments",
-    "comments reply": "commands.comments",
-    "comments resolve": "commands.comments",
-    "turns": "commands.turns",
-    "show": "commands.turns",
-    "undo": "commands.undo",
-    "redo": "commands.undo",
-    "restore": "commands.undo",
-    "rollback": "commands.undo",
-    "trash list": "commands.gc",
-    "trash restore": "commands.gc",
-    "audit verify": "commands.gc",
-    "audit list": "commands.gc",
-    "gc": "commands.gc",
-    "settings": "commands.settings",
-    "merge": "commands.merge",
-    "import": "commands.import_document",
-    "export": "commands.export",
-    "rich positions": "commands.rich",
-    "rich replace": "commands.rich",
-    "doc init": "doc.init",
-    "doc run": "doc.run",
-    "doc diff": "doc.init",
-    "doc patch": "doc.write",
-    "doc write": "doc.write",
-    "doc reset": "doc.init",
-    "doc outline": "doc.outline",
-    "doc history": "doc.commit",
-    "doc commit": "doc.commit",
-    "doc clean": "doc.commit",
-    "doc trust": "doc.trust",
-    "doc prompt": "doc.prompt",
-    "doc skill": "doc.skill",
-    "doc audit-docs": "doc.outline",
-    "doc watch": "doc.watch",
-    "doc start": "doc.route",
-    "doc route": "doc.route",
-    "doc claim": "doc.route",
-    "doc focus": "doc.route",
-    "doc layout": "doc.layout",
-    "doc sync": "doc.layout",
-    "doc resync": "doc.route",
-    "doc log": "doc.log",
-    "doc show": "doc.log",
-    "doc blame": "doc.log",
-    "doc undo": "doc.log",
-    "doc read": "doc.log",
-    "doc search": "doc.search",
-    "doc rename": "doc.compact",
-    "doc compact": "doc.compact",
-    "doc doctor": "doc.compact",
-    "doc upgrade": "doc.plugin",
-    "doc plugin": "doc.plugin",
+# The module of each command, by what it is for, in the order shown by `--help`.
+SECTIONS = {
+    "Start": {
+        "status": "commands.status",
+        "open": "commands.open",
+        "serve": "commands.open",
+        "users add": "commands.users",
+        "users list": "commands.users",
+        "users remove": "commands.users",
+        "settings": "commands.settings",
+        "usage": "commands.usage",
+        "figures": "commands.usage",
+    },
+    "Ask the agent": {
+        "ask": "commands.ask",
+        "chat": "commands.ask",
+        "jobs": "commands.jobs",
+        "models": "commands.usage",
+        "macros": "commands.macros",
+        "rules": "commands.macros",
+    },
+    "Bring your own agent": {
+        "mcp": "commands.mcp",
+        "acp": "commands.acp",
+        "run": "commands.run",
+        "views list": "commands.run",
+        "views take": "commands.run",
+        "views remove": "commands.run",
+        "hooks install": "commands.hooks",
+        "hooks remove": "commands.hooks",
+        "hooks begin": "commands.hooks",
+        "hooks end": "commands.hooks",
+        "propose": "commands.propose",
+        "tool": "commands.tool",
+    },
+    "Review": {
+        "diff": "commands.accept",
+        "accept": "commands.accept",
+        "reject": "commands.accept",
+        "settle": "commands.settle",
+        "split": "commands.split",
+        "discard": "commands.discard",
+        "comments list": "commands.comments",
+        "comments add": "commands.comments",
+        "comments reply": "commands.comments",
+        "comments resolve": "commands.comments",
+    },
+    "Go back": {
+        "turns": "commands.turns",
+        "show": "commands.turns",
+        "undo": "commands.undo",
+        "redo": "commands.undo",
+        "restore": "commands.undo",
+        "rollback": "commands.undo",
+        "trash list": "commands.gc",
+        "trash restore": "commands.gc",
+        "audit verify": "commands.gc",
+        "audit list": "commands.gc",
+        "gc": "commands.gc",
+    },
+    "Other formats": {
+        "import": "commands.import_document",
+        "export": "commands.export",
+        "merge": "commands.merge",
+        "rich positions": "commands.rich",
+        "rich replace": "commands.rich",
+    },
+    "Conversations inside a document (agent-doc)": {
+        "doc init": "doc.init",
+        "doc run": "doc.run",
+        "doc diff": "doc.init",
+        "doc patch": "doc.write",
+        "doc write": "doc.write",
+        "doc reset": "doc.init",
+        "doc outline": "doc.outline",
+        "doc history": "doc.commit",
+        "doc commit": "doc.commit",
+        "doc clean": "doc.commit",
+        "doc trust": "doc.trust",
+        "doc prompt": "doc.prompt",
+        "doc skill": "doc.skill",
+        "doc audit-docs": "doc.outline",
+        "doc watch": "doc.watch",
+        "doc start": "doc.route",
+        "doc route": "doc.route",
+        "doc claim": "doc.route",
+        "doc focus": "doc.route",
+        "doc layout": "doc.layout",
+        "doc sync": "doc.layout",
+        "doc resync": "doc.route",
+        "doc log": "doc.log",
+        "doc show": "doc.log",
+        "doc blame": "doc.log",
+        "doc undo": "doc.log",
+        "doc read": "doc.log",
+        "doc search": "doc.search",
+        "doc rename": "doc.compact",
+        "doc compact": "doc.compact",
+        "doc doctor": "doc.compact",
+        "doc upgrade": "doc.plugin",
+        "doc plugin": "doc.plugin",
+    },
 }
+MODULES = {words: module for section in SECTIONS.values() for words, module in section.items()}
+# What the commands of a group are about.
+ABOUT_GROUPS = {
+    "users": "Who can use the folder's server",
+    "views": "Private views, in which other programs work",
+    "hooks": "What an agent in your own terminal does, as turns",
+    "comments": "Comments on passages",
+    "trash": "Deleted documents",
+    "audit": "The audit log",
+    "rich": "Positions in rich text",
+    "doc": "Conversations with agents inside a document",
+}
+COLUMN = max(map(len, MODULES)) + 2
+LONG_SECTION = 20  # a section with more commands is one group, and has a page of its own
 # What other programs call it.
 MEANT = {
     "find": "tool search_documents",
@@ -115,7 +143,6 @@ MEANT = {
     "log": "turns",
     "search": "tool search_documents",
 }
-GROUPS = {words.split()[0] for words in MODULES if " " in words}
 VALUED, FLAGS, END = "--folder", ("--json",), "--"
 CLOSED_PIPE = 141  # as a program ends that the signal SIGPIPE stopped
 
@@ -177,9 +204,13 @@ def _run_command(arguments: Sequence[str], screen: Screen) -> int:
     for argument in arguments:
         if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
             raise Refused(f"{argument!a} is not UTF-8 text.")
+    if arguments and arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     words, rest = split_command(arguments)
     if words is None:
         return _run_without_command(rest, screen)
+    if words in ABOUT_GROUPS:
+        return _run_group(words, rest, screen)
     chosen = load_command(words)
     parser = chosen.parser()
     if {"--help", "-h"}.intersection(options(rest)):
@@ -209,7 +240,7 @@ def split_command(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
             rest.append(argument)
         else:
             words.append(argument)
-            if len(words) > 1 or argument not in GROUPS:
+            if len(words) > 1 or argument not in ABOUT_GROUPS:
                 break
     rest += waiting
     return _find_command(words), rest
@@ -217,11 +248,10 @@ def split_command(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def _find_command(words: list[str]) -> str | None:
     name = " ".join(words)
-    if not words or name in MODULES:
+    if not words or name in MODULES or name in ABOUT_GROUPS:
         return name or None
-    if words[0] in GROUPS:
-        choices = ", ".join(f"`{known}`" for known in MODULES if known.startswith(words[0] + " "))
-        raise Refused(f"Choose one: {choices}.")
+    if words[0] in ABOUT_GROUPS:
+        raise _choose_one(words[0])
     from difflib import get_close_matches
 
     # `doc` has commands of the same name that do something else: it is named where nothing else is near.
@@ -249,12 +279,45 @@ def _run_without_command(options: list[str], screen: Screen) -> int:
     return 0
 
 
+def _run_group(group: str, options: list[str], screen: Screen) -> int:
+    """The call of a group's name alone, as in `redraft trash`: its help, or which commands there are."""
+    if not {"--help", "-h"}.intersection(options):
+        raise _choose_one(group)
+    screen.line(f"usage: redraft {group} COMMAND [--folder F] [--json] ...")
+    screen.line()
+    screen.line(f"{ABOUT_GROUPS[group]}.")
+    screen.line()
+    _list_commands(_commands_of(group), screen)
+    screen.line()
+    screen.line(f"For help on a command: `redraft {group} COMMAND --help`.")
+    return 0
+
+
+def _commands_of(group: str) -> list[str]:
+    return [words for words in MODULES if words.startswith(f"{group} ")]
+
+
+def _choose_one(group: str) -> Refused:
+    choices = ", ".join(f"`{words}`" for words in _commands_of(group))
+    return Refused(f"Choose one: {choices}. `redraft {group} --help` says what they do.")
+
+
 def _print_overview(screen: Screen) -> None:
     screen.line("usage: redraft COMMAND [--folder F] [--json] ...")
     screen.line()
     screen.line("A workspace for documents that people and AI agents write together.")
-    screen.line()
-    for words in MODULES:
-        screen.line("  ", StyledText(f"{words:<15}", BOLD), load_command(words).summary)
+    for title, commands in SECTIONS.items():
+        screen.line()
+        screen.line(StyledText(title, BOLD))
+        if len(commands) > LONG_SECTION:
+            (group,) = {words.split()[0] for words in commands}
+            screen.line(f"  {f'{group} ...':<{COLUMN}}{ABOUT_GROUPS[group]}: `redraft {group} --help`")
+        else:
+            _list_commands(commands, screen)
     screen.line()
     screen.line("For help on a command: `redraft COMMAND --help`.")
+
+
+def _list_commands(commands: Iterable[str], screen: Screen) -> None:
+    for words in commands:
+        screen.line("  ", StyledText(f"{words:<{COLUMN}}", BOLD), load_command(words).summary)
