@@ -30,6 +30,7 @@ export class FloatingBars {
   #shown: HTMLElement | null = null;
   #leaving: ReturnType<typeof setTimeout> | undefined;
   readonly #ended = new AbortController();
+  readonly #sizes = new ResizeObserver(() => this.#place());
 
   constructor(readonly host: BarHost) {
     const { root, scroller } = host;
@@ -42,10 +43,14 @@ export class FloatingBars {
     }
     scroller.addEventListener("scroll", () => this.#place(), { signal, passive: true });
     addEventListener("resize", () => this.#place(), { signal });
+    // A banner above the text comes and goes, lines wrap anew.
+    this.#sizes.observe(root);
+    this.#sizes.observe(scroller);
   }
 
   end(): void {
     clearTimeout(this.#leaving);
+    this.#sizes.disconnect();
     this.#ended.abort();
   }
 
