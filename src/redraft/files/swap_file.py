@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files import syscalls
 from redraft.files.file_image import READ_FLAGS, FileStamp, check_replaceable, flags_of, is_local, read_open, stamp_of
-from redraft.files.os_errors import explain, explain_os_errors
 from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
+from redraft.files.syscalls import explain, explain_os_errors
 from redraft.files.tree import walk
 
 if TYPE_CHECKING:

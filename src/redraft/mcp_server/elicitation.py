@@ -9,8 +9,6 @@ about until a call has used its answer. Where nobody can be asked, the answer is
 from __future__ import annotations
 
 import json
-import secrets
-from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from redraft.mcp_server.protocol import Message
 
 SHOWN_PATHS = 50
-# Questions that nobody came back with an answer to; the oldest are forgotten, and asked again if need be.
-KEPT_QUESTIONS = 1000
 DO_IT_THEMSELVES = (
     "Tell the person: they can do it themselves in the app (`redraft open`). If they start the server with "
     "`redraft mcp --mode propose`, you can propose changes, deletions included, and they decide in the review."
@@ -42,29 +38,6 @@ class InputRequired(Exception):
     def as_result(self) -> Message:
         request = {"method": "elicitation/create", "params": self.parameters}
         return {"resultType": "input_required", "inputRequests": {self.key: request}}
-
-
-class PendingQuestions:
-    """What was asked and is not answered yet, in the envelope's era: by the question's name, what it was about.
-    Whoever uses it holds the endpoint's guard."""
-
-    def __init__(self) -> None:
-        self._about: OrderedDict[str, str] = OrderedDict()
-
-    def ask(self, about: str) -> str:
-        key = secrets.token_hex(16)
-        self._about[key] = about
-        while len(self._about) > KEPT_QUESTIONS:
-            self._about.popitem(last=False)
-        return key
-
-    def find_answer(self, answers: Message, about: str) -> str | None:
-        """The name of the answer to this very question, if it is among those."""
-        return next((key for key in answers if self._about.get(key) == about), None)
-
-    def discard(self, keys: list[str]) -> None:
-        for key in keys:
-            self._about.pop(key, None)
 
 
 def confirm(call: McpCall, what: str, paths: list[str]) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
     from redraft.providers.embeddings import Embedder
-    from redraft.text.rebase import ChangeStep
+    from redraft.text.edits import ChangeStep
     from redraft.text.text import Text
     from redraft.tools.edits.rich_editor import LiveEditors
     from redraft.tools.long_documents.worker import DocumentWorker

@@ -15,9 +15,9 @@ from redraft.formats.outline.outline import Format, outline
 from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.diff.line_diff import diff_lines
-from redraft.text.edits import Change
+from redraft.text.edits import Change, follow
 from redraft.text.lines import adopt_newlines, split_lines
-from redraft.text.rebase import KnownChange, carry_forward, follow
+from redraft.text.rebase import KnownChange, carry_forward
 from redraft.text.text import find_passage
 from redraft.tools.parameters import Field
 from redraft.workspace.document import NEWLINE_SAMPLE

@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, cast
 from redraft.errors import RedraftError, Refused, Stale
 from redraft.files.atomic_write import write_file
 from redraft.files.paths import DocPath, parse_path
-from redraft.text.edits import Span
+from redraft.text.diff.word_diff import compare
+from redraft.text.edits import ChangeStep, Span
 from redraft.text.passage import CONTEXT, QuotedPassage, find, follow
-from redraft.text.rebase import ChangeStep
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from redraft.workspace.turns.edit_positions import change_of_decision, compare
+from redraft.workspace.turns.edit_positions import change_of_decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

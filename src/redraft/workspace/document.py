@@ -20,11 +20,11 @@ from redraft.text.diff.hunks import diff
 from redraft.text.diff.word_diff import are_alike
 from redraft.text.edits import Change
 from redraft.text.lines import newline_style
+from redraft.text.text import Text, check_unicode
 
 if TYPE_CHECKING:
     from redraft.review.runs import Run
     from redraft.text.diff.hunks import Hunk
-    from redraft.text.text import Text
 
 
 VERSION_DIGITS = 16
@@ -73,7 +73,7 @@ def check_text(*texts: str) -> None:
     for text in texts:
         if "\0" in text:
             raise Refused("A text cannot contain the character NUL.", code="invalid_text", offset=text.index("\0"))
-        encode(text)
+        check_unicode(text)
 
 
 def version_of(text: Text, *, bom: bool = False) -> str:

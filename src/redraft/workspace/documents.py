@@ -26,8 +26,7 @@ from redraft.history.journal import Content
 from redraft.history.reviews import ReviewImage
 from redraft.review.operations import type_into, withdraw
 from redraft.review.review import Review
-from redraft.text.edits import Change
-from redraft.text.rebase import ChangeLog
+from redraft.text.edits import Change, ChangeLog
 from redraft.text.text import Text
 from redraft.workspace.document import Document, Draft
 from redraft.workspace.secret_gate import check_not_secret, is_secret_draft
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
     from redraft.files.file_image import FileImage, FileStamp, PlacedFile
     from redraft.files.root import Root
+    from redraft.history.database import Store
     from redraft.history.reviews import LastSeenTable, Reviews
-    from redraft.history.store import Store
     from redraft.workspace.engine import Engine
     from redraft.workspace.folder.outside_changes import LookResult
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.files.paths import DocPath
 from redraft.history.audit import Audit
-from redraft.history.database import Database
+from redraft.history.database import Database, Store
 from redraft.history.journal import AuditLine, Journal
 from redraft.history.reviews import LastSeenTable, Reviews
-from redraft.history.store import Store
 from redraft.history.turns import Author, State, TurnRecord, Turns, note_created_folders
 from redraft.workspace.documents import Documents
 from redraft.workspace.events import Events

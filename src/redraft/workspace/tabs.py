@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import Content, FilePlan
-from redraft.history.turns import PERSON
+from redraft.history.turns import PERSON, dump_positions
 from redraft.review.operations import discard_typing as drop_typing
-from redraft.text.rebase import ChangeStep
+from redraft.text.edits import ChangeStep
 from redraft.text.text import Text
 from redraft.workspace.document import check_text
-from redraft.workspace.turns.edit_positions import dump_positions, positions_of_decision
+from redraft.workspace.turns.edit_positions import positions_of_decision
 from redraft.workspace.turns.plan import Plan, draft_of
 
 if TYPE_CHECKING:
@@ -91,14 +91,6 @@ def path_of(engine: Engine, tab_id: str) -> str | None:
     for number, lies_at in engine.reviews.tabs():
         if f"tab_{number}" == tab_id:
             return _working_path(engine, lies_at)
-    return None
-
-
-def tab_of(engine: Engine, path: str) -> str | None:
-    """The tab in which a document is open."""
-    for number, lies_at in engine.reviews.tabs():
-        if _working_path(engine, lies_at) == path:
-            return f"tab_{number}"
     return None
 
 

@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from redraft.history.retention import GcResult
     from redraft.history.turns import Author, AuthorKind, TurnRecord
     from redraft.review.operations import Unit
-    from redraft.text.edits import Change
-    from redraft.text.rebase import ChangeLog
+    from redraft.text.edits import Change, ChangeLog
     from redraft.text.text import Text
     from redraft.workspace.document import Document, Draft
     from redraft.workspace.events import Event
@@ -521,7 +520,7 @@ class Workspace:
 
     def tab_of(self, path: str) -> str | None:
         """The id of the tab that a document has, if it is open."""
-        return tabs.tab_of(self._engine, path)
+        return self._engine.reviews.tab_of(path)
 
     def tab_paths(self) -> dict[str, str]:
         """Where each open document lies, by the id of its tab, without reading any."""

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 from redraft.errors import Busy, RedraftError, Refused
 from redraft.files.atomic_write import write_private
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, is_internal, join_path
 from redraft.files.root import Root
+from redraft.files.syscalls import explain_os_errors
 from redraft.files.views import sandbox
 from redraft.files.views.base_files import BaseFiles, BaseWriter, CopyWriter
 

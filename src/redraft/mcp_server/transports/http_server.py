@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import TracebackType
 
-    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.connection import Endpoint
     from redraft.mcp_server.transports.streamable_http import Receive, Scope, Send
 
     Application = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -13,9 +13,9 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from redraft.text.diff.alignment import is_trivial
-from redraft.text.diff.line_diff import Region, diff_lines, diff_sequences
-from redraft.text.edits import Edit
+from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences, is_trivial
+from redraft.text.edits import Change, Edit
 from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
@@ -203,3 +203,19 @@ def _belong_together(old: str, first: Edit, second: Edit) -> bool:
     between = old[first.end : second.at]
     smaller = min(max(len(edit.old), len(edit.new)) for edit in (first, second))
     return (is_trivial(between) or 2 * len(between) <= smaller) and not count_breaks(between)
+
+
+def refine(edit: Edit) -> list[Edit]:
+    """The parts of an edit that change anything, to the character."""
+    if not edit.old or not edit.new:
+        return [edit]
+    return [
+        part.shift(edit.at + words.at)
+        for words in word_edits(edit.old, edit.new, tidy=False)
+        for part in Change.between(words.old, words.new).edits
+    ]
+
+
+def compare(old: str, new: str) -> Change:
+    """The change from one text to another, to the character, found by comparing their words."""
+    return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, cycle
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.text.diff.line_diff import Region, diff_lines, diff_sequences
+from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 from redraft.text.diff.word_diff import tokens
 from redraft.text.lines import split_lines
 from redraft.text.merge.conflicts import CleanRegion, Conflict, Merge, Piece, merge_stretch, unchanged_piece

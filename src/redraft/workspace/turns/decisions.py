@@ -9,11 +9,11 @@ from redraft.errors import Forbidden, Refused
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.journal import Content, FilePlan
-from redraft.history.turns import PERSON, Author, State
+from redraft.history.turns import PERSON, Author, EditPosition, State, dump_positions
 from redraft.review.operations import Unit, expand, resolve, split_hunk, take_theirs
 from redraft.text.text import Text
 from redraft.workspace.document import FILE_HUNK, content_hash
-from redraft.workspace.turns.edit_positions import EditPosition, dump_positions, positions_of_decision
+from redraft.workspace.turns.edit_positions import positions_of_decision
 from redraft.workspace.turns.plan import Plan
 
 if TYPE_CHECKING:

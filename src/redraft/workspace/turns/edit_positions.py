@@ -7,71 +7,26 @@ known, are compared by words.
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError, Stale
 from redraft.files.textfile import decode
+from redraft.history.turns import EditPosition, dump_edits, load_positions
 from redraft.review.blanks import blanks_to_save
 from redraft.review.operations import is_shared
 from redraft.review.runs import USER, turn_of
-from redraft.text.diff.word_diff import word_edits
+from redraft.text.diff.word_diff import compare, refine
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from redraft.history.store import SnapshotId
+    from redraft.history.database import SnapshotId
     from redraft.history.turns import FileStep
     from redraft.review.review import Part, Review
     from redraft.review.runs import Run
     from redraft.workspace.engine import Engine
-
-
-class EditPosition(NamedTuple):
-    """One edit of a step: where, how much went and came, which agent's edit it was and in which hunk, if it was one."""
-
-    at: int
-    old: int
-    new: int
-    mark: str = ""
-    hunk: str = ""
-
-    @property
-    def turn(self) -> str:
-        return turn_of(self.mark)
-
-
-def dump_positions(places: Iterable[EditPosition]) -> str:
-    return json.dumps([list(place) for place in places], separators=(",", ":"))
-
-
-def load_positions(written: str) -> list[EditPosition]:
-    return [EditPosition(*row) for row in json.loads(written)]
-
-
-def positions_of_change(change: Change) -> str:
-    """A change as places. What was written as a whole is compared: most of it stays."""
-    return dump_positions(
-        EditPosition(part.at, len(part.old), len(part.new)) for edit in change.edits for part in refine(edit)
-    )
-
-
-def dump_edits(change: Change) -> str:
-    """A change as places, each edit as it is: what it puts in are the very characters that were taken out before."""
-    return dump_positions(EditPosition(edit.at, len(edit.old), len(edit.new)) for edit in change.edits)
-
-
-def refine(edit: Edit) -> list[Edit]:
-    """The parts of an edit that change anything, as they are kept of a step."""
-    if not edit.old or not edit.new:
-        return [edit]
-    return [
-        part.shift(edit.at + words.at)
-        for words in word_edits(edit.old, edit.new, tidy=False)
-        for part in Change.between(words.old, words.new).edits
-    ]
 
 
 def positions_of_decision(
@@ -212,11 +167,6 @@ def edits_back(
     done = Change() if step is None else step_change(engine, step)
     then = old if step is None else text_of(engine, step.after)
     return dump_edits(done.then(change_since(engine, turn, path, then, current)).invert())
-
-
-def compare(old: str, new: str) -> Change:
-    """The change from one text to another, to the character, found by comparing their words."""
-    return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))
 
 
 # How a part can read after a decision: as before, without the agents' edits, with them, or as it is saved.

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from redraft.errors import Refused, Stale
 from redraft.files.paths import DocPath
+from redraft.history.database import BOM
 from redraft.history.journal import Content, FilePlan
-from redraft.history.store import BOM
-from redraft.history.turns import ReviewStep
+from redraft.history.turns import ReviewStep, positions_of_change
 from redraft.review.operations import apply_agent_turn, type_into
 from redraft.review.outside_change import apply_outside_change, edit_saved_text, to_saved_change
 from redraft.review.review import Review
+from redraft.text.diff.word_diff import compare
 from redraft.text.edits import Change
 from redraft.text.merge.three_way import merge
 from redraft.text.rebase import KnownChange, carry_forward
 from redraft.text.text import Text
 from redraft.workspace.document import Draft, version_of
-from redraft.workspace.turns.edit_positions import compare, positions_of_change
 from redraft.workspace.turns.modes import WriteTime
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from redraft.errors import Busy, ConfirmationRequired, Forbidden, Refused
 from redraft.files.paths import DocPath, check_agent_write, check_no_system_file, is_agent_instructions
 from redraft.files.secret_detection import check_name_not_secret
 from redraft.history.turns import PERSON
-from redraft.text.edits import Change, Edit
-from redraft.text.rebase import ChangeStep
+from redraft.text.edits import Change, ChangeStep, Edit
 from redraft.text.text import Text
 from redraft.workspace.document import Document, check_text, exceeds
 from redraft.workspace.turns.modes import Verdict, describe_action

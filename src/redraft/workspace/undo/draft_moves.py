@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.recovery import read_or_none
+from redraft.history.turns import load_positions
 from redraft.review.outside_change import edit_saved_text, has_typing_in_words
-from redraft.workspace.turns.edit_positions import change_of, load_positions
+from redraft.workspace.turns.edit_positions import change_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

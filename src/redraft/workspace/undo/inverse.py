@@ -11,23 +11,15 @@ from redraft.files.paths import DocPath
 from redraft.files.textfile import decode, encode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
-from redraft.history.turns import State
+from redraft.history.turns import State, dump_edits, load_positions
 from redraft.review.blanks import save_blanks
 from redraft.review.outside_change import edit_saved_text
 from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
+from redraft.text.diff.word_diff import compare
 from redraft.text.text import Text
-from redraft.workspace.turns.edit_positions import (
-    change_since,
-    compare,
-    dump_edits,
-    edits_back,
-    invert_remaining,
-    load_positions,
-    step_change,
-    text_of,
-)
+from redraft.workspace.turns.edit_positions import change_since, edits_back, invert_remaining, step_change, text_of
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.draft_moves import (
     Clash,
@@ -54,14 +46,13 @@ from redraft.workspace.undo.tombstone_history import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from redraft.history.store import SnapshotId
-    from redraft.history.turns import FileStep, ReviewStep, TurnRecord
+    from redraft.history.database import SnapshotId
+    from redraft.history.turns import EditPosition, FileStep, ReviewStep, TurnRecord
     from redraft.review.review import Part
     from redraft.review.runs import Run
     from redraft.text.edits import Change
     from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
-    from redraft.workspace.turns.edit_positions import EditPosition
 
 
 # What a decision took out of a review, character by character, and which of its turns changed each other's words.

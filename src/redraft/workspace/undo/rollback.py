@@ -20,8 +20,10 @@ from redraft.history.turns import (
     PERSON,
     Author,
     State,
+    dump_edits,
     list_created_folders,
     list_removed_folders,
+    load_positions,
     note_created_folders,
     note_removed_folders,
 )
@@ -30,18 +32,11 @@ from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
 from redraft.text.diff.hunks import Hunk, diff, line_span
+from redraft.text.diff.word_diff import refine
 from redraft.text.edits import Change, Edit
 from redraft.text.lines import count_breaks
 from redraft.workspace.turns.decisions import update_proposals
-from redraft.workspace.turns.edit_positions import (
-    change_of,
-    change_since,
-    dump_edits,
-    load_positions,
-    positions_of_step,
-    refine,
-    text_of,
-)
+from redraft.workspace.turns.edit_positions import change_of, change_since, positions_of_step, text_of
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.draft_moves import Clash, name_met
 from redraft.workspace.undo.inverse import (
@@ -491,9 +486,9 @@ def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
     """The hunks of a decision of which every turn that proposed something there has been undone."""
     step = next((step for step in turn.files if step.path == path and step.edits is not None), None)
     places = [place for place in load_positions(step.edits) if place.mark] if step and step.edits else []
-    tokens = {place.turn for place in places}
+    tokens = {turn_of(place.mark) for place in places}
     standing = tokens - {each.token for each in engine.turns.by_tokens(tokens) if each.state is State.UNDONE}
-    return {place.hunk for place in places} - {place.hunk for place in places if place.turn in standing}
+    return {place.hunk for place in places} - {place.hunk for place in places if turn_of(place.mark) in standing}
 
 
 def _find_typing_taken(

@@ -11,7 +11,8 @@ from redraft.history.recovery import read_or_none
 from redraft.history.turns import State
 from redraft.review.blanks import unsaved_from
 from redraft.review.review import Review
-from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
+from redraft.text.diff.word_diff import compare
+from redraft.workspace.turns.edit_positions import positions_of_step, step_change, text_of
 from redraft.workspace.undo.history_runs import FileChange
 from redraft.workspace.undo.tombstones import Tombstones
 
