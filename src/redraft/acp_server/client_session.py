@@ -100,7 +100,7 @@ class EditorBuffers:
             workspace.type(path, compare(working, new))
         self._held[path] = held
 
-    def unsaved(self, paths: Iterable[str]) -> list[str]:
+    def find_unsaved(self, paths: Iterable[str]) -> list[str]:
         """Those of the documents that the editor holds with unsaved typing."""
         workspace = self._environment.workspace
         found: list[str] = []

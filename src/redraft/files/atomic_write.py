@@ -177,7 +177,7 @@ class AtomicWrite:
         with explain_os_errors("write", self.path):
             os.fsync(self._slot.fd)
 
-    def placed_file(self) -> PlacedFile | None:
+    def find_placed_file(self) -> PlacedFile | None:
         """The file that was placed, if it is still there as it was written and named."""
         written = self._slot.written
         try:

@@ -165,7 +165,7 @@ _LONGEST_PAUSE = 0.02
 _COMPARE_PIECE = 1 << 18
 
 
-def verified_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
+def verify_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
     """The stamp of the file, if it contains `content` and no writer has it open.
 
     None as soon as it contains anything else. Raises `busy` if it contains `content` but a writer keeps it open for too
@@ -372,7 +372,7 @@ class SwapFile:
         """
         fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
         try:
-            return verified_stamp(fd, content, self.path)
+            return verify_stamp(fd, content, self.path)
         finally:
             os.close(fd)
 

@@ -237,7 +237,7 @@ class Journal:
             except BaseException:
                 self._take_back(recorded, puts, ordered)
                 raise
-            placed = {put.path: put.placed_file() for put in puts}
+            placed = {put.path: put.find_placed_file() for put in puts}
             self._settle(recorded, puts)
             return CommittedTurn(recorded, placed)
         finally:

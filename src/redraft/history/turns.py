@@ -294,7 +294,7 @@ class Turns:
         )
         return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
 
-    def taken_back(self, number: int) -> bool:
+    def was_reverted(self, number: int) -> bool:
         """Whether anything of a turn was ever reverted, by an undo or a rollback that may have been undone since."""
         query = "SELECT 1 FROM turns WHERE source = ? AND kind IN ('undo', 'rollback') AND state != 'discarded' LIMIT 1"
         return self._db.row(query, (number,)) is not None

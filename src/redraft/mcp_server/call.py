@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import threading
 import time
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote
 
-from redraft.errors import RedraftError, Refused
-from redraft.mcp_server import elicitation
+from redraft.errors import ConfirmationRequired, RedraftError, Refused
 from redraft.mcp_server.protocol import (
     BAD_PARAMETERS,
     CAPABILITIES,
@@ -41,6 +42,7 @@ from redraft.mcp_server.protocol import (
     tool_result,
 )
 from redraft.tools.registry import Registry, audit_call
+from redraft.workspace.turns.modes import describe_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,6 +59,93 @@ if TYPE_CHECKING:
     from redraft.mcp_server.protocol import Message
 
     Method = Callable[["McpCall"], Message | None]
+    from redraft.mcp_server.protocol import Message
+
+
+SHOWN_PATHS = 50
+DO_IT_THEMSELVES = (
+    "Tell the person: they can do it themselves in the app (`redraft open`). If they start the server with "
+    "`redraft mcp --mode propose`, you can propose changes, deletions included, and they decide in the review."
+)
+
+
+class InputRequired(Exception):
+    """The call cannot go on without the person; the client is to ask them and to call again."""
+
+    def __init__(self, key: str, parameters: Message) -> None:
+        super().__init__(key)
+        self.key = key
+        self.parameters = parameters
+
+    def as_result(self) -> Message:
+        request = {"method": "elicitation/create", "params": self.parameters}
+        return {"resultType": "input_required", "inputRequests": {self.key: request}}
+
+
+def confirm(call: McpCall, what: str, paths: list[str]) -> bool:
+    """Whether the person agrees; `ConfirmationRequired` with what can be done instead, where they cannot be asked."""
+    act = describe_action(what)
+    if not call.client.can_be_asked:
+        message = f"This would {act}. A person must agree first, and this client cannot ask them (no elicitation)."
+        refused = ConfirmationRequired(message, action=what, paths=paths)
+        refused.hint = DO_IT_THEMSELVES
+        raise refused
+    more = [f"and {len(paths) - SHOWN_PATHS} more"] if len(paths) > SHOWN_PATHS else []
+    question = "\n".join([f"May the agent {act}?", *paths[:SHOWN_PATHS], *more])
+    answer = _elicit(call, question, {"agree": {"type": "boolean", "title": "Agree"}}, paths)
+    if answer is None or answer.get("agree") is not True:
+        refused = ConfirmationRequired(f"The person was asked and did not agree: {act}.", action=what, paths=paths)
+        refused.hint = "Continue without it, or ask the person what they want instead."
+        raise refused
+    return True
+
+
+def ask(call: McpCall, question: str) -> str | None:
+    """What the person says."""
+    answer = _elicit(call, question, {"answer": {"type": "string", "title": "Answer"}}, [])
+    said = None if answer is None else answer.get("answer")
+    return said if isinstance(said, str) else None
+
+
+def _elicit(call: McpCall, question: str, properties: Message, paths: list[str]) -> Message | None:
+    if not call.client.can_be_asked:
+        return None
+    schema: Message = {"type": "object", "properties": properties, "required": list(properties)}
+    parameters: Message = {"mode": "form", "message": question, "requestedSchema": schema}
+    if call.client.by_request:
+        answer = _find_supplied_answer(call, parameters, paths)
+    else:
+        answer = call.connection.ask_client(call, parameters)
+    return as_object(answer.get("content")) if answer.get("action") == "accept" else None
+
+
+def _find_supplied_answer(call: McpCall, parameters: Message, paths: list[str]) -> Message:
+    """The answer with which the call was repeated; `InputRequired` where it has none to this."""
+    questions = call.connection.endpoint.questions
+    answers = as_object(call.given.get("inputResponses"))
+    about = _fingerprint(call, parameters["message"], paths)
+    key = questions.find_answer(answers, about)
+    if key is None:
+        raise InputRequired(questions.ask(about), parameters)
+    call.consents.append(key)
+    return as_object(answers[key])
+
+
+def _fingerprint(call: McpCall, question: str, paths: list[str]) -> str:
+    """What a consent is bound to: the question, the call, and what the documents say."""
+    asked = {name: call.given.get(name) for name in ("name", "arguments", "uri")}
+    about: list[Any] = [question, call.method, asked, [_version(call, path) for path in paths]]
+    return sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _version(call: McpCall, path: str) -> str | None:
+    try:
+        return call.connection.endpoint.workspace.read(path).version
+    except RedraftError:
+        return None
+
+
+# The methods.
 
 
 # Documents as resources: their addresses, and the list of them page by page.
@@ -204,7 +293,7 @@ def call_tool(call: McpCall) -> Message:
         context = _context(call)
         try:
             answer = CallTools(endpoint.tools, call, given).call(name, given, context)
-        except elicitation.InputRequired as required:
+        except InputRequired as required:
             return required.as_result()  # the answers so far are needed again
         except RedraftError as error:
             endpoint.questions.discard(call.consents)
@@ -219,8 +308,8 @@ def _context(call: McpCall) -> ToolContext:
     endpoint = call.connection.endpoint
     if endpoint.most is not None:
         context.mode = endpoint.mode
-    context.confirm = partial(elicitation.confirm, call)
-    context.ask = partial(elicitation.ask, call)
+    context.confirm = partial(confirm, call)
+    context.ask = partial(ask, call)
     return context
 
 
@@ -248,7 +337,7 @@ def read_resource(call: McpCall) -> Message:
         try:
             with audit_call("resources/read", {"uri": uri}, context):
                 document = context.read(path_of(uri))
-        except elicitation.InputRequired as required:
+        except InputRequired as required:
             return required.as_result()
         except RedraftError as error:
             raise _unreadable(call, error) from error

@@ -153,7 +153,7 @@ def _block_end(content: str, start: int, lone: bool, cleared: int = 0, unmarked:
             line, position = _line_around(content, line, max(line, min(soft, len(content)) - 1))
     if content.startswith("\r\n", end - 1):
         end += 1
-    return _marked_phrase_end(content, soft, end) or end
+    return _find_phrase_end(content, soft, end) or end
 
 
 def _line_around(content: str, start: int, position: int) -> tuple[int, int]:
@@ -171,7 +171,7 @@ def _break_end(content: str, start: int, stop: int, lone: bool) -> int:
     return match.end() if match else 0
 
 
-def _marked_phrase_end(content: str, start: int, stop: int) -> int:
+def _find_phrase_end(content: str, start: int, stop: int) -> int:
     """The end of the first marked phrase in the passage, 0 if there is none."""
     for match in _PHRASE_END.finditer(content, start, stop):
         end = match.end()

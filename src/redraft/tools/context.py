@@ -240,7 +240,7 @@ class ToolContext:
         """The document as the caller last read it, before its own later edits."""
         return self._read.get(path)
 
-    def seen_text(self, path: str, version: str) -> Text | None:
+    def find_seen_text(self, path: str, version: str) -> Text | None:
         """The text that the caller saw under a version."""
         return self._texts.get((path, version))
 

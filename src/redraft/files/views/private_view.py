@@ -213,7 +213,7 @@ class PrivateView:
             report.get("exit"), report.get("signal"), report.get("failed", ""), report.get("not_started", "")
         )
 
-    def written_bytes(self) -> int:
+    def count_written_bytes(self) -> int:
         """How much disk space the program uses: its changes, and its temporary files."""
         folders = [self._at("tmp"), self._at("upper" if self.record.how == "overlay" else "copy")]
         return sum(_disk_usage(folder) for folder in folders)

@@ -68,7 +68,7 @@ _LARGE = 100_000
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """When it is first needed: these take a tenth of the time in which a command that compares nothing is done."""
     return re.compile(pattern, re.DOTALL)
 
@@ -76,7 +76,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def tokens(text: str) -> list[str]:
     """The words, punctuation and blanks of a text; they join back to it. A number, a date, a version, a name in code,
     and a web or mail address are one word each: half-changed, each would be something that nobody wrote."""
-    return _compiled(_TOKEN_OR_ADDRESS_PATTERN if "/" in text or "@" in text else _TOKEN_PATTERN).findall(text)
+    return _compile(_TOKEN_OR_ADDRESS_PATTERN if "/" in text or "@" in text else _TOKEN_PATTERN).findall(text)
 
 
 def has_word(text: str) -> bool:
@@ -109,12 +109,12 @@ def word_around(text: str, at: int) -> tuple[int, int]:
 
 def vocabulary(text: str) -> set[str]:
     """The distinct words of a text, in lower case: what similar passages have in common."""
-    return set(_compiled(_WORD_PATTERN).findall(text.lower()))
+    return set(_compile(_WORD_PATTERN).findall(text.lower()))
 
 
 def are_alike(old: str, new: str) -> bool:
     """Whether two texts have at least half of their words in common."""
-    before, after = (Counter(_compiled(_WORD_PATTERN).findall(text.casefold())) for text in (old, new))
+    before, after = (Counter(_compile(_WORD_PATTERN).findall(text.casefold())) for text in (old, new))
     return 4 * (before & after).total() >= before.total() + after.total() > 0
 
 

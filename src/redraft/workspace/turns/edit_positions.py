@@ -1,8 +1,8 @@
-"""Following places through the history of a file, by position and never by equal words.
+"""Follow places through the history of a file, by position and never by equal words.
 
-Each file step keeps what it changed where, to the character. So a passage that one turn wrote can be followed through
-everything that came after it, or be found to have been changed. Steps of other programs, of which only both sides are
-known, are compared by words.
+Each file step stores the exact position of each edit. So a passage that one turn wrote can be followed through all
+later turns, or be found to have been changed. For steps of other programs only both texts are known; they are compared
+word by word.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def positions_of_decision(
     review: Review, taken: Iterable[str], *, turn: str = "", typing: bool = False
 ) -> list[EditPosition]:
-    """What accepting these hunks (of one `turn`, where others share them) changes in the saved text; with `typing`,
-    what saving the person's own edits does."""
+    """What accepting these hunks changes in the saved text; with a `turn`, only its part of hunks that several turns
+    share. With `typing`, what saving the person's own edits changes."""
     wanted = set(taken)
     blanks = [] if typing else blanks_to_save(review, wanted, turn)
     blanks_of = {name: list(several) for name, several in groupby(blanks, lambda blank: blank.part)}
@@ -87,7 +87,7 @@ def _find_typing_positions(part: Part, at: int) -> list[EditPosition]:
 
 
 def _join(places: list[EditPosition]) -> list[EditPosition]:
-    """What is taken out and what is put in by one edit at one place are one."""
+    """Combine what one edit deletes and inserts at one place."""
     joined: list[EditPosition] = []
     for place in places:
         last = joined[-1] if joined else None
@@ -105,7 +105,7 @@ def positions_of_step(step: FileStep, before: str, after: str) -> list[EditPosit
 
 
 def change_of(places: Sequence[EditPosition], before: str, after: str) -> Change:
-    """The change of these places; all of them lead from `before` to `after`, so any of them can be read there."""
+    """The change at these positions, which leads from `before` to `after`."""
     edits: list[Edit] = []
     growth = 0
     for place in places:
@@ -126,7 +126,7 @@ def step_change(engine: Engine, step: FileStep) -> Change:
 
 
 def invert_remaining(engine: Engine, turn: int, step: FileStep) -> Change:
-    """The inverse of a step of a turn, without what a scoped rollback took back already."""
+    """The inverse of a turn's step, without what a scoped rollback already undid."""
     inverse = step_change(engine, step).invert()
     after = text_of(engine, step.after)
     left = list(range(len(inverse.edits)))
@@ -141,7 +141,7 @@ def invert_remaining(engine: Engine, turn: int, step: FileStep) -> Change:
 
 
 def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, until: int | None = None) -> Change:
-    """Everything that has changed a file since a turn left it as `then`, up to another turn; it was `now` by then."""
+    """Everything that changed a file after a turn left it as `then`, up to the turn `until`; by then it said `now`."""
     found = Change()
     text = then
     for step in engine.turns.file_steps(path, after=turn, before=until):
@@ -156,8 +156,8 @@ def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, u
 def edits_back(
     engine: Engine, turn: int, path: str, now: bytes | None, before: bytes | None, step: FileStep | None = None
 ) -> str | None:
-    """What leads a file back to where it was before a turn, to the character: what its steps since did to it, taken
-    back. None where it is no text on one of the sides."""
+    """The exact edits that return a file to where it was before a turn: the inverse of all its steps since. None if one
+    of the sides is not text."""
     if now is None or before is None or (step is not None and step.after is None):
         return None
     try:
@@ -179,8 +179,8 @@ READINGS: tuple[Callable[[Run], bool], ...] = (
 
 
 def change_of_decision(review: Review, working: str) -> Change | None:
-    """What decisions did to the text that people see, to the character; `working` is what they see now. None where it
-    is not made of the review's own characters."""
+    """What decisions did to the visible text, to the character; `working` is the visible text now. None if it does not
+    consist of the review's own characters."""
     ways: list[dict[int, tuple[int, int]]] = []  # per part where it may end now, where it began, and how it reads
     ends: Iterable[int] = (0,)
     for part in review.parts:
@@ -220,7 +220,7 @@ def _edits_of_readings(review: Review, chosen: Sequence[int]) -> Iterable[Edit]:
 
 
 def text_of(engine: Engine, snapshot: SnapshotId | None) -> str:
-    """What a snapshot says; nothing where there is none, or where it is no text."""
+    """The text of a snapshot; empty if there is none, or if it is not text."""
     data = None if snapshot is None else engine.store.get(snapshot)
     try:
         return "" if data is None else decode(data).text

@@ -88,7 +88,7 @@ def review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
     return found
 
 
-def traded_places(engine: Engine, turn: TurnRecord) -> dict[str, str]:
+def find_traded_places(engine: Engine, turn: TurnRecord) -> dict[str, str]:
     """Where another program let documents trade places, or took a draft along: for each place the one that its document
     came from. The turn says of such documents only that they changed, so they are known by their content or by their
     drafts. None where each place has the draft that the turn left there: then all is as it was when that is set back.

@@ -335,7 +335,7 @@ def _edits(engine: Engine, turn: TurnRecord, path: str) -> list[tuple[Edit, str]
         review = next((step for step in turn.reviews if step.path == path), None)
         if review is None or review.after is None:
             return None
-        return _proposed_edits(engine.documents.from_image(review.after).review, turn.token)
+        return _list_proposed_edits(engine.documents.from_image(review.after).review, turn.token)
     step = next((step for step in turn.files if step.path == path), None)
     if step is None or step.edits is None:
         return None
@@ -345,10 +345,10 @@ def _edits(engine: Engine, turn: TurnRecord, path: str) -> list[tuple[Edit, str]
     if places and all(place.hunk for place in places):
         return [(edit, place.hunk) for edit, place in zip(change.edits, places, strict=True)]
     review = apply_agent_turn(Review.of(before), before, after, turn.token, [change])
-    return _proposed_edits(review, turn.token)
+    return _list_proposed_edits(review, turn.token)
 
 
-def _proposed_edits(review: Review, token: str) -> list[tuple[Edit, str]]:
+def _list_proposed_edits(review: Review, token: str) -> list[tuple[Edit, str]]:
     """What a turn did to the text that it saw, part by part of the review that came of it."""
     found: list[tuple[Edit, str]] = []
     at = 0
@@ -450,7 +450,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
         since = change_since(engine, turn.id, path, after, text)
         inverse = Change(tuple(found.hunk.edit for found in mine)).invert()
         kept: list[Edit] = []
-        undone = _undone_hunks(engine, turn, path)
+        undone = _find_undone_hunks(engine, turn, path)
         later = {part for each in since.edits for part in refine(each)}
         for index in chosen:
             edit = inverse.edits[index]
@@ -482,7 +482,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
     return plan, clashes
 
 
-def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
+def _find_undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
     """The hunks of a decision of which every turn that proposed something there has been undone."""
     step = next((step for step in turn.files if step.path == path and step.edits is not None), None)
     places = [place for place in load_positions(step.edits) if place.mark] if step and step.edits else []
