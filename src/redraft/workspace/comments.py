@@ -135,6 +135,8 @@ class Comments:
         last."""
         wanted = None if path is None else self._engine.documents.path(path)
         threads = [thread for thread in self._load() if wanted is None or thread.document == wanted]
+        if wanted is not None and not threads:
+            self._engine.documents.read(wanted)  # so that a wrong path is no document without comments
         found: list[CommentThread] = []
         for document in sorted({thread.document for thread in threads}):
             found += self._place([thread for thread in threads if thread.document == document], document)

@@ -227,18 +227,15 @@ class ToolRunner:
         return DryRun(wanted)
 
     def _requests_of_alone_tool(self, tool: Tool, call: ToolCall) -> list[ConsentRequest]:
-        """What a tool that acts at once would do, and where; it cannot be tried. A malformed call does nothing."""
+        """What a tool that acts at once would change, and where; it cannot be tried. A malformed call does nothing, and
+        a comment changes no document."""
+        if tool.name != "undo_turn":
+            return []
         try:
-            given = parse(tool.takes, dict(call.arguments))
+            turn = self._turn_to_undo(parse(tool.takes, dict(call.arguments)).turn)
         except RedraftError:
             return []
-        if tool.name == "undo_turn":
-            turn = self._turn_to_undo(given.turn)
-            return [] if turn is None else [ConsentRequest(tool.name, f"undo turn {turn.id}", tuple(turn.paths))]
-        path = str(given.path)
-        if tool.risk == "create" and self.context.rules.verdict("create", path) is not Verdict.ASK:
-            return []
-        return [ConsentRequest(tool.name, f"create {path}", (path,))]
+        return [] if turn is None else [ConsentRequest(tool.name, f"undo turn {turn.id}", tuple(turn.paths))]
 
     def _turn_to_undo(self, number: int | None) -> TurnRecord | None:
         workspace, author = self.context.workspace, self.context.author
