@@ -72,7 +72,9 @@ def _print_details(call: Invocation, workspace: Workspace, turn: TurnRecord) -> 
     screen = call.screen
     screen.line(StyledText(f"Turn {turn.id}", BOLD), f"  {turn.title}")
     mode = f" in the mode {turn.mode}" if turn.mode else ""
-    screen.line(StyledText(f"{turn.kind}{mode} by {turn.author}, {format_time(turn.created)}, {turn_state_words(turn)}", DIM))
+    screen.line(
+        StyledText(f"{turn.kind}{mode} by {turn.author}, {format_time(turn.created)}, {turn_state_words(turn)}", DIM)
+    )
     if turn.source is not None:
         screen.line(StyledText(f"about turn {turn.source}", DIM))
     for change in document_changes(workspace, turn):
