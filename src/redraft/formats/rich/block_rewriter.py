@@ -21,7 +21,7 @@ from redraft.formats.rich.representable import to_representable
 from redraft.formats.rich.schema import ITEMS, LISTS, Node, attrs_of, content_key, content_of, node, plain_text
 from redraft.formats.rich.style import Facts, facts_in, infer_style
 from redraft.formats.rich.writer import Writer, cell_text, row_text, table_lines
-from redraft.text.diff.line_diff import Region, diff_sequences
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

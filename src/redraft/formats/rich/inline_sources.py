@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from redraft.formats.rich.schema import Node, content_key, content_of
-from redraft.text.diff.line_diff import Region, common_prefix, common_suffix, diff_sequences
+from redraft.text.diff.sequence_diff import Region, common_prefix, common_suffix, diff_sequences
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
