@@ -128,9 +128,7 @@ def test_a_documents_name_is_no_argument_of_the_agent_and_only_a_path_to_git(
 
 @pytest.mark.slow
 @pytest.mark.covers("AD-arguments")
-def test_nothing_in_the_registry_or_a_folders_name_commands_tmux(
-    agent_doc: AgentDoc, claude: Claude, tmux: Tmux, tmp_path: Path
-):
+def test_nothing_in_the_registry_or_a_folders_name_commands_tmux(agent_doc: AgentDoc, tmux: Tmux, tmp_path: Path):
     pane = tmux.session("work", "sleep", "300")
     hostile = ["%1;kill-server", "%1\nkill-server", "-F#(touch obeyed)", "work:", "#(touch obeyed)", "$(touch obeyed)"]
     for value in hostile:
@@ -152,10 +150,19 @@ def test_nothing_in_the_registry_or_a_folders_name_commands_tmux(
     folder.mkdir()
     (folder / "plan.md").write_text("---\nagent_doc_session: d-2\n---\n", encoding="utf-8")
     agent_doc.patching.chdir(folder)
-    claude.says("Started.")
+    noted = tmp_path / "noted"
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$PWD" "$@" > {noted}.new\nmv {noted}.new {noted}\nexec sleep 300\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    agent_doc.patching.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    agent_doc.patching.setenv("REDRAFT_MODEL_CALLS", "programs")
     agent_doc.ok("route", "plan.md")  # no session `claude` is there: an agent is started, in this folder
-    until(lambda: claude.calls, "the agent is started")
-    assert (claude.calls[0]["words"], claude.calls[0]["cwd"]) == (["/agent-doc plan.md"], str(folder))
+    until(noted.exists, "the agent is started")
+    assert noted.read_text(encoding="utf-8") == f"{folder}\n/agent-doc plan.md\n"
     assert tmux.ask(pane, "pane_id") == pane, "the server lives"
     assert not list(tmp_path.rglob("obeyed"))
 
