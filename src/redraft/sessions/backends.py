@@ -9,23 +9,23 @@ of them run commands. `CLAUDECODE` is removed: a `claude` that finds it believes
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from redraft.errors import RedraftError, Refused
 from redraft.providers.child_process import ProcessOptions, ProgramResult, TooMuchOutput, run_program
 from redraft.providers.errors import ProviderError
 from redraft.providers.network_guard import check_command
 from redraft.sessions.agent_config import CLAUDE, CODEX
-from redraft.sessions.agent_output import OutputUnusable, parse_output
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
     from types import FrameType
 
     from redraft.sessions.agent_config import AgentDocConfig
@@ -192,3 +192,87 @@ def find_backend(name: str, config: AgentDocConfig, folder: str, environ: Mappin
     kind: Kind = "claude" if CLAUDE in names else "codex" if CODEX in names else "other"
     args = _USUAL[kind] if entry is None or entry.args is None else entry.args
     return ProgramBackend(command, args, kind, folder, environ)
+
+
+# What agents write on their standard output: Claude's JSON object, its array or its stream, Codex's events, or plain
+# text. An answer that reports an error, has no text or is cut off is a failure and not an answer.
+
+
+Event = dict[str, Any]
+_FAILURES = ("turn.failed", "error")
+
+
+class OutputUnusable(Exception):
+    """The output is no answer; the message continues a sentence that begins with the program's name."""
+
+
+def parse_output(output: str, *, structured: bool) -> BackendReply:
+    """The answer in a program's output; raises `OutputUnusable`. `structured` means that plain text is none."""
+    events = _events(output)
+    found = _claude_result(events) or _codex_result(events)
+    if found is None:
+        if structured:
+            raise OutputUnusable("wrote an answer that cannot be read")
+        found = BackendReply(output.strip())
+    if not found.text.strip():
+        raise OutputUnusable("answered with nothing")
+    return found
+
+
+def _events(output: str) -> list[Event]:
+    """The JSON objects in an output: one, several in an array, or one on each line."""
+    try:
+        found = json.loads(output)
+    except (ValueError, RecursionError):
+        return [event for line in output.splitlines() if line.startswith("{") for event in _event(line)]
+    entries = cast("list[object]", found) if isinstance(found, list) else [found]
+    return [cast("Event", entry) for entry in entries if isinstance(entry, dict)]
+
+
+def _event(line: str) -> Sequence[Event]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return ()
+    return (cast("Event", found),) if isinstance(found, dict) else ()
+
+
+def _claude_result(events: Sequence[Event]) -> BackendReply | None:
+    """The result with which Claude ends; None if these are not its events."""
+    ended = [event for event in events if event.get("type", "result") == "result" and _is_result(event)]
+    if not ended:
+        if any(event.get("type") == "system" and "session_id" in event for event in events):
+            raise OutputUnusable("stopped before its answer was complete")
+        return None
+    event = ended[-1]
+    text = event.get("result")
+    if event.get("is_error") or event.get("subtype", "success") != "success" or not isinstance(text, str):
+        raise OutputUnusable(f"reported an error: {text or event.get('errors') or event.get('subtype')}")
+    return BackendReply(text, _text(event.get("session_id")))
+
+
+def _is_result(event: Event) -> bool:
+    return "result" in event or "is_error" in event
+
+
+def _codex_result(events: Sequence[Event]) -> BackendReply | None:
+    """The last message of Codex's turn; None if these are not its events."""
+    kinds = {event.get("type") for event in events}
+    if "thread.started" not in kinds and "turn.started" not in kinds:
+        return None
+    if "turn.completed" not in kinds:
+        told = [_table(event.get("error")) or event for event in events if event.get("type") in _FAILURES]
+        why = _text(told[-1].get("message")) if told else None
+        raise OutputUnusable(f"reported an error: {why}" if why else "stopped before its answer was complete")
+    thread = next((event.get("thread_id") for event in events if event.get("type") == "thread.started"), None)
+    items = [_table(event.get("item")) for event in events if event.get("type") == "item.completed"]
+    messages = [item for item in items if item.get("type") == "agent_message"]
+    return BackendReply(_text(messages[-1].get("text")) or "" if messages else "", _text(thread))
+
+
+def _table(value: object) -> Event:
+    return cast("Event", value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
