@@ -1,10 +1,8 @@
 import { Text } from "@codemirror/state";
-import { Node } from "@tiptap/pm/model";
 import { useEffect } from "react";
 import { baseOf, type Draft, type Hunk, placeHunks } from "@/review/hunkPlaces";
 import { type Change, findChanges, withLines } from "./changes";
-import { markdownApi } from "./markdownApi";
-import { linesOf } from "./places";
+import { linesOf } from "./lines";
 import type { RichEditor } from "./richEditor";
 import { showChanges } from "./richReview";
 import { flushSelection } from "./selectionFlush";
@@ -40,9 +38,7 @@ async function changesOf({ sync, editor }: RichEditor, all: readonly Hunk[]): Pr
   const { placed, whole } = placeHunks(hunks, text);
   if (!whole) return null;
   const base = baseOf(text, placed);
-  const { blocks } = sync;
-  const working = { doc: await sync.parseText(), blocks };
-  const read = await markdownApi.parse(base);
-  const before = { doc: Node.fromJSON(editor.schema, read.doc), blocks: read.blocks };
+  const working = sync.read;
+  const before = await sync.parse(base);
   return findChanges(editor.state.doc, working, before, withLines(placed, text, Text.of(linesOf(base))));
 }
