@@ -155,6 +155,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "helps."),
     done("RD-cli-settle-told", "The command line", 14,
             "Whoever looks at a conflict or accepts it is told the commands that settle it, as they are typed."),
+    done("RD-rich-novel", "The app", 17,
+            "A novel of 1.5 MB opens in the rich view; of what is typed only the changed blocks go to the server."),
     law("RD-rich-bytes", "The app", 17,
             "Random edits in the rich view change the bytes of real markdown as an edit of the text by hand would."),
     done("RD-conflict-sides", "The app", 14,

@@ -101,6 +101,27 @@ def test_typing_in_the_rich_view_changes_the_bytes_of_its_block_alone(room: Room
     window.expect(lambda: window.lines == wanted.split("\n"))
 
 
+@pytest.mark.covers("RD-rich-novel")
+def test_a_novel_of_one_and_a_half_megabytes_takes_typing_and_sends_what_changed_alone(room: Room):
+    paragraph = "She read the letter twice, and\nwent up to the lamp again. " * 6
+    novel = "\n".join(f"{paragraph}*Chapter* {number}.\n" for number in range(4500))
+    assert len(novel) > 1_500_000
+    window = rich(room, "novel.md", novel)
+    sent: list[int] = []
+    window.page.on("request", lambda each: sent.append(len(each.post_data or "")) if "/rich/" in each.url else None)
+    window.page.locator(".ProseMirror > p").nth(3).click()
+    window.page.keyboard.press("End")
+    window.type(" Once")
+    window.page.keyboard.press("Control+End")
+    window.type(" More")
+    window.expect(lambda: room.working("novel.md").endswith(" 4499. More\n"))
+    wanted = novel.removesuffix("\n") + " More\n"
+    working = room.working("novel.md")
+    at = working.index(" Once")
+    assert working[:at] + working[at + 5 :] == wanted
+    assert 0 < max(sent) < 20_000
+
+
 def test_switching_keeps_the_cursor_and_takes_the_last_key_along(room: Room):
     window = rich(room, "cursor.md")
     go_to(window, "letter", "Home")

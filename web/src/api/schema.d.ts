@@ -2005,6 +2005,17 @@ export interface components {
             version: string | null;
         };
         /**
+         * DocumentPart
+         * @description Says that a request is about whole blocks in a row of a longer text: `context` is what parsing that text gave,
+         *     `first` whether they begin it.
+         */
+        DocumentPart: {
+            /** Context */
+            context: string;
+            /** First */
+            first: boolean;
+        };
+        /**
          * DocumentShape
          * @description A window of a document. Offsets are in characters (code points); `next_offset` is null at the end.
          */
@@ -2580,19 +2591,23 @@ export interface components {
         };
         /**
          * ParseRequest
-         * @description A text to parse.
+         * @description A text to parse, or a part of one.
          */
         ParseRequest: {
             /** Markdown */
             markdown: string;
+            part?: components["schemas"]["DocumentPart"] | null;
         };
         /**
          * ParseResponse
-         * @description A ProseMirror document; `blocks` has the lines of each block, in order, none for an empty text.
+         * @description A ProseMirror document; `blocks` has the lines of each block, in order, none for an empty text. `context` goes
+         *     along with requests about a part of this text.
          */
         ParseResponse: {
             /** Blocks */
             blocks: components["schemas"]["BlockLines"][];
+            /** Context */
+            context: string;
             /** Doc */
             doc: {
                 [key: string]: unknown;
@@ -2823,14 +2838,21 @@ export interface components {
             doc: {
                 [key: string]: unknown;
             };
+            part?: components["schemas"]["DocumentPart"] | null;
         };
         /**
          * SerialiseResponse
-         * @description The text, and the lines of each of its blocks.
+         * @description The text, the document that it gives when it is parsed, and the lines of each of its blocks.
          */
         SerialiseResponse: {
             /** Blocks */
             blocks: components["schemas"]["BlockLines"][];
+            /** Context */
+            context: string;
+            /** Doc */
+            doc: {
+                [key: string]: unknown;
+            };
             /** Markdown */
             markdown: string;
         };

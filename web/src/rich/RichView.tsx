@@ -27,8 +27,10 @@ import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
 
-// Parsing and writing a longer text takes the server more than half a second.
-const LONGEST = 300_000;
+// What the server parses in one request.
+const LONGEST = 2_000_000;
+// Laying out all of a longer text takes the browser long.
+const MANY = 100_000;
 
 export interface RichViewProps {
   path: string;
@@ -83,8 +85,8 @@ export default function RichView(props: RichViewProps): ReactNode {
   if (opening) return <RichPage {...props} {...opening} />;
   if (!long) return <Empty>{problem || "Opening…"}</Empty>;
   return (
-    <div className={css.long}>
-      <p>This document is too long for the rich view. The limit is 300,000 characters.</p>
+    <div className={css.tooLong}>
+      <p>This document is too long for the rich view. The limit is 2,000,000 characters.</p>
       <Button onClick={() => void switchView(path, "source")}>Show source</Button>
     </div>
   );
@@ -96,7 +98,7 @@ interface RichPageProps extends RichViewProps {
 }
 
 function RichPage(props: RichPageProps): ReactNode {
-  const { path, session, name, readOnly, draft, applied, stepping } = props;
+  const { path, session, name, readOnly, draft, applied, stepping, text } = props;
   const host = useRef<HTMLDivElement>(null);
   const { editing, problem, settled } = useRichEditor(host, props);
   useRichReview(editing, draft, applied, settled);
@@ -119,7 +121,7 @@ function RichPage(props: RichPageProps): ReactNode {
         </p>
       ) : null}
       <div className={css.scroll} data-scroller>
-        <div className={css.page} ref={host} />
+        <div className={text.length > MANY ? `${css.page} ${css.long}` : css.page} ref={host} />
       </div>
     </div>
   );

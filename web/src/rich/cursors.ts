@@ -5,7 +5,8 @@ import { Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet } from "@tiptap/pm/view";
 import * as Y from "yjs";
 import { colourOf } from "@/editor/cursors";
-import { linesOf, toPosition } from "./places";
+import { lineAt, lineStarts } from "./lines";
+import { toPosition } from "./places";
 import type { RichEditor } from "./richEditor";
 import { flushSelection } from "./selectionFlush";
 
@@ -64,8 +65,9 @@ function mark(editing: RichEditor, client: number, presence: Presence): Decorati
   const relative = Y.createRelativePositionFromJSON(cursor.head);
   const found = Y.createAbsolutePositionFromRelativePosition(relative, session.doc);
   if (found?.type !== session.text) return [];
-  const before = linesOf(content.text.slice(0, found.index));
-  const place = { line: before.length - 1, column: before.at(-1)?.length ?? 0 };
+  const starts = lineStarts(content.text);
+  const line = lineAt(starts, found.index);
+  const place = { line, column: found.index - (starts[line] ?? 0) };
   const colour = user?.kind === "agent" ? "var(--agent)" : colourOf(client);
   const name = user?.name ?? "Someone";
   const spec = { side: 1, key: `${client} ${name}`, ignoreSelection: true };

@@ -7,20 +7,24 @@ import type { paths } from "@/api/schema";
 
 export type BlockLines = Schemas["BlockLines"];
 
+/** Says that a request is about a part of a longer text. */
+export type DocumentPart = Schemas["DocumentPart"];
+
 export interface ParsedMarkdown {
   doc: JSONContent;
   /** The lines of each block, from 0, half-open. */
   blocks: BlockLines[];
+  /** What a part of this text needs to know of the rest. */
+  context: string;
 }
 
-export interface SerialisedMarkdown {
+export interface SerialisedMarkdown extends ParsedMarkdown {
   markdown: string;
-  blocks: BlockLines[];
 }
 
 export interface MarkdownApi {
-  parse(markdown: string): Promise<ParsedMarkdown>;
-  serialise(doc: JSONContent, before: string): Promise<SerialisedMarkdown>;
+  parse(markdown: string, part?: DocumentPart): Promise<ParsedMarkdown>;
+  serialise(doc: JSONContent, before: string, part?: DocumentPart): Promise<SerialisedMarkdown>;
 }
 
 // A separate client: these requests change nothing, and the server need not store them like writes.
@@ -30,13 +34,16 @@ const server = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "ht
 const PATIENCE_MS = 30_000;
 
 export const markdownApi: MarkdownApi = {
-  async parse(markdown) {
+  async parse(markdown, part) {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const { doc, blocks } = await unwrap(server.POST("/api/rich/parse", { body: { markdown }, signal }));
-    return { doc: doc as JSONContent, blocks };
+    const made = await unwrap(server.POST("/api/rich/parse", { body: { markdown, part: part ?? null }, signal }));
+    return { ...made, doc: made.doc as JSONContent };
   },
-  async serialise(doc, before) {
+  async serialise(doc, before, part) {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    return await unwrap(server.POST("/api/rich/serialise", { body: { doc, before }, signal }));
+    const made = await unwrap(
+      server.POST("/api/rich/serialise", { body: { doc, before, part: part ?? null }, signal }),
+    );
+    return { ...made, doc: made.doc as JSONContent };
   },
 };

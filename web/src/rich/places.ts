@@ -7,6 +7,7 @@
 
 import { type Change, diff } from "@codemirror/merge";
 import type { Node } from "@tiptap/pm/model";
+import { sliceLines } from "./lines";
 import type { BlockLines } from "./markdownApi";
 
 /** A place in the markdown, from 0; columns count UTF-16 units. */
@@ -22,12 +23,7 @@ export interface RichText {
   blocks: readonly BlockLines[];
 }
 
-const NEWLINE = /\r\n?|\n/;
 const PATIENCE = { scanLimit: 300, timeout: 50 };
-
-export function linesOf(text: string): string[] {
-  return text.split(NEWLINE);
-}
 
 interface Block {
   node: Node;
@@ -54,7 +50,7 @@ export function toPosition(standing: RichText, { line, column }: SourcePlace): n
   const block = all.find(({ lines }) => line < lines.end) ?? all.at(-1);
   if (!block) return 0;
   const { text, positions } = toPlain(block.node, block.position);
-  const source = linesOf(standing.text).slice(block.lines.start, block.lines.end);
+  const source = sliceLines(standing.text, block.lines.start, block.lines.end);
   if (line < block.lines.start) return positions[0] ?? block.position;
   if (line >= block.lines.end) return positions.at(-1) ?? block.position;
   const before = source.slice(0, line - block.lines.start);
@@ -68,7 +64,7 @@ export function toPlace(standing: RichText, position: number): SourcePlace {
   const block = all.findLast((each) => each.position <= position) ?? all[0];
   if (!block) return { line: 0, column: 0 };
   const { text, positions } = toPlain(block.node, block.position);
-  const source = linesOf(standing.text).slice(block.lines.start, block.lines.end);
+  const source = sliceLines(standing.text, block.lines.start, block.lines.end);
   const at = positions.findLastIndex((each) => each <= position);
   let column = mapOffset(text, source.join("\n"), Math.max(0, at));
   let line = 0;

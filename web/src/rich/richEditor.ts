@@ -63,6 +63,7 @@ export class RichEditor implements OpenEditor, SyncedEditor {
     trackTyping(session, path, () => this.sync.pending);
     this.#host = host;
     this.editor = this.#createEditor(host, reading.doc, readOnly, extensions);
+    hideFromReact(this.editor.view.dom);
     this.#unwritten = new UnwrittenStore(path);
     this.#shared = new SharedText(session, (edits, back) => this.sync.noteOthers(edits, back));
     const listener = {
@@ -206,6 +207,14 @@ export class RichEditor implements OpenEditor, SyncedEditor {
   #keep = (): void => {
     if (this.sync.pending) this.#unwritten.keep(this.sync.text, this.editor.getJSON());
   };
+}
+
+/**
+ * Before every change of the page React notes the selection in the focused element, in case it replaces that, and walks
+ * through all of an editable one for it: 10 ms in a novel. It never replaces this one.
+ */
+function hideFromReact(element: HTMLElement): void {
+  Object.defineProperty(element, "contentEditable", { value: "inherit", configurable: true });
 }
 
 function editorAttributes(path: string): Record<string, string> {

@@ -6,7 +6,8 @@ import * as Y from "yjs";
 import type { Facts } from "@/editor/facts";
 import { countText } from "@/editor/textCounts";
 import { show, useStore } from "@/state/store";
-import { linesOf, toPlace } from "./places";
+import { lineStarts, linesOf } from "./lines";
+import { toPlace } from "./places";
 import type { RichEditor } from "./richEditor";
 
 const PLACE_AFTER_MS = 150;
@@ -79,19 +80,7 @@ function cursorOf({ editor, content, session, sync }: RichEditor) {
   const { anchor, head } = editor.state.selection;
   const place = (position: number) => {
     const { line, column } = toPlace(content, position);
-    return Y.createRelativePositionFromTypeIndex(session.text, startOfLine(content.text, line) + column);
+    return Y.createRelativePositionFromTypeIndex(session.text, (lineStarts(content.text)[line] ?? 0) + column);
   };
   return { anchor: place(anchor), head: place(head) };
-}
-
-/** Where a line begins, whatever its newlines are. */
-function startOfLine(text: string, line: number): number {
-  const breaks = text.matchAll(/\r\n?|\n/g);
-  let start = 0;
-  for (let each = 0; each < line; each += 1) {
-    const found = breaks.next().value;
-    if (!found) break;
-    start = found.index + found[0].length;
-  }
-  return start;
 }

@@ -13,12 +13,12 @@ import { richExtensions } from "./schema";
 const schema = getSchema(richExtensions());
 
 /** Markdown of paragraphs only: a small version of what the server does for all of it. */
-function parse(markdown: string): { doc: JSONContent; blocks: { start: number; end: number }[] } {
+function parse(markdown: string): { doc: JSONContent; blocks: { start: number; end: number }[]; context: string } {
   const lines = markdown.split("\n").map((text, line) => ({ text: text.trimEnd(), line }));
   const shown = lines.filter(({ text }) => text !== "");
   const content = shown.map(({ text }) => ({ type: "paragraph", content: [{ type: "text", text }] }));
   const blocks = shown.map(({ line }) => ({ start: line, end: line + 1 }));
-  return { doc: { type: "doc", content: content.length > 0 ? content : [{ type: "paragraph" }] }, blocks };
+  return { doc: { type: "doc", content: content.length > 0 ? content : [{ type: "paragraph" }] }, blocks, context: "" };
 }
 
 function serialise(doc: JSONContent): string {
@@ -95,7 +95,7 @@ function begin(text: string, wait: () => number = () => 5): Table {
     });
   const asking: MarkdownApi = {
     parse: (markdown) => later(() => parse(markdown)),
-    serialise: (doc) => later(() => ({ markdown: serialise(doc), blocks: parse(serialise(doc)).blocks })),
+    serialise: (doc) => later(() => ({ markdown: serialise(doc), ...parse(serialise(doc)) })),
   };
   const [editor, shared, wrong] = [new Editor(reading.doc), new Text(text), [] as unknown[]];
   const telling = { changed: () => undefined, failed: (error: unknown) => wrong.push(error) };

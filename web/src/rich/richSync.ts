@@ -9,12 +9,13 @@
  */
 
 import type { ChangeSet } from "@codemirror/state";
-import { Node } from "@tiptap/pm/model";
+import type { Node } from "@tiptap/pm/model";
 import type { Transform } from "@tiptap/pm/transform";
 import type { Edit } from "@/live/textMerge";
 import { bringChanges } from "./blocks";
 import { changeSet, editsBetween, editsOf, emptyChange } from "./edits";
 import type { BlockLines, MarkdownApi, ParsedMarkdown } from "./markdownApi";
+import { parseNear, type ReadText, readText, serialiseNear } from "./parts";
 
 /** The editor, as far as it matters here. */
 export interface SyncedEditor {
@@ -39,14 +40,12 @@ export interface SyncListener {
   failed(error: unknown): void;
 }
 
-export const PAUSES = { typing: 100, longest: 500, others: 30, failed: 1000 };
+export const PAUSES = { typing: 40, longest: 500, others: 30, failed: 1000 };
 // A long document takes the server long: requests take at most a third of the time.
 const SHARE = 2;
 
 export class RichSync {
-  #text: string;
-  #blocks: BlockLines[];
-  #read: { text: string; doc: Node } | null;
+  #read: ReadText;
   /** What others did to the text since. */
   #elsewhere: ChangeSet;
   #typed = 0;
@@ -68,20 +67,18 @@ export class RichSync {
     text: string,
     reading: ParsedMarkdown,
   ) {
-    this.#text = text;
-    this.#blocks = reading.blocks;
-    this.#read = { text, doc: Node.fromJSON(front.doc.type.schema, reading.doc) };
+    this.#read = readText(text, reading, front.doc);
     this.#elsewhere = emptyChange(text.length);
   }
 
   /** The markdown that the document represents, except for what was typed since. */
   get text(): string {
-    return this.#text;
+    return this.#read.text;
   }
 
   /** The lines of the blocks of `text`. */
   get blocks(): readonly BlockLines[] {
-    return this.#blocks;
+    return this.#read.blocks;
   }
 
   /** Whether something typed is not in the shared text yet. */
@@ -131,14 +128,14 @@ export class RichSync {
     clearTimeout(this.#timer);
   }
 
-  /** The text as it is now, parsed. */
-  async parseText(): Promise<Node> {
-    const { text } = this;
-    if (this.#read?.text === text) return this.#read.doc;
-    const { doc } = await this.api.parse(text);
-    const found = Node.fromJSON(this.front.doc.type.schema, doc);
-    if (this.#text === text) this.#read = { text, doc: found };
-    return found;
+  /** The text, parsed. */
+  get read(): ReadText {
+    return this.#read;
+  }
+
+  /** Another version of the text, parsed. */
+  parse(text: string): Promise<ReadText> {
+    return parseNear(this.api, this.#read, text);
   }
 
   get #pause(): number {
@@ -178,14 +175,13 @@ export class RichSync {
   /** What was typed, into the shared text. */
   async #write(): Promise<void> {
     const typed = this.#typed;
-    const before = this.#text;
-    const { markdown, blocks } = await this.api.serialise(this.front.doc.toJSON(), before);
+    const before = this.#read;
+    const written = await serialiseNear(this.api, before, this.front.doc);
     if (this.#ended) return;
-    const mine = changeSet(editsBetween(before, markdown), before.length);
+    const mine = changeSet(editsBetween(before.text, written.text), before.text.length);
     const there = mine.map(this.#elsewhere);
     this.#elsewhere = this.#elsewhere.map(mine, true);
-    this.#text = markdown;
-    this.#blocks = blocks;
+    this.#read = written;
     this.#written = typed;
     if (!there.empty) this.shared.type(editsOf(there));
   }
@@ -197,15 +193,10 @@ export class RichSync {
     this.#elsewhere = emptyChange(target.length);
     let brought = false;
     try {
-      const old = await this.parseText();
-      const { doc, blocks } = await this.api.parse(target);
+      const fresh = await this.parse(target);
       if (this.#ended) return;
-      const fresh = Node.fromJSON(this.front.doc.type.schema, doc);
-      brought = !this.front.busy && this.#bring(old, fresh);
-      if (!brought) return;
-      this.#text = target;
-      this.#blocks = blocks;
-      this.#read = { text: target, doc: fresh };
+      brought = !this.front.busy && this.#bring(this.#read.doc, fresh.doc);
+      if (brought) this.#read = fresh;
     } finally {
       if (!brought) this.#elsewhere = taken.compose(this.#elsewhere);
     }

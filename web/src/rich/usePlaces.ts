@@ -4,7 +4,8 @@ import { TextSelection } from "@tiptap/pm/state";
 import { useEffect } from "react";
 import { lastPlaces } from "@/editor/lastPlaces";
 import { type Place, show, useStore } from "@/state/store";
-import { linesOf, type SourcePlace, toPlace, toPosition } from "./places";
+import { linesOf } from "./lines";
+import { type SourcePlace, toPlace, toPosition } from "./places";
 import type { RichEditor } from "./richEditor";
 
 /** Go to where the person was in the previous view; with the focus, if that view had it. */

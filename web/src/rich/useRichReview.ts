@@ -1,13 +1,11 @@
 import { Text } from "@codemirror/state";
-import { Node } from "@tiptap/pm/model";
 import { useEffect } from "react";
 import { withApplied } from "@/review/appliedHunks";
 import { baseOf, type Draft, type Hunk, placeHunks } from "@/review/hunkPlaces";
 import { isTyping } from "@/review/useArrivals";
 import { show, useStore } from "@/state/store";
 import { type Change, findChanges, withLines } from "./changes";
-import { markdownApi } from "./markdownApi";
-import { linesOf } from "./places";
+import { linesOf } from "./lines";
 import type { RichEditor } from "./richEditor";
 import { goToFirstHunk, hasHunkOf, showChanges, showFirstHunk } from "./richReview";
 import { flushSelection } from "./selectionFlush";
@@ -61,9 +59,7 @@ async function changesOf(
   const { placed, whole } = placeHunks(hunks, text);
   if (!whole) return null;
   const base = baseOf(text, placed);
-  const { blocks } = sync;
-  const working = { doc: await sync.parseText(), blocks };
-  const read = await markdownApi.parse(base);
-  const before = { doc: Node.fromJSON(editor.schema, read.doc), blocks: read.blocks };
+  const working = sync.read;
+  const before = await sync.parse(base);
   return findChanges(editor.state.doc, working, before, withLines(placed, text, Text.of(linesOf(base))), sync.text);
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/core";
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { reviewQuery } from "@/api/queries";
 import { BubbleMenu } from "./BubbleMenu";
 import { fetchAcceptedPage, printDocumentOnly } from "./export";
@@ -15,8 +15,8 @@ interface RichToolsProps {
   path: string;
 }
 
-/** The toolbar and menus of a rich editor, above its text. */
-export function RichTools({ editor, path }: RichToolsProps): ReactNode {
+/** The toolbar and menus of a rich editor, above its text. What the page around them shows changes with each key. */
+export const RichTools = memo(function RichTools({ editor, path }: RichToolsProps): ReactNode {
   const find = useTools(editor, (state) => state.find);
   const link = useTools(editor, (state) => state.link);
   useLayoutEffect(() => toolState(editor).setState({ path }), [editor, path]);
@@ -31,7 +31,7 @@ export function RichTools({ editor, path }: RichToolsProps): ReactNode {
       {link ? <LinkDialog editor={editor} /> : null}
     </>
   );
-}
+});
 
 const PAUSE_MS = 400;
 

@@ -6,7 +6,8 @@
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import { Extension } from "@tiptap/core";
 import type { Node } from "@tiptap/pm/model";
-import { Plugin, PluginKey } from "@tiptap/pm/state";
+import { Plugin, PluginKey, type Transaction } from "@tiptap/pm/state";
+import type { StepMap } from "@tiptap/pm/transform";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
 import { flushSelection } from "../selectionFlush";
 import { languageName, loadParser, parserOf } from "./languages";
@@ -55,18 +56,30 @@ function colourBlock(doc: Node, waiting: Set<string>): DecorationSet {
   return DecorationSet.create(doc, marks);
 }
 
-/** The code blocks of a document, in order: with the same blocks the colours are the same, only elsewhere. */
-function blocksOf(doc: Node): Node[] {
-  const found: Node[] = [];
-  doc.descendants((node) => {
-    if (node.type.name === "codeBlock") found.push(node);
-    return !node.isTextblock;
+/** Whether a change is in a code block, made one or removed one. */
+function touchesCode(tr: Transaction): boolean {
+  let found = false;
+  const look = (doc: Node, from: number, to: number) =>
+    doc.nodesBetween(Math.max(0, from - 1), Math.min(doc.content.size, to + 1), (node) => {
+      found ||= node.type.name === "codeBlock";
+      return !found && !node.isTextblock;
+    });
+  tr.mapping.maps.forEach((map, at) => {
+    map.forEach((from, to, fresh, end) => {
+      look(tr.docs[at] ?? tr.before, from, to);
+      look(tr.docs[at + 1] ?? tr.doc, fresh, end);
+    });
   });
-  return found;
+  // A change of attributes, such as the language, moves nothing.
+  return found || tr.steps.some((step) => isUnmoved(step.getMap()));
 }
 
-function isSame(one: Node[], other: Node[]): boolean {
-  return one.length === other.length && one.every((block, at) => block === other[at]);
+function isUnmoved(map: StepMap): boolean {
+  let moved = false;
+  map.forEach(() => {
+    moved = true;
+  });
+  return !moved;
 }
 
 export const CodeHighlight = Extension.create({
@@ -91,8 +104,7 @@ export const CodeHighlight = Extension.create({
           apply(tr, before) {
             if (tr.getMeta(KEY)) return colourBlock(tr.doc, new Set());
             if (!tr.docChanged) return before;
-            const unchanged = isSame(blocksOf(tr.before), blocksOf(tr.doc));
-            return unchanged ? before.map(tr.mapping, tr.doc) : colourBlock(tr.doc, waiting);
+            return touchesCode(tr) ? colourBlock(tr.doc, waiting) : before.map(tr.mapping, tr.doc);
           },
         },
         props: { decorations: (state) => KEY.getState(state) },
