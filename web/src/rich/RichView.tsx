@@ -18,7 +18,7 @@ import "./bridge";
 import { cursorPrompt } from "./cursorPrompt";
 import { cursors, showCursors } from "./cursors";
 import { switchView } from "./documentViews";
-import { linesOf } from "./places";
+import { linesOf } from "./lines";
 import css from "./RichView.module.css";
 import { RichEditor } from "./richEditor";
 import { trackFacts } from "./richFacts";

@@ -1,6 +1,7 @@
 import { posToDOMRect } from "@tiptap/core";
 import type { CursorPrompt } from "@/state/store";
-import { linesOf, toPlace } from "./places";
+import { linesOf } from "./lines";
+import { toPlace } from "./places";
 import type { RichEditor } from "./richEditor";
 
 /** What the agent is asked about in the rich view: the selection, the cursor's line, or a change to refine. */
