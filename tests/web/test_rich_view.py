@@ -112,13 +112,14 @@ def test_a_novel_of_one_and_a_half_megabytes_takes_typing_and_sends_what_changed
     window.page.locator(".ProseMirror > p").nth(3).click()
     window.page.keyboard.press("End")
     window.type(" Once")
+    window.expect(lambda: bool(sent))
     window.page.keyboard.press("Control+End")
     window.type(" More")
-    window.expect(lambda: room.working("novel.md").endswith(" 4499. More\n"))
-    wanted = novel.removesuffix("\n") + " More\n"
-    working = room.working("novel.md")
-    at = working.index(" Once")
-    assert working[:at] + working[at + 5 :] == wanted
+    window.page.keyboard.press("Control+s")
+    window.expect(lambda: room.disk("novel.md").endswith(" 4499. More\n"))
+    written = room.disk("novel.md")
+    at = written.index(" Once")
+    assert written[:at] + written[at + 5 :] == novel.removesuffix("\n") + " More\n"
     assert 0 < max(sent) < 20_000
 
 
