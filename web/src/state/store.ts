@@ -57,6 +57,8 @@ export interface Store {
   agentMode: AgentMode | null;
   /** The model that answers; "" leaves it to the settings. */
   agentModel: string;
+  /** What is chosen of each agent program's options. */
+  agentOptions: Record<string, Record<string, string>>;
   welcomed: boolean;
 
   connected: boolean;
@@ -106,6 +108,7 @@ export const useStore = create<Store>()(
       composers: {} as Record<string, Composer>,
       agentMode: null,
       agentModel: "",
+      agentOptions: {},
       welcomed: false,
       connected: true,
       goingTo: null,
