@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
-import { agentOf, fillComposer } from "./actions";
+import { agentOf, updateComposer } from "./actions";
 import { Picker } from "./Picker";
 
 /** What the chosen agent program lets a person choose, and the commands that it knows. It says so with its first
@@ -34,7 +34,7 @@ export function AgentOptions(): ReactNode {
             { value: "", label: "/", hint: "Commands" },
             ...agent.commands.map((each) => ({ value: each.name, label: `/${each.name}`, hint: each.description })),
           ]}
-          onPick={(command) => fillComposer(command ? `/${command} ` : "")}
+          onPick={(command) => updateComposer(useStore.getState().session, { text: command ? `/${command} ` : "" })}
         />
       ) : null}
     </>

@@ -153,7 +153,7 @@ class AgentConnection:
         self, directory: str, known: str, options: Mapping[str, str], servers: Sequence[McpServerStdio]
     ) -> AgentSession:
         """Agree on the protocol and begin a session, or go on with a `known` one, where the program can."""
-        async with _bounded(START_SECONDS, f"{self._name} did not answer in time."):
+        async with _limit_time(START_SECONDS, f"{self._name} did not answer in time."):
             about = Implementation(name="redraft", version="1")
             able = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
             found = await self._ask(
@@ -268,7 +268,7 @@ class AgentConnection:
 
 
 @contextlib.asynccontextmanager
-async def _bounded(seconds: float, message: str) -> AsyncGenerator[None]:
+async def _limit_time(seconds: float, message: str) -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(seconds):
             yield

@@ -123,7 +123,7 @@ class HostedJob:
         self._updates = AgentUpdates(self._environment.store.events, job, view.path)
         requests = AgentRequests(job.agent, self._environment.rules, self.questions, lambda: self._updates)
         async with (
-            self._bounded(view),
+            self._limit_program(view),
             AgentConnection.open(job.agent, view, command, variables, requests) as connection,  # pyright: ignore[reportArgumentType]
         ):
             session = await connection.begin(view.path, known, job.agent_options, self._servers(view))
@@ -159,7 +159,7 @@ class HostedJob:
         return [McpServerStdio(name="redraft", command=program, args=words, env=[state])]
 
     @contextlib.asynccontextmanager
-    async def _bounded(self, view: PrivateView) -> AsyncGenerator[None]:
+    async def _limit_program(self, view: PrivateView) -> AsyncGenerator[None]:
         """End the conversation if the program takes longer or writes more than it may."""
         most, reason = self._environment.settings.run.bytes, ""
         task = asyncio.current_task()
@@ -170,7 +170,7 @@ class HostedJob:
                 await asyncio.sleep(LOOK_SECONDS)
                 if self._budget.spent == "seconds":
                     reason = f"was still working after {self._budget.seconds} seconds."
-                elif await asyncio.to_thread(view.written_bytes) > most:
+                elif await asyncio.to_thread(view.count_written_bytes) > most:
                     reason = f"wrote more than {most} bytes."
             if task is not None:
                 task.cancel()
