@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
-import { formatSpent } from "./descriptions";
+import { formatSpent, toSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
 
@@ -22,14 +22,7 @@ export function ModelPicker(): ReactNode {
   const options = modelsOf(data);
   const known = options.some((option) => option.value === chosen);
   const spent = days?.[0];
-  const today = spent
-    ? formatSpent({
-        input: spent.input_tokens,
-        output: spent.output_tokens,
-        usd: Number(spent.price_usd),
-        unpriced: spent.unpriced_steps,
-      })
-    : "";
+  const today = spent ? formatSpent(toSpent(spent)) : "";
   return (
     <Picker
       label="Model"

@@ -1,5 +1,6 @@
 /** The agent's actions and figures in plain words. */
 
+import type { Schemas } from "@/api/client";
 import { pluralize } from "@/ui/format";
 import type { Call, Change, Question, Spent } from "./jobView";
 
@@ -105,6 +106,16 @@ export function formatSpent({ input, output, usd, unpriced }: Spent): string {
   if (!input && !output && !usd) return "";
   const price = unpriced && !usd ? "price unknown" : `${formatMoney(usd)}${unpriced ? " or more" : ""}`;
   return `${formatTokens(input)} tokens in, ${formatTokens(output)} out, ${price}`;
+}
+
+/** What a day cost, as the server counts it. */
+export function toSpent(day: Schemas["SpentShape"]): Spent {
+  return {
+    input: day.input_tokens,
+    output: day.output_tokens,
+    usd: Number(day.price_usd),
+    unpriced: day.unpriced_steps,
+  };
 }
 
 export function sumSpent(spent: readonly Spent[]): Spent {
