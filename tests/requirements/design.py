@@ -360,4 +360,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Real CriticMarkup is accepted and rejected as its authors meant, and comes back from a review."),
     done("RD-critic-export", "CriticMarkup", 19,
             "`redraft export --to criticmarkup` writes what is pending, and what it wrote reads the same."),
+    done("RD-vscode-review", "Editors", 21,
+            "In a real VS Code server each change is accepted or rejected by itself, while the person types."),
+    done("RD-vscode-typing", "Editors", 21,
+            "The editor's unsaved text is the working text: nothing typed in it is lost or doubled, in any newline "
+            "style."),
+    done("RD-vscode-bytes", "Editors", 21, "The same decisions give the same bytes as in the app."),
+    done("RD-vscode-windows", "Editors", 21,
+            "Two windows of the editor and the app show one document, as it is typed and decided."),
+    done("RD-vscode-undo", "Editors", 21,
+            "Undo and redo go through typing and decisions in the order in which they were made."),
+    done("RD-vscode-agent-doc", "Editors", 21,
+            "An answer of agent-doc gets into the editor's unsaved text, and typing goes on."),
+    law("RD-vscode-stable", "Editors", 21,
+            "The extension uses no menu or interface that an ordinary editor refuses."),
 )
