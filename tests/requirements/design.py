@@ -360,4 +360,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Real CriticMarkup is accepted and rejected as its authors meant, and comes back from a review."),
     done("RD-critic-export", "CriticMarkup", 19,
             "`redraft export --to criticmarkup` writes what is pending, and what it wrote reads the same."),
+
+    done("RD-models-keys", "Models", 17,
+            "A key is stored in the system's keyring or a private file, and is in no folder, answer, event or log."),
+    done("RD-models-switch", "Models", 17,
+            "A model that is set up, chosen or removed answers, or does not, without a restart."),
+    done("RD-models-advice", "Models", 17,
+            "A wrong key, no quota and no connection are told in a sentence with what to do."),
+    done("RD-models-roles", "Models", 17, "Only the owner and admins may see, set up, test or remove models."),
+    done("RD-models-found", "Models", 17,
+            "Ollama, LM Studio and llama.cpp on this machine are found with their models."),
+    done("RD-models-page", "Models", 17,
+            "A person pastes a key in the app, sees what the model answers, and asks it, without a terminal."),
+    done("RD-models-terminal", "Models", 17,
+            "`redraft models` adds, tests, chooses and removes a model; the key comes from a prompt or a pipe."),
 )

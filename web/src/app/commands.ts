@@ -68,6 +68,7 @@ export const COMMANDS: readonly Command[] = [
   { name: "History", keys: "Mod+Shift+H", run: togglePanel("history") },
   { name: "Trash", run: togglePanel("trash") },
   { name: "Agent", keys: "Mod+Shift+A", run: () => show({ agentOpen: !useStore.getState().agentOpen }) },
+  { name: "Models", run: () => show({ dialog: { kind: "models" } }) },
   { name: "Macros", run: () => show({ dialog: { kind: "macros" } }) },
   { name: "Undo the last turn", run: () => void stepHistory("undo") },
   { name: "Redo the last undone turn", run: () => void stepHistory("redo") },

@@ -76,6 +76,7 @@ export type Dialog =
   | { kind: "close"; tabId: string; path: string }
   | { kind: "secret"; path: string; place?: Omit<Place, "path"> }
   | { kind: "settings" }
+  | { kind: "models" }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }
   | { kind: "welcome" };
