@@ -155,7 +155,7 @@ def test_a_clash_with_somebody_outside_is_settled_the_same_way(redraft: Program,
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["file", "--path", "cast.md", "--mine"], 2, "accept it or reject it"),
+        (["file", "--path", "cast.md", "--mine"], 2, "accept or reject it"),
         (["h_0000000000", "--mine"], 4, "No hunk"),
         (["file"], 2, "--mine --theirs --both"),
         (["file", "--mine", "--both"], 2, "not allowed"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.faults.scenes import Scene
 
 MEMORY = "/dev/shm"
+CLONE_FS = 0x200
 CLONE_NEWNS = 0x20000
 
 
@@ -63,4 +64,7 @@ def mounts() -> Iterator[None]:
             pytest.skip(f"mount namespaces are not available here: {os.strerror(ctypes.get_errno())}")
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
         yield
+        # A thread begun meanwhile, such as the one that guards the deadline, shares the root with this one, which then
+        # may not go elsewhere.
+        assert library.unshare(CLONE_FS) == 0, os.strerror(ctypes.get_errno())
         assert library.setns(before.fileno(), CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())

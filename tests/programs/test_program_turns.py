@@ -111,7 +111,7 @@ def test_what_cannot_be_part_of_a_turn_is_told_with_its_reason_and_waits_in_the_
     assert [each["path"] for each in told["documents"]] == ["drafts/dull.md"]
     reasons = {each["path"]: each["reason"] for each in told["left_out"]}
     assert set(reasons) == {"picture.png", "other.bin", ".github/a.yml", "prod.env", "link.md", "story.md"}
-    assert "no text" in reasons["picture.png"]
+    assert "not text" in reasons["picture.png"]
     assert "not UTF-8 text" in reasons["other.bin"]
     assert "agents may not write" in reasons[".github/a.yml"]
     assert "secret" in reasons["prod.env"]

@@ -138,7 +138,7 @@ def test_a_person_whose_unsaved_words_another_program_changes_is_told_and_sees_b
     assert "dark for fourteen years" in typed
     another_program("rename", folder / "story.md", STORY.replace("eleven", "ninety"))
     [notice] = until(lambda: server.get("/api/workspace")["notices"])
-    assert notice.startswith("Another program changed story.md")
+    assert notice.startswith("Another program changed words in story.md")
     [draft] = server.get("/api/review")["documents"]
     [hunk] = [hunk for hunk in draft["hunks"] if hunk["conflict"]]
     assert (hunk["author"], hunk["base"], hunk["working"]) == ("user", "ninety", "fourteen")
@@ -416,7 +416,7 @@ def test_typing_ends_in_the_document_that_an_editor_saves_by_way_of_a_backup(
             typed = type_unsaved(server)
         else:
             assert [hunk["conflict"] for hunk in draft["hunks"]] == [True]
-            assert "Another program changed story.md at words" in server.get("/api/workspace")["notices"][0]
+            assert "Another program changed words in story.md" in server.get("/api/workspace")["notices"][0]
             return
     assert content(server) == typed
 

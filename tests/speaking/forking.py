@@ -3,7 +3,7 @@
 Imports are nine tenths of the processor time that a server takes to start, or a short command to run. A forked program
 runs the same `main` in a process of its own, a child of the test's, with its own arguments, environment, folder and
 streams. Where a fork could differ from a new process, a new one is started: with variables of Python's own, under
-another locale, with options of `Popen` that are not named here. `make torture` forks none.
+another locale, with mounts of its own, with options of `Popen` that are not named here. `make torture` forks none.
 """
 
 from __future__ import annotations
@@ -52,6 +52,13 @@ IMPORTED = (
 SET_CHILD_SUBREAPER = 36  # for prctl(2)
 
 
+def mounts_of_this_thread() -> str:
+    return os.readlink("/proc/thread-self/ns/mnt") if sys.platform == "linux" else ""
+
+
+MOUNTS = mounts_of_this_thread()  # and those of the fork server, which begins with them
+
+
 def can_fork(command: Sequence[str], options: Mapping[str, Any]) -> bool:
     """Whether a fork is in nothing different from what this would start."""
     if os.environ.get("REDRAFT_TORTURE") or command[: len(INTERPRETER)] != INTERPRETER or sys.platform != "linux":
@@ -61,6 +68,7 @@ def can_fork(command: Sequence[str], options: Mapping[str, Any]) -> bool:
         list(command[3:5]) in (["-m", module] for module in MAIN)
         and options.keys() <= {"stdin", "stdout", "stderr", "cwd", "env", "encoding"}
         and variables.get("LC_ALL") == LOCALE
+        and mounts_of_this_thread() == MOUNTS
         and not any(name.startswith(("PYTHON", "LD_")) for name in variables)
         and len(json.dumps([*command, *variables.items()])) < LONGEST
     )

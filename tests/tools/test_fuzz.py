@@ -87,16 +87,20 @@ class Bench:
     def _told(self, arguments: dict[str, Any], context: ToolContext) -> dict[str, Any]:
         """What a surface would tell. Any exception but our own ends the test, and so does a turn left by a failure."""
         note(f"{self.tool.name} {arguments!a}")
-        turns = [turn.id for turn in self.agent.workspace.turns(limit=1)]
+        turns = self._turns()
         try:
             answer = load_registry().call(self.tool.name, arguments, context)
         except RedraftError as error:
             self.seen[error.code] += 1
-            assert [turn.id for turn in self.agent.workspace.turns(limit=1)] == turns
+            assert self._turns() == turns
             return error.as_dict()
         self.seen["success"] += 1
         assert self.answer_schema.is_valid(answer)
         return answer
+
+    def _turns(self) -> list[int]:
+        """The newest turn, but for those of `outside`: what `restore` wrote is noticed at any time."""
+        return [turn.id for turn in self.agent.workspace.turns(limit=50) if turn.author.kind != "outside"][:1]
 
     def _decide(self) -> None:
         """The person refuses whatever was proposed and closes what was opened."""

@@ -219,6 +219,9 @@ def test_in_mode_read_no_tool_writes(folder: Folder, entry: str):
         "propose_edits": {"edits": [{"file_path": "story.md", "operation": "delete", "start_line": 1, "end_line": 1}]},
         "batch": {"calls": [{"tool": "delete_lines", "arguments": {**edit, "start_line": 0, "end_line": 0}}]},
         "undo_turn": {"turn": 1},
+        "add_comment": {"path": "story.md", "quote": "eleven", "says": "x"},
+        "reply_comment": {"comment": "0" * 12, "says": "x"},
+        "resolve_comment": {"comment": "0" * 12},
         "replaceText": {"path": "story.md", "from": 0, "to": 3, "newText": "x"},
         "analyze_document": {"path": "story.md", "task": "style"},
         "transform_document": {

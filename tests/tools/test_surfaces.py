@@ -6,6 +6,7 @@ import json
 import re
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
 AGENT = Author("agent", "agent")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tools.md"
 VERSION = "<the version of story.md>"
+COMMENT = "<a comment on story.md>"
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One call, and the calls that come before it. `VERSION` stands for the version of `story.md`."""
+    """One call, and the calls that come before it. `VERSION` stands for the version of `story.md`, and `COMMENT` for a
+    comment on it."""
 
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -98,6 +101,13 @@ SCENES = (
     Scene("getEditorText", {"path": "story.md"}),
     Scene("replaceText", {"path": "story.md", "from": 0, "to": 3, "newText": "A \U0001f600"}),
     Scene("replaceText", {"path": "story.md", "from": 3, "to": 1, "newText": "x"}),
+    Scene("list_comments", {"path": "story.md"}),
+    Scene("list_comments", {"path": "none.md"}, fails=True),
+    Scene("add_comment", {"path": "story.md", "quote": "the letter", "says": "Which one, @anna?"}),
+    Scene("add_comment", {"path": "story.md", "quote": "the", "says": "Which?"}, fails=True),
+    Scene("reply_comment", {"comment": COMMENT, "says": "It is right."}),
+    Scene("resolve_comment", {"comment": COMMENT}),
+    Scene("resolve_comment", {"comment": "f" * 12}, fails=True),
     Scene("no_such_tool", fails=True),
 )
 # What the editor's tool finds wrong is told in its answer, and is no failure of the call, wherever it is called.
@@ -109,15 +119,31 @@ TOLD = (
 )
 
 
-def filled(value: Any, version: str) -> Any:
-    """The arguments with the version put in."""
-    return json.loads(json.dumps(value).replace(json.dumps(VERSION), json.dumps(version)))
+def filled(value: Any, version: str, path: str = "story.md") -> Any:
+    """The arguments with the version put in, and the comment on the document."""
+    told = json.dumps(value).replace(json.dumps(VERSION), json.dumps(version))
+    return json.loads(told.replace(json.dumps(COMMENT), json.dumps(comment_on(path))))
+
+
+def comment_on(path: str) -> str:
+    return sha256(path.encode()).hexdigest()[:12]
+
+
+def write_story(program: Program, path: str) -> None:
+    """The story, with the thread that a folder has brought along."""
+    program.write(path, STORY)
+    at = "2026-11-18T09:30:00.000Z"
+    lines = (
+        {"thread": comment_on(path), "document": path, "quote": "eleven years", "before": "", "after": "", "at": at},
+        {"id": "0123456789ab", "by": "anna", "at": at, "says": "Is that so?"},
+    )
+    program.write(f".redraft/comments/{comment_on(path)}.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def prepared(place: Path, scene: Scene) -> tuple[Program, dict[str, Any]]:
     """A folder as the scene begins, and the call's arguments."""
     program = Program(place / "notes")
-    program.write("story.md", STORY)
+    write_story(program, "story.md")
     with program.open(Settings(mode="apply")) as workspace:
         version = workspace.read("story.md").version
         for name, arguments in scene.before:
@@ -225,8 +251,9 @@ SURFACES: tuple[Surface, ...] = (by_python, by_command, by_mcp_on_the_streams, b
 
 
 def timeless(answer: Any) -> Any:
-    """The answer without the times in it."""
-    return json.loads(re.sub(r'"created": [0-9.]+', '"created": 0', json.dumps(answer)))
+    """The answer without the times in it, and without what is drawn for a new comment."""
+    told = re.sub(r'"created": [0-9.]+', '"created": 0', json.dumps(answer))
+    return json.loads(re.sub(r'"(id|at)": "([0-9a-f]{12}|[0-9T:.-]+Z)"', r'"\1": ""', told))
 
 
 def contents(program: Program) -> dict[str, bytes]:
@@ -254,7 +281,7 @@ def open_surfaces(place: Path, *documents: str) -> Generator[list[tuple[Program,
         for number, surface in enumerate(SURFACES):
             program = Program(place / str(number) / "notes")
             for path in documents:
-                program.write(path, STORY)
+                write_story(program, path)
             found.append((program, stack.enter_context(surface(program))))
         yield found
 
@@ -279,8 +306,9 @@ def own_document(scene: Scene) -> str:
 
 def with_own_document(scene: Scene) -> Scene:
     """The scene with a document of its own in the place of `story.md`."""
-    told = json.dumps(filled((scene.arguments, scene.before), version_of(Text(STORY))))
-    arguments, before = json.loads(told.replace("story.md", own_document(scene)))
+    path = own_document(scene)
+    told = json.dumps(filled((scene.arguments, scene.before), version_of(Text(STORY)), path))
+    arguments, before = json.loads(told.replace("story.md", path))
     return Scene(scene.tool, arguments, tuple((tool, more) for tool, more in before), scene.fails)
 
 

@@ -32,7 +32,7 @@ def test_a_person_whose_unsaved_words_another_program_changes_is_told_sees_both_
     window.expect(lambda: "eleven winters." in room.working("met.md"))
     another_program("rename", room.folder / "met.md", TEXT.replace("years.", "days long."))
     notices = page.get_by_role("list", name="Notices")
-    notices.get_by_text("Another program changed met.md").wait_for()
+    notices.get_by_text("Another program changed words in met.md").wait_for()
     # Theirs is on the disk, the person's words are in the text, and neither goes before the person has chosen.
     bar = page.get_by_role("group", name="Change 1 of 1")
     bar.get_by_role("button", name="Resolve").click()
@@ -57,7 +57,7 @@ def test_a_person_whose_unsaved_words_another_program_changes_is_told_sees_both_
     dialog.get_by_role("button", name="Undo this turn").click()
     window.expect(lambda: room.disk("met.md") == TEXT)
     window.expect(lambda: room.working("met.md") == TEXT.replace("years.", "winters."))
-    notices.get_by_text("Another program changed met.md").wait_for(state="detached")
+    notices.get_by_text("Another program changed words in met.md").wait_for(state="detached")
 
 
 @pytest.mark.covers("RD-export-accepted", "RD-export-proposals")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.errors import Busy, Damaged, RedraftError, Refused
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

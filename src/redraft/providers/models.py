@@ -68,7 +68,7 @@ def origin_of_model(entry: ModelEntry) -> str:
     return origin_of(url) if url else ""
 
 
-def known_models(models: Mapping[str, ModelEntry], keys: KeySources) -> dict[str, ModelEntry]:
+def list_known_models(models: Mapping[str, ModelEntry], keys: KeySources) -> dict[str, ModelEntry]:
     """Every model by name: the person's own, then those from keys alone."""
     found = dict(models)
     for name, entry in FROM_KEYS.items():
@@ -82,9 +82,9 @@ def make_provider(name: str, models: Mapping[str, ModelEntry], keys: KeySources)
 
     `provider:model` (`anthropic:claude-haiku-5-5`) names a model that is not in the settings.
     """
-    entry = known_models(models, keys).get(name) or _parse_name(name)
+    entry = list_known_models(models, keys).get(name) or _parse_name(name)
     if entry is None:
-        names = ", ".join(dict.fromkeys((*known_models(models, keys), OFFLINE)))
+        names = ", ".join(dict.fromkeys((*list_known_models(models, keys), OFFLINE)))
         raise Refused(f"There is no model {name!r}; known are: {names}.", code="model_unavailable", model=name)
     return make_provider_of(entry, keys)
 

@@ -81,7 +81,7 @@ class ReplyComment:
 
 @tool("create", serves="RD-comments", alone=True)
 def reply_comment(given: ReplyComment, context: ToolContext) -> CommentResult:
-    """Reply to a comment."""
+    """Reply to a comment, in its thread. The document is not changed."""
     _check_mode(context)
     thread = context.workspace.comments.reply(given.comment, given.says, author=context.author)
     return {"comment": comment_shape(thread)}
