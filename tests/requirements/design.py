@@ -374,4 +374,17 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "A person pastes a key in the app, sees what the model answers, and asks it, without a terminal."),
     done("RD-models-terminal", "Models", 17,
             "`redraft models` adds, tests, chooses and removes a model; the key comes from a prompt or a pipe."),
+
+    done("RD-writing-focus", "Writing", 17,
+            "After going to a document or making one, what is typed is in it; documented keys work in both views."),
+    done("RD-writing-defaults", "Writing", 17,
+            "Markdown opens as rich text in a serif and saves itself, but not what an agent proposed."),
+    done("RD-writing-files", "Writing", 17,
+            "Pictures are shown, dropped texts are added, and of other files it is said what they are."),
+    done("RD-writing-help", "Writing", 17, "`?` shows the keys and what the assistant without a model understands."),
+    done("RD-writing-quiet", "Writing", 17,
+            "Focus mode shows the text alone, and typewriter scrolling keeps the line that is written in the middle."),
+    done("RD-writing-phone", "Writing", 17,
+            "At 390 px there is one pane at a time, with a bar to switch, and nothing covers the document."),
+    done("RD-writing-open-file", "Writing", 17, "`redraft open FILE` opens the file in its folder."),
 )

@@ -48,7 +48,7 @@ KeyPlace = Literal["keyring", "file", "environment", "missing", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ModelSpec:
     """The model that a person wants to set up. What is empty gets the provider's usual value."""
 
     provider: Provider
@@ -57,19 +57,19 @@ class Wish:
     native_tools: bool = True
 
 
-def entry_of(wish: Wish) -> ModelEntry:
+def entry_of(spec: ModelSpec) -> ModelEntry:
     """The entry for the settings; `Refused` with what to change."""
-    kind = KINDS[wish.provider]
-    usual = FROM_KEYS.get(wish.provider)
-    model = wish.model.strip() or (usual.model if usual else "")
+    kind = KINDS[spec.provider]
+    usual = FROM_KEYS.get(spec.provider)
+    model = spec.model.strip() or (usual.model if usual else "")
     if not model or len(model) > 200 or not model.isprintable():
         raise Refused("Name the model, as its server lists it.", field="model")
-    url = wish.base_url.strip().rstrip("/")
+    url = spec.base_url.strip().rstrip("/")
     if url:
         _check_url(url)
     elif kind == "compatible":
         raise Refused("Give the address of the server, such as http://localhost:11434/v1.", field="base_url")
-    return ModelEntry(kind=kind, model=model, base_url=url, native_tools=wish.native_tools)
+    return ModelEntry(kind=kind, model=model, base_url=url, native_tools=spec.native_tools)
 
 
 def _check_url(url: str) -> None:
@@ -109,7 +109,7 @@ def place_of_key(entry: ModelEntry, keys: KeySources, store: KeyStore) -> KeyPla
 
 
 @dataclass(frozen=True, slots=True)
-class ModelTest:
+class ModelTestResult:
     """How a model answered. `price_usd` is None if nobody knows the price; a model on this machine costs nothing."""
 
     ok: bool
@@ -119,7 +119,7 @@ class ModelTest:
     seconds: float = 0.0
 
 
-def check_model(entry: ModelEntry, keys: KeySources) -> ModelTest:
+def check_model(entry: ModelEntry, keys: KeySources) -> ModelTestResult:
     """Ask the model one short question, once."""
     started = time.monotonic()
     quick = replace(entry, attempts=1, timeout_seconds=min(entry.timeout_seconds, TEST_SECONDS))
@@ -128,10 +128,10 @@ def check_model(entry: ModelEntry, keys: KeySources) -> ModelTest:
         request = StepRequest((UserMessage(TEST_PROMPT),), max_output_tokens=TEST_TOKENS)
         result = asyncio.run(provider.run_step(request))
     except ProviderError as error:
-        return ModelTest(False, advise(error, entry), seconds=time.monotonic() - started)
+        return ModelTestResult(False, advise(error, entry), seconds=time.monotonic() - started)
     price = "0" if is_local(entry) else None if result.price_usd is None else f"{result.price_usd:f}"
     said = " ".join(result.text.split())[:MAX_SHOWN] or "(It answered without words.)"
-    return ModelTest(True, said, result.model, price, time.monotonic() - started)
+    return ModelTestResult(True, said, result.model, price, time.monotonic() - started)
 
 
 def advise(error: ProviderError, entry: ModelEntry) -> str:

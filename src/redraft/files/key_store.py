@@ -137,14 +137,14 @@ def _stored_in_keyring(origin: str, key: str) -> bool:
 
     try:
         return _in_time(store)
-    except Exception:  # noqa: BLE001 - backends raise whatever their system does: locked, dismissed, no bus
+    except RedraftError:
         return False
 
 
 def _forget_in_keyring(origin: str) -> None:
     try:
         _in_time(lambda: _keyring().delete_password(SERVICE, origin))
-    except Exception as error:
+    except RedraftError as error:
         raise RedraftError(
             f"The key for {origin} is not used any more, but could not be deleted from the system's keyring."
         ) from error
@@ -158,14 +158,14 @@ def _in_time(act: Callable[[], Any]) -> Any:
     def run() -> None:
         try:
             results.append(act())
-        except Exception as error:  # noqa: BLE001 - raised again by the caller's thread
+        except Exception as error:  # noqa: BLE001 - backends raise whatever their system does; raised again below
             failures.append(error)
 
     thread = threading.Thread(target=run, name="redraft-keyring", daemon=True)
     thread.start()
     thread.join(KEYRING_SECONDS)
     if failures:
-        raise failures[0]
+        raise RedraftError("The system's keyring cannot be used.", code="model_auth") from failures[0]
     if not results:
         raise RedraftError("The system's keyring does not answer. Unlock it and try again.", code="model_auth")
     return results[0]

@@ -68,6 +68,13 @@ export const COMMANDS: readonly Command[] = [
   { name: "History", keys: "Mod+Shift+H", run: togglePanel("history") },
   { name: "Trash", run: togglePanel("trash") },
   { name: "Agent", keys: "Mod+Shift+A", run: () => show({ agentOpen: !useStore.getState().agentOpen }) },
+  {
+    name: "Focus mode",
+    keys: "Alt+Z",
+    run: () => show({ focusMode: !useStore.getState().focusMode }),
+  },
+  { name: "Typewriter scrolling", run: () => show({ typewriter: !useStore.getState().typewriter }) },
+  { name: "Help", keys: "?", run: () => show({ dialog: { kind: "help" } }) },
   { name: "Models", run: () => show({ dialog: { kind: "models" } }) },
   { name: "Macros", run: () => show({ dialog: { kind: "macros" } }) },
   { name: "Undo the last turn", run: () => void stepHistory("undo") },

@@ -22,12 +22,12 @@ import { ConflictDialog } from "@/review/ConflictDialog";
 import { stepToHunk } from "@/review/hunkNavigation";
 import type { Hunk } from "@/review/hunkPlaces";
 import { useReview } from "@/review/useReview";
-import { switchView } from "@/rich/documentViews";
+import { chosenView, switchView } from "@/rich/documentViews";
 import type { RichViewHandle } from "@/rich/RichView";
 import { listKeys } from "@/rich/unwrittenKeys";
 import { saveDocument } from "@/state/documents";
 import { type DocumentView, show, useStore } from "@/state/store";
-import { registerFocus } from "@/state/textFocus";
+import { registerFocus, watchOpening } from "@/state/textFocus";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import css from "./DocumentPane.module.css";
@@ -36,6 +36,7 @@ import { formatOf } from "./language";
 import { lastPlaces } from "./lastPlaces";
 import { SourceEditor } from "./SourceEditor";
 import { StatusBar, ViewSwitch } from "./StatusBar";
+import { useTypewriter } from "./useTypewriter";
 
 const RichView = lazy(() => import("@/rich/RichView"));
 
@@ -51,7 +52,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: lock } = useQuery(lockQuery);
   const prose = useStore((store) => store.prose);
-  const chosen = useStore((store) => store.views[path] ?? "source");
+  const chosen = useStore((store) => chosenView(store, path, document.session?.text.length ?? 0));
   const draft = useReview(path, live.about, chosen === "compare");
   const shown = viewOf(path, chosen, draft !== null);
   const [facts] = useState(() => new Facts());
@@ -75,14 +76,26 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   );
   const toText = useCallback(() => (shown === "rich" ? rich.current?.focus() : view?.focus()), [shown, view]);
   useEffect(() => registerFocus(path, toText), [path, toText]);
+  const pane = useRef<HTMLElement>(null);
+  useTypewriter(
+    pane,
+    useStore((store) => store.typewriter),
+  );
+  useEffect(() => (pane.current ? watchOpening(pane.current, path) : undefined), [path]);
   const { session } = document;
-  const pane = { path, session, facts, readOnly, draft, onSave: save };
+  const editing = { path, session, facts, readOnly, draft, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
   useRestoredTyping(path, session);
   useReturn(document, tabId);
 
   return (
-    <section className={css.pane} data-prose={prose} aria-label={path}>
+    <section
+      ref={pane}
+      className={css.pane}
+      data-prose={formatOf(path) === "Markdown" || formatOf(path) === "Text" ? prose : "mono"}
+      data-document={path}
+      aria-label={path}
+    >
       {draft?.pending ? <ChangeBanner draft={draft} byTurn={byTurn} onView={toNext} /> : null}
       {live.status === "gone" ? (
         <p className={css.problem}>
@@ -99,12 +112,12 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
         {session === null ? (
           <Empty>{live.status === "gone" ? "Nothing to show." : live.problem || "Opening…"}</Empty>
         ) : shown === "compare" && draft ? (
-          <CompareView key={live.generation} {...pane} session={session} draft={draft} />
+          <CompareView key={live.generation} {...editing} session={session} draft={draft} />
         ) : shown === "rich" ? (
           <Suspense fallback={<Empty>Opening…</Empty>}>
             <RichView
               key={live.generation}
-              {...pane}
+              {...editing}
               {...reviewing}
               session={session}
               stepping={rich}
@@ -112,7 +125,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
             />
           </Suspense>
         ) : (
-          <SourceEditor key={live.generation} {...pane} {...reviewing} session={session} onView={setView} />
+          <SourceEditor key={live.generation} {...editing} {...reviewing} session={session} onView={setView} />
         )}
       </div>
       <StatusBar path={path} live={live} facts={facts} pending={pending}>

@@ -1,12 +1,12 @@
-import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
+import { ChevronDown, ChevronRight, File, FileText, Folder, Image } from "lucide-react";
 import type { DragEvent, ReactNode } from "react";
-import { openDocument } from "@/state/documents";
+import { isPicture } from "@/state/documents";
 import { show } from "@/state/store";
 import { RightClick } from "@/ui/Menu";
 import { Badge } from "@/ui/Small";
 import css from "./panels.module.css";
 import { folderOf, type Row } from "./tree";
-import { toggleFolder } from "./useTreeKeys";
+import { openRow } from "./useTreeKeys";
 
 interface FileRowProps {
   row: Row;
@@ -46,6 +46,7 @@ export function FileRow({
         ]
       : []),
   ];
+  const Icon = isPicture(row.path) ? Image : row.readable ? FileText : File;
   const icon = row.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />;
   return (
     <RightClick entries={entries}>
@@ -68,10 +69,10 @@ export function FileRow({
         }}
         onDrop={onDrop}
         onFocus={onFocus}
-        onClick={() => (row.folder ? toggleFolder(row.path) : row.readable && void openDocument(row.path))}
+        onClick={() => openRow(row)}
         onKeyDown={() => undefined}
       >
-        {row.folder ? icon : <FileText size={14} aria-hidden />}
+        {row.folder ? icon : <Icon size={14} aria-hidden />}
         {row.folder ? <Folder size={14} aria-hidden /> : null}
         <span className={css.text}>{row.name}</span>
         {pending ? <Badge tone="agent">to review</Badge> : null}

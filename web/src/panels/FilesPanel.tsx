@@ -7,9 +7,10 @@ import { moveDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
+import { addDroppedFiles } from "./dropFiles";
 import { FileRow } from "./FileRow";
 import css from "./panels.module.css";
-import { dropTarget, listRows, type Row } from "./tree";
+import { dropTarget, folderOf, listRows, type Row } from "./tree";
 import { useTreeKeys } from "./useTreeKeys";
 
 const ROW_HEIGHT = 28;
@@ -38,6 +39,8 @@ export function FilesPanel(): ReactNode {
     event.preventDefault();
     event.stopPropagation();
     setOver(null);
+    const files = [...event.dataTransfer.files];
+    if (files.length > 0) void addDroppedFiles(files, row === null ? "" : row.folder ? row.path : folderOf(row.path));
     const path = event.dataTransfer.getData("text/redraft-path");
     const to = dropTarget(path, row);
     if (path && to !== path) void moveDocument(path, to);

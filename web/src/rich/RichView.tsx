@@ -12,7 +12,7 @@ import { Empty } from "@/ui/Small";
 import { markdownApi, type ParsedMarkdown } from "./markdownApi";
 import "./bridge";
 import { cursors, showCursors } from "./cursors";
-import { switchView } from "./documentViews";
+import { LONGEST, switchView } from "./documentViews";
 import css from "./RichView.module.css";
 import { RichEditor } from "./richEditor";
 import { trackFacts } from "./richFacts";
@@ -20,9 +20,6 @@ import { dropHunk, reviewExtensions, stepToHunk } from "./richReview";
 import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
-
-// Parsing and writing a longer text takes the server more than half a second.
-const LONGEST = 300_000;
 
 export interface RichViewProps {
   path: string;

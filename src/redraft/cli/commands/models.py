@@ -58,12 +58,12 @@ def list_models(call: Invocation) -> int:
 
 
 def add(call: Invocation) -> int:
-    from redraft.agent.model_setup import Wish, check_name, entry_of, place_of_key
+    from redraft.agent.model_setup import ModelSpec, check_name, entry_of, place_of_key
     from redraft.providers.models import origin_of_model
     from redraft.runtime import key_sources, key_store, user_settings, write_model
 
     given = call.arguments
-    entry = entry_of(Wish(given.provider, given.model, given.url, not given.no_tools))
+    entry = entry_of(ModelSpec(given.provider, given.model, given.url, not given.no_tools))
     name = check_name(given.name or given.provider, user_settings().models)
     key = _read_key(call, entry)
     if key:

@@ -14,7 +14,7 @@ from redraft.agent.model_selection import is_local
 from redraft.agent.model_setup import (
     ADDABLE,
     KeyPlace,
-    Wish,
+    ModelSpec,
     check_model,
     check_name,
     entry_of,
@@ -150,7 +150,7 @@ async def set_up_model(desk: Here, name: Name, given: ModelRequest) -> Response:
 
     def act() -> None:
         check_name(name, user_settings().models)
-        entry = entry_of(Wish(given.provider, given.model, given.base_url, given.native_tools))
+        entry = entry_of(ModelSpec(given.provider, given.model, given.base_url, given.native_tools))
         key = given.key.get_secret_value() if given.key else ""
         if key:
             key_store().set(origin_of_model(entry), key)
