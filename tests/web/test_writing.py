@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 STORY = "# The Lamp\n\nThe lighthouse had been dark for eleven years.\n"
-DEFAULTS = {"firstView": "rich", "prose": "serif", "autosave": True}
+DEFAULTS: dict[str, Any] = {"firstView": "rich", "prose": "serif", "autosave": True}
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
