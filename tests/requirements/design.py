@@ -155,6 +155,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "helps."),
     done("RD-cli-settle-told", "The command line", 14,
             "Whoever looks at a conflict or accepts it is told the commands that settle it, as they are typed."),
+    law("RD-rich-bytes", "The app", 17,
+            "Random edits in the rich view change the bytes of real markdown as an edit of the text by hand would."),
     done("RD-conflict-sides", "The app", 14,
             "The dialog of a conflict says whose each side is: yours, another program's, or the agent's by its name."),
     done("RD-conflict-outside", "The app", 14,
