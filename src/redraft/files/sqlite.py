@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import sqlite3
-import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from redraft.errors import Busy, Damaged, RedraftError, Refused
 from redraft.files.locks import folder_lock
 from redraft.files.os_errors import explain_os_errors
+from redraft.files.sqlite_log import DatabaseFiles, LogIndex, file_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -98,47 +98,6 @@ def _enable_wal(connection: sqlite3.Connection, seconds: float) -> None:
         time.sleep(0.002)
 
 
-class LogIndex:
-    """The index of SQLite's log, a third file that SQLite maps into memory. The kernel kills a program that touches a
-    page of the map beyond the end of the file, so whoever keeps a connection open calls `fill_up` before each use.
-    Truncating the file in the microseconds between still kills us."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path + "-shm"
-        self._file: int | None = None
-        self._size = 0
-
-    def note(self) -> None:
-        """Remember which file a new connection has mapped."""
-        there = file_status(self._path)
-        self._file, self._size = (there.st_ino, there.st_size) if there else (None, 0)
-
-    def fill_up(self) -> bool:
-        """Whether the file was truncated. It is then filled with zeros, which makes SQLite rebuild it from the log."""
-        try:
-            there = os.stat(self._path)
-            if there.st_ino != self._file:
-                return False
-            if there.st_size >= self._size:
-                self._size = there.st_size
-                return False
-            # By its path: closing a descriptor of it would end SQLite's locks on it. Truncate it first, so that SQLite
-            # finds it empty, not wrong.
-            os.truncate(self._path, 0)
-            os.truncate(self._path, self._size)
-        except OSError:  # deleted: what is mapped stays
-            return False
-        return True
-
-
-def file_status(path: str) -> os.stat_result | None:
-    """The status of the file there; None if there is none. Other disk errors say nothing about that."""
-    try:
-        return os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
 def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
     """What to raise for SQLite's error: temporary trouble is distinguished from a damaged file."""
     message, code = str(error), _code_of(error)
@@ -201,6 +160,7 @@ class SqliteFile(ABC):
         self._log: int | None = None
         self._has_log = False
         self._index = LogIndex(path)
+        self._files: DatabaseFiles | None = None
         self._log_is_gone = False
         try:
             with self._file_lock(exclusive=False) if self.waits else contextlib.nullcontext():
@@ -267,6 +227,9 @@ class SqliteFile(ABC):
                 _abandon(self._connection)
                 return
             self._connection.close()
+            if self._files is not None:
+                self._files.close()
+                self._files = None
 
     @property
     def notices(self) -> list[str]:
@@ -284,6 +247,7 @@ class SqliteFile(ABC):
             self._has_pages = there is not None and there.st_size > 0
             self._has_log = log is not None and log.st_size > 0
             self._index.note()
+            self._files = DatabaseFiles(self.path)  # those of a connection that was given up stay open with it
             self._log_is_gone = False
 
     def _keep_index(self) -> None:
@@ -298,7 +262,10 @@ class SqliteFile(ABC):
     def _is_in_place(self) -> bool:
         self._keep_index()
         with explain_os_errors("look at", self.what):
-            return not self._log_is_gone and self._lies_in_place()
+            if self._log_is_gone or not self._lies_in_place():
+                return False
+        self._log_is_gone = self._files is not None and self._files.is_overwritten()
+        return not self._log_is_gone
 
     def _lies_in_place(self) -> bool:
         there = file_status(self.path)
@@ -308,12 +275,13 @@ class SqliteFile(ABC):
         log = file_status(self.path + "-wal")
         if self._log is None:  # none was written yet
             self._log = log and log.st_ino
-        elif (
-            log is None or log.st_ino != self._log or (self._has_log and not log.st_size and _counts_frames(self.path))
-        ):
+        elif log is None or log.st_ino != self._log or (self._has_log and not log.st_size and self._counts_frames()):
             return False
         self._has_log = log is not None and log.st_size > 0
         return True
+
+    def _counts_frames(self) -> bool:
+        return self._files is not None and self._files.counts_frames()
 
     def hold_in_place(self) -> None:
         """If the file was deleted, replaced or truncated, restore the open one. Not within a transaction."""
@@ -343,8 +311,8 @@ class SqliteFile(ABC):
         except (OSError, sqlite3.Error, RedraftError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             self._trouble = (
-                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running, and cannot be put"
-                f" back: {reason}. Nothing is stored until it is: copy what you typed."
+                f"The file of {self.what} was deleted, replaced, emptied or overwritten while Redraft was running, and"
+                f" cannot be put back: {reason}. Nothing is stored until it is: copy what you typed."
             )
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
@@ -443,16 +411,6 @@ class SqliteFile(ABC):
             except RedraftError as lost:
                 return lost
         return explain_sqlite_error(error)
-
-
-def _counts_frames(path: str) -> bool:
-    """Whether the log's index counts frames in the log; it is empty if they were all copied into the file."""
-    try:
-        with open(path + "-shm", "rb") as index:
-            header = index.read(20)
-    except OSError:
-        return False
-    return int.from_bytes(header[16:20], sys.byteorder) > 0
 
 
 def _generation(connection: sqlite3.Connection) -> int:
