@@ -462,4 +462,4 @@ class RememberedFiles:
 
 def _lasting_stamp(stamp: FileStamp, *, proven: bool) -> FileStamp:
     """The stamp to keep: where it is no proof of the content, one that tells which file it was and equals none."""
-    return stamp if proven else stamp._replace(mtime_ns=-1, ctime_ns=-1)
+    return stamp if proven else stamp._replace(mtime_ns=-1)
