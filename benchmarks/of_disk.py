@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Note, Result, once, side_by_side
 from benchmarks.texts import prose
-from redraft.history.store import Store
+from redraft.history.database import Store
 from redraft.history.turns import Author
 from redraft.text.edits import Edit
 from redraft.workspace.workspace import Workspace

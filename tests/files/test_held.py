@@ -69,7 +69,7 @@ def replace(root: Root, *, hold: bytes = b"old") -> str | None:
 def test_a_held_file_is_replaced_without_being_read_again(
     root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(swap_file, "verified_stamp", None)
+    monkeypatch.setattr(swap_file, "verify_stamp", None)
     with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.hold(b"old")
@@ -198,11 +198,11 @@ def test_what_was_written_to_right_after_it_got_its_name_does_not_stand_as_ours(
     with AtomicWrite(root, NOTE, "t") as put:
         put.prepare(b"new")
         put.exchange(b"old", b"new")
-        assert put.placed_file() is not None
+        assert put.find_placed_file() is not None
         was = note.stat()
         note.write_bytes(b"odd")
         os.utime(note, ns=(was.st_atime_ns, was.st_mtime_ns))
-        assert put.placed_file() is None
+        assert put.find_placed_file() is None
         put.discard()
 
 
@@ -212,5 +212,5 @@ def test_what_was_written_to_right_before_it_got_its_name_does_not_stand_as_ours
         put.flush()
         (tmp_path / ".redraft-tmp-t").write_bytes(b"odd")
         put.exchange(b"old", b"new")
-        assert put.placed_file() is None
+        assert put.find_placed_file() is None
         put.discard()

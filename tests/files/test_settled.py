@@ -14,7 +14,7 @@ import pytest
 
 from redraft.errors import Busy
 from redraft.files import syscalls
-from redraft.files.swap_file import PATIENCE, verified_stamp
+from redraft.files.swap_file import PATIENCE, verify_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,22 +35,22 @@ def reader(note: Path) -> Iterator[int]:
 
 
 def test_content_that_nobody_writes_is_settled_at_once(reader: int) -> None:
-    assert verified_stamp(reader, b"text", "note")
-    assert verified_stamp(reader, b"text", "note"), "also a second time"
-    assert not verified_stamp(reader, b"tex", "note")
-    assert not verified_stamp(reader, b"TEXT", "note")
+    assert verify_stamp(reader, b"text", "note")
+    assert verify_stamp(reader, b"text", "note"), "also a second time"
+    assert not verify_stamp(reader, b"tex", "note")
+    assert not verify_stamp(reader, b"TEXT", "note")
 
 
 def test_other_content_is_told_at_once_although_a_writer_is_there(reader: int, note: Path) -> None:
     with open(note, "ab"):
         begin = time.monotonic()
-        assert not verified_stamp(reader, b"other", "note")
+        assert not verify_stamp(reader, b"other", "note")
         assert time.monotonic() - begin < PATIENCE
 
 
 def test_a_writer_that_stays_is_busy(reader: int, note: Path) -> None:
     with open(note, "ab"), pytest.raises(Busy):
-        verified_stamp(reader, b"text", "note")
+        verify_stamp(reader, b"text", "note")
 
 
 def test_whoever_opens_the_file_for_writing_meanwhile_waits_is_noticed_and_ends_nobody(reader: int, note: Path) -> None:

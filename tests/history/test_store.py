@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redraft.errors import Damaged
-from redraft.history.database import Database
-from redraft.history.store import Store
+from redraft.history.database import Database, Store
 from redraft.text.text import Text
 from tests.conftest import TORTURE
 

@@ -111,7 +111,7 @@ def known_settings() -> dict[str, tuple[str, bool]]:
         other = {str: "copy", int: 1, tuple: ("/",)}[type(value)]
         folder = replace(start, run=replace(start.run, **{entry.name: other}))
         known[f"run.{entry.name}"] = (written(value), start.narrow(folder) != start)
-    return {**known, **known_routing(start), **known_models(start), **known_programs(start)}
+    return {**known, **known_routing(start), **list_known_models(start), **known_programs(start)}
 
 
 def known_routing(start: Settings) -> dict[str, tuple[str, bool]]:
@@ -125,7 +125,7 @@ def known_routing(start: Settings) -> dict[str, tuple[str, bool]]:
     return known
 
 
-def known_models(start: Settings) -> dict[str, tuple[str, bool]]:
+def list_known_models(start: Settings) -> dict[str, tuple[str, bool]]:
     narrowed = start.narrow(replace(start, models={"new": ModelEntry()})) != start
     entries = {entry.name: getattr(ModelEntry(), entry.name) for entry in fields(ModelEntry)}
     return {f"models.NAME.{name}": (written(value), narrowed) for name, value in entries.items()}

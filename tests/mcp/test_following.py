@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.errors import RedraftError
-from redraft.mcp_server.methods import PAGE, address_of, page_of, path_of
+from redraft.mcp_server.call import PAGE, address_of, page_of, path_of
 from redraft.mcp_server.protocol import ProtocolError
 from tests.cli.running import Program
 from tests.speaking.lines import Lines, envelope
@@ -178,7 +178,7 @@ def test_pages_give_every_document_once_whatever_comes_and_goes(names: set[str],
     cursor: str | None = None
     documents = before
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("redraft.mcp_server.methods.PAGE", size)
+        patch.setattr("redraft.mcp_server.call.PAGE", size)
         while True:
             page = page_of(documents, cursor)
             found += [entry["name"] for entry in page["resources"]]

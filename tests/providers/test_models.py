@@ -12,7 +12,7 @@ from redraft.config import ModelEntry, RoutingSettings, Settings, parse_settings
 from redraft.errors import RedraftError
 from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import ProviderError, StepRequest, UserMessage
-from redraft.providers.models import FROM_KEYS, known_models, make_provider
+from redraft.providers.models import FROM_KEYS, list_known_models, make_provider
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,8 +91,8 @@ def test_a_folder_can_keep_documents_here_and_never_sends_them_out():
 
 
 def test_a_key_in_the_environment_is_enough():
-    assert known_models({}, {}) == {}
-    found = known_models({}, {"GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": ""})
+    assert list_known_models({}, {}) == {}
+    found = list_known_models({}, {"GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": ""})
     assert list(found) == ["anthropic", "google"]
     provider = make_provider("anthropic", {}, {"ANTHROPIC_API_KEY": "k"})
     assert (provider.provider_name, provider.model) == ("anthropic", FROM_KEYS["anthropic"].model)

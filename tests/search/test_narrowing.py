@@ -24,7 +24,7 @@ from redraft.search.index_database import (
     tokens,
 )
 from redraft.search.pattern import compile_query
-from redraft.search.regex_syntax import required_words, strip_boundaries
+from redraft.search.regex_syntax import find_required_words, strip_boundaries
 from redraft.workspace.folder.scan import FileMark
 from tests.search.patterns import PATTERNS, TEXTS
 
@@ -36,7 +36,7 @@ NO_MARK = FileMark(0, 0, 0, 0)
 
 def holds(text: str, pattern: str) -> bool:
     """Whether a text has one word of every clause, letter case aside."""
-    return all(any(fold(word) in fold(text) for word in clause) for clause in required_words(pattern, regex=True))
+    return all(any(fold(word) in fold(text) for word in clause) for clause in find_required_words(pattern, regex=True))
 
 
 @given(TEXTS, PATTERNS, st.booleans())
@@ -69,13 +69,13 @@ def test_a_text_that_matches_holds_what_is_required(text: str, pattern: str, cas
 )
 def test_words_are_required_where_a_pattern_has_them(pattern: str, clauses: list[set[str]]):
     assert compile_query(pattern, regex=True)
-    assert required_words(pattern, regex=True) == clauses
+    assert find_required_words(pattern, regex=True) == clauses
 
 
 def test_parentheses_may_be_nested_as_deeply_as_the_engine_takes():
     pattern = "(" * 900 + "deep" + ")" * 900
     assert compile_query(pattern, regex=True)
-    assert required_words(pattern, regex=True) == [{"deep"}]
+    assert find_required_words(pattern, regex=True) == [{"deep"}]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from redraft.search import ripgrep as ripgrep_module
 from redraft.search.index import Index
 from redraft.search.pattern import compile_query
-from redraft.search.ripgrep import Ripgrep, required_expression, start_in_sandbox
+from redraft.search.ripgrep import Ripgrep, build_required_expression, start_in_sandbox
 from redraft.workspace.folder.scan import can_be_searched
 from tests.search.patterns import LITERALS, PATTERNS, TEXTS
 from tests.search.ripgrep import ripgrep
@@ -144,7 +144,7 @@ def test_a_line_that_matches_holds_what_ripgrep_is_asked_for(
     text: str, query: str, case_sensitive: bool, whole_word: bool
 ):
     pattern = compile_query(query, regex=True, case_sensitive=case_sensitive, whole_word=whole_word, by_line=True)
-    asked = required_expression(pattern)
+    asked = build_required_expression(pattern)
     if asked is not None and pattern.find(text.encode(), 0) is not None:
         assert re.search(asked, text, re.IGNORECASE if pattern.folding else 0)
 
@@ -162,7 +162,10 @@ def test_a_line_that_matches_holds_what_ripgrep_is_asked_for(
     ],
 )
 def test_ripgrep_is_asked_for_words_alone(query: str, case_sensitive: bool, asked: str | None):
-    assert required_expression(compile_query(query, regex=True, case_sensitive=case_sensitive, by_line=True)) == asked
+    assert (
+        build_required_expression(compile_query(query, regex=True, case_sensitive=case_sensitive, by_line=True))
+        == asked
+    )
 
 
 @pytest.mark.parametrize("path", ["a.md", "a/b/c.md", "é/ö.md"])

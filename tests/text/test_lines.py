@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.text.diff.line_diff import common_prefix, common_suffix
+from redraft.text.diff.sequence_diff import common_prefix, common_suffix
 from redraft.text.lines import adopt_newlines, after_break, count_breaks, count_lines, newline_style, split_lines
 from tests.text.laws import contents, passages
 from tests.text.naive_text import is_line_end, naive_lines, naive_prefix

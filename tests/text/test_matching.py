@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.text.diff import line_diff
-from redraft.text.diff.line_diff import LineRegion, Region, diff_lines, diff_sequences
+from redraft.text.diff.line_diff import LineRegion, diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 from redraft.text.lines import split_lines
 from tests.text.shapes import SHAPES, documents, versions
 

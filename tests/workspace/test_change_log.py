@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from redraft.text.edits import Change, Edit
-from redraft.text.rebase import MAX_CHARACTERS, MAX_DOCUMENTS, MAX_STEPS, ChangeLog, ChangeStep
+from redraft.text.edits import MAX_CHARACTERS, MAX_DOCUMENTS, MAX_STEPS, Change, ChangeLog, ChangeStep, Edit
 
 
 def step(number: int, characters: int = 1) -> ChangeStep:

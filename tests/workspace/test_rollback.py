@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redraft.errors import Refused
-from redraft.history.store import Store
+from redraft.history.database import Store
 from redraft.history.turns import State
 from redraft.text.edits import Change
 from tests.conftest import TORTURE

@@ -97,14 +97,14 @@ def protocol_errors(handler: Handler) -> Handler:
     """Answer our own errors as the protocol has them."""
 
     @functools.wraps(handler)
-    async def answered(*arguments: Any, **named: Any) -> Any:
+    async def answer(*arguments: Any, **named: Any) -> Any:
         try:
             return await handler(*arguments, **named)
         except RedraftError as error:
             code = ERROR_CODES.get(error.code, INVALID_PARAMS if isinstance(error, Refused) else INTERNAL_ERROR)
             raise RequestError(code, error.message, error.as_dict()) from error
 
-    return answered  # pyright: ignore[reportReturnType]
+    return answer  # pyright: ignore[reportReturnType]
 
 
 class AcpAgent:
@@ -199,13 +199,13 @@ class AcpAgent:
             raise RequestError(INVALID_PARAMS, "There is no such page.")
         at = int(cursor or 0)
         found: list[SessionInfo] = []
-        for folder in await self._listed_folders(cwd):
+        for folder in await self._find_folders_to_list(cwd):
             found += await asyncio.to_thread(_session_infos, folder, cwd or folder.path)
         found.sort(key=lambda info: info.updated_at or "", reverse=True)
         more = str(at + PAGE) if at + PAGE < len(found) else None
         return ListSessionsResponse(sessions=found[at : at + PAGE], next_cursor=more)
 
-    async def _listed_folders(self, cwd: str | None) -> list[OpenFolder]:
+    async def _find_folders_to_list(self, cwd: str | None) -> list[OpenFolder]:
         """The folder that is named; without one, those that are open, or the one in which the program runs."""
         if cwd is not None or self._folder is not None:
             return [await self._open(cwd or os.getcwd())]

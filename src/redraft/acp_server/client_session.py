@@ -14,11 +14,11 @@ from acp.exceptions import RequestError
 from redraft.errors import RedraftError
 from redraft.runtime import open_agent, open_workspace
 from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.word_diff import compare
 from redraft.text.lines import split_lines
 from redraft.text.merge.three_way import merge
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from redraft.workspace.turns.edit_positions import compare
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -100,7 +100,7 @@ class EditorBuffers:
             workspace.type(path, compare(working, new))
         self._held[path] = held
 
-    def unsaved(self, paths: Iterable[str]) -> list[str]:
+    def find_unsaved(self, paths: Iterable[str]) -> list[str]:
         """Those of the documents that the editor holds with unsaved typing."""
         workspace = self._environment.workspace
         found: list[str] = []

@@ -35,7 +35,7 @@ from acp.schema import (
     UsageUpdate,
 )
 
-from redraft.acp_server.tool_calls import ToolCallView, changed_texts, kind_of, locations_of, parse_preview
+from redraft.acp_server.tool_calls import ToolCallView, kind_of, list_changed_texts, locations_of, parse_preview
 from redraft.agent.memory.permissions import rules_to_allow
 from redraft.agent.store.jobs import BUSY, NO_ANSWER, Status
 from redraft.errors import RedraftError
@@ -128,9 +128,9 @@ class PromptRun:
             if event.type == "tool.call.requested":
                 self._staged = dict(run.turn.staged)
             elif event.type == "tool.call.completed":
-                extra = changed_texts(self._staged, run.turn.staged)
+                extra = list_changed_texts(self._staged, run.turn.staged)
             elif event.type == "confirmation.requested":
-                extra = changed_texts(*run.tool_runner.rehearsed) if event.data.get("tool") else []
+                extra = list_changed_texts(*run.tool_runner.rehearsed) if event.data.get("tool") else []
             elif event.type == "step.completed":
                 extra = run.provider.context_tokens
         with contextlib.suppress(RuntimeError):  # the program is ending
@@ -368,7 +368,7 @@ def closing_note(session: ClientSession, job: Job) -> str:
     workspace = session.folder.workspace
     with session.folder.agent.environment.guard:
         paths = workspace.show(job.turn).paths
-    unsaved = session.folder.buffers.unsaved(paths)
+    unsaved = session.folder.buffers.find_unsaved(paths)
     if unsaved:
         note += f" Your editor has unsaved typing in {', '.join(unsaved)}; it is kept, there and in Redraft."
     return note

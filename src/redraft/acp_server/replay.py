@@ -61,7 +61,9 @@ def _entry_update(entry: ChatEntry, number: int) -> SessionUpdate:
 def _job_updates(session: ClientSession, job: Job) -> Iterator[SessionUpdate]:
     """What a job said and did, by its recorded steps; nothing if they are gone."""
     records = _records(session, job)
-    last_edit = {path: record["tool_call_id"] for record in records if record.get("ok") for path in _edited(record)}
+    last_edit = {
+        path: record["tool_call_id"] for record in records if record.get("ok") for path in _find_edited_paths(record)
+    }
     changes = _turn_changes(session, job)
     said = ""
     for record in records:
@@ -111,7 +113,7 @@ def _person_answer(record: dict[str, Any]) -> str:
     return "" if answer in (None, NO_ANSWER) else str(answer)
 
 
-def _edited(record: dict[str, Any]) -> list[str]:
+def _find_edited_paths(record: dict[str, Any]) -> list[str]:
     is_edit = "tool" in record and kind_of(record["tool"]) in ("edit", "delete", "move")
     return ToolCallView("", "", "", record["tool"], record["arguments"]).paths if is_edit else []
 

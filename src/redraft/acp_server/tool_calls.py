@@ -74,11 +74,11 @@ class TextChange:
     def as_content(self, folder: str) -> ToolCallContentVariant:
         old, new = self.old, self.new or ""
         if old is not None and max(len(old), len(new)) > WHOLE_TEXT:
-            old, new = _changed_part(old, new)
+            old, new = _cut_changed_part(old, new)
         return tool_diff_content(os.path.join(folder, self.path), new, old)
 
 
-def _changed_part(old: str, new: str) -> tuple[str, str]:
+def _cut_changed_part(old: str, new: str) -> tuple[str, str]:
     """Both texts from the first to the last line that differs, with a few lines around."""
     regions = diff_lines(old, new)
     if not regions:
@@ -100,7 +100,7 @@ def _on(text: str, at: int) -> int:
     return at
 
 
-def changed_texts(
+def list_changed_texts(
     before: Mapping[DocPath, StagedDocument], after: Mapping[DocPath, StagedDocument]
 ) -> list[TextChange]:
     """What was staged between two moments of a turn, document by document."""

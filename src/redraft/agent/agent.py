@@ -72,7 +72,7 @@ class Agent:
         self.store = store
         self.masked_events = MaskedEventLog(store.events, workspace)
         self._ceiling = mode_by_name(ceiling or workspace.settings.mode)
-        self._runner = JobRunner(self.environment, providers, self._allowed_mode, self.rerun)
+        self._runner = JobRunner(self.environment, providers, self._narrow_mode, self.rerun)
         self._unsubscribe = workspace.subscribe(self._on_workspace_event)
         store.collect(self.environment.limits)
 
@@ -110,7 +110,7 @@ class Agent:
             return self._remember(session, instruction, order)
         if agent:
             self.environment.programs.find(agent)
-        config, allowed = {"profile": self.environment.limits.profile, **(tool_config or {})}, self._allowed_mode(mode)
+        config, allowed = {"profile": self.environment.limits.profile, **(tool_config or {})}, self._narrow_mode(mode)
         JobBudget.of(self.environment.limits, config)
         select_tools(self.environment.registry, config, allowed)
         if is_lease_wanted(config, self.environment.settings.lock):
@@ -196,9 +196,9 @@ class Agent:
     @property
     def modes(self) -> list[str]:
         """The modes that a job may have in this folder."""
-        return [name for name in MODES if self._allowed_mode(name).name == name]
+        return [name for name in MODES if self._narrow_mode(name).name == name]
 
-    def _allowed_mode(self, wanted: str | None) -> Mode:
+    def _narrow_mode(self, wanted: str | None) -> Mode:
         mode = mode_by_name(wanted or self.environment.settings.mode)
         return mode if mode == self._ceiling else mode.narrow(self._ceiling)
 

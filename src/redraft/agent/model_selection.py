@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from redraft.config import AgentLimits, Limits, ModelEntry, RoutingSettings
 from redraft.providers.contract import Provider, ProviderError
-from redraft.providers.models import OFFLINE, known_models, make_provider
+from redraft.providers.models import OFFLINE, list_known_models, make_provider
 from redraft.providers.network_guard import is_loopback
 from redraft.providers.router import RoutedProvider
 
@@ -42,7 +42,7 @@ class Models:
 
     @property
     def known(self) -> dict[str, ModelEntry]:
-        return known_models(self.entries, self.environ)
+        return list_known_models(self.entries, self.environ)
 
     def provider(self, name: str, trace: Trace) -> Provider:
         """The provider of a job: the named model, else the one that routing selects; `trace` is called for each

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING
 from redraft.errors import RedraftError, Refused
 from redraft.files import syscalls
 from redraft.files.file_image import PlacedFile, stamp_of
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.swap_file import SwapFile, is_unfinished
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -177,7 +177,7 @@ class AtomicWrite:
         with explain_os_errors("write", self.path):
             os.fsync(self._slot.fd)
 
-    def placed_file(self) -> PlacedFile | None:
+    def find_placed_file(self) -> PlacedFile | None:
         """The file that was placed, if it is still there as it was written and named."""
         written = self._slot.written
         try:

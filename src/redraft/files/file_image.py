@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from redraft.errors import Busy, Forbidden, Refused
-from redraft.files.os_errors import not_a_file, through_link
 from redraft.files.paths import name_set
+from redraft.files.syscalls import not_a_file, through_link
 
 
 def flags_of(*names: str) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Busy, RedraftError, Refused
 from redraft.files.file_image import flags_of
-from redraft.files.os_errors import explain_os_errors
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator

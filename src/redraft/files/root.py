@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from redraft.errors import RedraftError, Refused
 from redraft.files import file_image, syscalls
 from redraft.files.file_image import READ_FLAGS, FileImage, FileStamp, flags_of, read_open, stamp_of
-from redraft.files.os_errors import explain, explain_os_errors, through_link
 from redraft.files.paths import DocPath, is_internal_name, join_path, parse_path, split_path
 from redraft.files.secret_detection import is_secret_name, secret_error
+from redraft.files.syscalls import explain, explain_os_errors, through_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence

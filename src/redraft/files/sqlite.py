@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redraft.errors import Busy, Damaged, RedraftError, Refused
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.sqlite_log import DatabaseFiles, LogIndex, file_status
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from redraft.errors import Busy, RedraftError, Refused, Stale
 from redraft.files import syscalls
 from redraft.files.file_image import READ_FLAGS, FileStamp, check_replaceable, flags_of, is_local, read_open, stamp_of
-from redraft.files.os_errors import explain, explain_os_errors
 from redraft.files.paths import MAX_NAME_BYTES, TEMP_PREFIX, DocPath, join_path, split_path
+from redraft.files.syscalls import explain, explain_os_errors
 from redraft.files.tree import walk
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ _LONGEST_PAUSE = 0.02
 _COMPARE_PIECE = 1 << 18
 
 
-def verified_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
+def verify_stamp(fd: int, content: bytes, path: str) -> FileStamp | None:
     """The stamp of the file, if it contains `content` and no writer has it open.
 
     None as soon as it contains anything else. Raises `busy` if it contains `content` but a writer keeps it open for too
@@ -372,7 +372,7 @@ class SwapFile:
         """
         fd = os.open(name, READ_FLAGS, dir_fd=self.fd)
         try:
-            return verified_stamp(fd, content, self.path)
+            return verify_stamp(fd, content, self.path)
         finally:
             os.close(fd)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from redraft.errors import Refused
+from redraft.text.text import check_unicode
 
 BOM = b"\xef\xbb\xbf"
 
@@ -48,12 +49,8 @@ def decode(data: bytes, path: str = "") -> DecodedText:
 
 def encode(text: str, bom: bool = False) -> bytes:
     """The bytes of `text`, with a byte order mark if the file had one."""
-    try:
-        data = text.encode()
-    except UnicodeEncodeError as error:
-        raise Refused(
-            f"The text has an unpaired surrogate at character {error.start}.", code="invalid_text", offset=error.start
-        ) from error
+    check_unicode(text)
+    data = text.encode()
     return BOM + data if bom else data
 
 

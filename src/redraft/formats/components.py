@@ -116,7 +116,7 @@ def markers(text: str, word: Word, *, in_code: bool = False) -> Iterator[Marker]
     """The markers in a text, in order; those in code only on request."""
     if f"{word}:" not in text:
         return
-    hidden = iter([] if in_code else _closed_code(text))
+    hidden = iter([] if in_code else _find_closed_code(text))
     start = end = -1
     for match in _MARKERS[word].finditer(text):
         if match["close"] and match["rest"].strip():
@@ -128,7 +128,7 @@ def markers(text: str, word: Word, *, in_code: bool = False) -> Iterator[Marker]
         yield Marker(match["name"], match["close"] is not None, match["rest"], match.start(), match.end())
 
 
-def _closed_code(text: str) -> list[CodeBlock]:
+def _find_closed_code(text: str) -> list[CodeBlock]:
     """The fenced code that hides markers."""
     return fences(text, frontmatter_end(text), closed=True)
 
@@ -179,7 +179,7 @@ def swap_fences(text: str) -> str:
     somebody has just opened a fence, which the first fence of the text would close."""
     pieces: list[str] = []
     at = 0
-    for block in _closed_code(text):
+    for block in _find_closed_code(text):
         pieces += [text[at : block.start], _other_sign(text, block)]
         at = block.end
     return "".join([*pieces, text[at:]])
@@ -312,7 +312,7 @@ def _unbroken(text: str) -> list[tuple[int, int]]:
         within = components(text)
     except Refused:
         within = ()
-    code = [(block.start, block.end) for block in _closed_code(text)]
+    code = [(block.start, block.end) for block in _find_closed_code(text)]
     return sorted([*code, *((each.start, each.end) for each in within)], reverse=True)
 
 

@@ -239,7 +239,7 @@ def _on_words(comments: Iterable[CriticComment], accepted: str) -> Iterable[Crit
 def write(critic: CriticText, *, markdown: bool = True) -> str:
     """The text with its changes and comments as marks; refused where they could not be read again."""
     edits = _around_code(critic, markdown=markdown)
-    text = _written(critic, edits)
+    text = _write_marks(critic, edits)
     again = parse(text, markdown=markdown)
     if again.base != critic.base or again.accepted != critic.accepted:
         raise Refused(_unreadable(critic, markdown=markdown), code="conflict")
@@ -295,7 +295,7 @@ def _code_spans(text: str) -> list[Span]:
     return sorted([*spans, *inline])
 
 
-def _written(critic: CriticText, edits: Sequence[CriticEdit]) -> str:
+def _write_marks(critic: CriticText, edits: Sequence[CriticEdit]) -> str:
     """Base with marks. Comments stand behind the passage that they are about, highlighted where no change stands."""
     change = Change(tuple(each.edit for each in edits))
     taken = [Span(change.map(each.edit.at, after=False), change.map(each.edit.end)) for each in edits]

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import RedraftError
 from redraft.files.atomic_write import AtomicWrite
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import split_path
 from redraft.files.swap_file import sweep
+from redraft.files.syscalls import explain_os_errors
 from redraft.files.textfile import decode
+from redraft.history.database import snapshot_of
 from redraft.history.recovery import finish_turn
-from redraft.history.store import snapshot_of
 from redraft.history.turns import FileStep, State, TurnRecord, note_created_folders
 from redraft.text.text import Text
 
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from redraft.files.paths import DocPath
     from redraft.files.root import Root
     from redraft.history.audit import Audit
-    from redraft.history.database import Database
+    from redraft.history.database import Database, SnapshotId, Store
     from redraft.history.reviews import Reviews
-    from redraft.history.store import SnapshotId, Store
     from redraft.history.turns import ReviewStep, Turns
 
     Steps = Callable[[], Sequence[ReviewStep]]  # called inside the transaction: an image stores its snapshots
@@ -238,7 +237,7 @@ class Journal:
             except BaseException:
                 self._take_back(recorded, puts, ordered)
                 raise
-            placed = {put.path: put.placed_file() for put in puts}
+            placed = {put.path: put.find_placed_file() for put in puts}
             self._settle(recorded, puts)
             return CommittedTurn(recorded, placed)
         finally:

@@ -26,7 +26,7 @@ from redraft.text.merge.three_way import merge
 
 if TYPE_CHECKING:
     from redraft.files.root import Root
-    from redraft.history.store import Store
+    from redraft.history.database import Store
     from redraft.history.turns import FileStep, TurnRecord
 
 

@@ -9,8 +9,7 @@ from redraft.history.reviews import ReviewImage, keep_last_contents
 
 if TYPE_CHECKING:
     from redraft.config import Settings
-    from redraft.history.database import Database
-    from redraft.history.store import Store
+    from redraft.history.database import Database, Store
     from redraft.history.turns import Turns
 
 SECONDS_A_DAY = 86_400

@@ -17,8 +17,7 @@ from redraft.files.file_image import FileStamp
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from redraft.history.database import Database
-    from redraft.history.store import SnapshotId
+    from redraft.history.database import Database, SnapshotId
 
 
 # What a file contained when it was last seen, so that a change by another program is noticed, however late.
@@ -183,6 +182,13 @@ class Reviews:
 
     def tabs(self) -> list[tuple[int, str]]:
         return [(number, path) for number, path in self._db.rows("SELECT id, path FROM tabs ORDER BY id")]
+
+    def tab_of(self, path: str) -> str | None:
+        """The tab of the document that has this path in the working view; None if it is not open."""
+        for number, lies_at in self.tabs():
+            if (self.working_path(lies_at) or lies_at) == path:
+                return f"tab_{number}"
+        return None
 
     def move_tabs(self, moves: Mapping[str, str]) -> None:
         """Let tabs follow their documents from old to new paths; two may swap theirs. A tab whose document is already

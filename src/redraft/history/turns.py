@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redraft.errors import Refused
 from redraft.files.paths import DocPath
+from redraft.text.diff.word_diff import refine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from redraft.history.database import Database
-    from redraft.history.store import SnapshotId
+    from redraft.history.database import Database, SnapshotId
+    from redraft.text.edits import Change
 
 
 # The folders that a turn created, so that undoing it removes them again if they are empty, and those that it removed,
@@ -88,6 +89,36 @@ class State(StrEnum):
     UNDONE = "undone"  # a later turn undid it
 
 
+class EditPosition(NamedTuple):
+    """One edit of a step: where, how much went and came, which agent's edit it was and in which hunk, if it was one."""
+
+    at: int
+    old: int
+    new: int
+    mark: str = ""
+    hunk: str = ""
+
+
+def dump_positions(places: Iterable[EditPosition]) -> str:
+    return json.dumps([list(place) for place in places], separators=(",", ":"))
+
+
+def load_positions(written: str) -> list[EditPosition]:
+    return [EditPosition(*row) for row in json.loads(written)]
+
+
+def positions_of_change(change: Change) -> str:
+    """A change as places. What was written as a whole is compared: most of it stays."""
+    return dump_positions(
+        EditPosition(part.at, len(part.old), len(part.new)) for edit in change.edits for part in refine(edit)
+    )
+
+
+def dump_edits(change: Change) -> str:
+    """A change as places, each edit as it is: what it puts in are the very characters that were taken out before."""
+    return dump_positions(EditPosition(edit.at, len(edit.old), len(edit.new)) for edit in change.edits)
+
+
 @dataclass(frozen=True, slots=True)
 class FileStep:
     """One file's content before and after. None means that there was no file."""
@@ -97,7 +128,7 @@ class FileStep:
     after: SnapshotId | None
     mode: int | None = None
     moved_from: str | None = None
-    edits: str | None = None  # what changed where, to the character, as `workspace.turns.edit_positions` writes it
+    edits: str | None = None  # what changed where, to the character, as `dump_positions` writes it
 
     @property
     def action(self) -> str:
@@ -263,7 +294,7 @@ class Turns:
         )
         return [self._read(row) for row in self._db.rows(query, (turn.id, turn.token))]
 
-    def taken_back(self, number: int) -> bool:
+    def was_reverted(self, number: int) -> bool:
         """Whether anything of a turn was ever reverted, by an undo or a rollback that may have been undone since."""
         query = "SELECT 1 FROM turns WHERE source = ? AND kind IN ('undo', 'rollback') AND state != 'discarded' LIMIT 1"
         return self._db.row(query, (number,)) is not None

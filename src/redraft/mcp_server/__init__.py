@@ -6,7 +6,7 @@ whatever carries its messages; `stdio` and `http` are what carries them. What th
 a question of the agent's) is asked through the client if it supports that, and refused with an explanation if not.
 """
 
-from redraft.mcp_server.endpoint import Endpoint
+from redraft.mcp_server.connection import Endpoint
 from redraft.mcp_server.transports.stdio import serve_stdio
 
 __all__ = ["Endpoint", "serve_stdio"]

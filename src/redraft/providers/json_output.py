@@ -241,7 +241,7 @@ def first_object(text: str) -> str:
     return text[start:]
 
 
-def structured_data(text: str, request: StepRequest, provider: str) -> Any:
+def parse_structured_data(text: str, request: StepRequest, provider: str) -> Any:
     """The value that the request's schema asks for; None if it has no schema."""
     if request.response_schema is None:
         return None

@@ -40,7 +40,7 @@ _CLAUDE_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BAS
 MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 
-def known_models(models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> dict[str, ModelEntry]:
+def list_known_models(models: Mapping[str, ModelEntry], environ: Mapping[str, str]) -> dict[str, ModelEntry]:
     """Every model by name: the person's own, then those from keys in the environment."""
     found = dict(models)
     for name, entry in FROM_KEYS.items():
@@ -54,9 +54,9 @@ def make_provider(name: str, models: Mapping[str, ModelEntry], environ: Mapping[
 
     `provider:model` (`anthropic:claude-haiku-5-5`) names a model that is not in the settings.
     """
-    entry = known_models(models, environ).get(name) or _parse_name(name)
+    entry = list_known_models(models, environ).get(name) or _parse_name(name)
     if entry is None:
-        names = ", ".join(dict.fromkeys((*known_models(models, environ), OFFLINE)))
+        names = ", ".join(dict.fromkeys((*list_known_models(models, environ), OFFLINE)))
         raise Refused(f"There is no model {name!r}; known are: {names}.", code="model_unavailable", model=name)
     provider = _MAKERS[entry.kind](entry, environ)
     return provider if provider.supports_native_tools else PromptedTools(provider)

@@ -1,1 +1,1 @@
-"""The three texts of a review and what a person may decide about them. Pure."""
+"""Reviews: what agents propose, what the person typed, and what may be decided about it. Pure."""

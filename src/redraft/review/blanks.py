@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BlankPosition(NamedTuple):
-    """A blank of a part: how much of the part's text, and of what the disk has of it, stands in front."""
+    """A blank of a part: how much of the part's text, and of what the disk has of it, is before it."""
 
     part: str
     place: int
@@ -35,7 +35,8 @@ class BlankPosition(NamedTuple):
 
 
 def blanks_to_save(review: Review, ids: Iterable[str], turn: str = "") -> list[BlankPosition]:
-    """The blanks to save with these hunks, of which one `turn` alone may be accepted, in order."""
+    """The blanks to save with these hunks, in order; of hunks that several turns share, perhaps only one `turn` is
+    accepted."""
     wanted, found = set(ids), list[BlankPosition]()
     last = ""  # what the disk then has in front of the run at hand
     new = False  # whether the two of them did not meet before
@@ -67,7 +68,7 @@ def _is_saved_after(part: Part, run: Run, turn: str) -> bool:
 
 
 def _blank_in(part: Part, run: Run, place: int, saved_at: int) -> BlankPosition | None:
-    """The first blank of a run, which begins at this place of a part."""
+    """The first blank of a run that begins at this place of a part."""
     at = next((index for index, char in enumerate(run.text) if char.isspace()), None)
     if at is None:
         return None
@@ -78,9 +79,8 @@ def _length_at(text: str, at: int) -> int:
     return 2 if text.startswith("\r\n", at) else 1
 
 
-def unsaved_from(review: Review, name: str) -> int | None:
-    """How many characters that the disk has not follow on each other from a blank on, the blank included; None if the
-    name is not one of a blank."""
+def count_unsaved_from(review: Review, name: str) -> int | None:
+    """How many characters in a row, from a blank on, are not on the disk; None if the name is not that of a blank."""
     part_id, _, place = name.rpartition(".")
     if not part_id:
         return None
@@ -99,7 +99,7 @@ def unsaved_from(review: Review, name: str) -> int | None:
 
 
 def save_blanks(review: Review, names: Iterable[str]) -> Review:
-    """The review with these blanks on the disk. Whoever takes one out still does."""
+    """The review with these blanks saved. Edits that delete one still do."""
     places: dict[str, set[int]] = {}
     for name in names:
         part, _, place = name.rpartition(".")
@@ -120,7 +120,7 @@ def save_blanks(review: Review, names: Iterable[str]) -> Review:
 
 
 def _save_at(part: Part, places: set[int]) -> Iterator[Run]:
-    """The runs of a part, the blanks at these places as saved."""
+    """The runs of a part with the blanks at these places saved."""
     at = 0
     for run in part.runs:
         done = 0
@@ -134,7 +134,7 @@ def _save_at(part: Part, places: set[int]) -> Iterator[Run]:
 
 
 class SurroundingCharacters(NamedTuple):
-    """The characters before and behind some runs: of what saving would write, and of what the person sees."""
+    """The characters before and after some runs: of what saving would write, and of what the person sees."""
 
     own: tuple[str, str]
     seen: tuple[str, str]
@@ -166,7 +166,7 @@ def keep_words_apart(runs: list[Run], around: SurroundingCharacters) -> list[Run
 
 
 def _can_lend(beside: Sequence[Run], run: Run, find: Callable[[str], str], blank: str) -> bool:
-    """Whether beside a run there are words of an agent's with the same blank."""
+    """Whether an agent has words with the same blank beside a run."""
     return any(
         other.is_agents and other.in_working and not other.clash and other.by != run.by and find(other.text) == blank
         for other in beside
@@ -249,7 +249,7 @@ def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
 
 
 def _blank_at_end(text: str) -> str:
-    """The blank with which a text ends, or nothing."""
+    """The blank at the end of a text, or nothing."""
     return "\r\n" if text.endswith("\r\n") else text[-1:] if text[-1:].isspace() else ""
 
 

@@ -16,6 +16,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from redraft.text.edits import Span
+from redraft.text.markdown_blocks import fences
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -55,7 +58,7 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _PATTERNS: tuple[tuple[HunkLabel, re.Pattern[str]], ...] = (
-    ("code_changed", re.compile(r"(?P<fence>```|~~~)[^\n]*\n.*?(?:(?P=fence)|\Z)|`[^`\n]+`", re.DOTALL)),
+    ("code_changed", re.compile(r"`[^`\n]+`")),
     (
         "link_changed",
         re.compile(
@@ -90,24 +93,32 @@ _WORD = re.compile(r"\w+")
 
 
 class _TouchedText(NamedTuple):
-    """A hunk in one of the two texts: the paragraph around it, and where in that it stands."""
+    """A hunk in one of the two texts: the paragraph around it, and its place there."""
 
     text: str
     start: int
     end: int
 
-    def touched(self, label: HunkLabel, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-        """What of a kind the hunk stands in, or covers."""
+    def find_touched(self, label: HunkLabel, pattern: re.Pattern[str]) -> list[Span]:
+        """The places of one kind that the hunk is in, or covers."""
         begin, end = 0, len(self.text)
         if label not in LONG:  # of one or a few words: the rest of the paragraph need not be searched
             begin = self.text.rfind(" ", 0, max(0, self.start - FEW_WORDS)) + 1
             end = self.end + FEW_WORDS
-        found = pattern.finditer(self.text, begin, end)
-        return [each for each in found if each.start() < self.end and self.start < each.end()]
+        found = [Span(*each.span()) for each in pattern.finditer(self.text, begin, end)]
+        if label == "code_changed":
+            fenced = [Span(block.start, block.end) for block in fences(self.text)]
+            found = fenced + [each for each in found if not any(code.start <= each.start < code.end for code in fenced)]
+        return [each for each in found if each.start < self.end and self.start < each.end]
+
+    def read(self, label: HunkLabel, place: Span) -> str:
+        """The words at a place, as they are compared."""
+        found = self.text[place.start : place.end].strip()
+        return found.lower() if label == "condition_changed" else found
 
 
 class _TokenChange(NamedTuple):
-    """What of a kind is gone in a hunk, and what came instead."""
+    """What a hunk removes of one kind, and what replaces it."""
 
     label: HunkLabel
     gone: tuple[str, ...]
@@ -115,7 +126,7 @@ class _TokenChange(NamedTuple):
 
 
 def hunk_labels(base: str, working: str, hunks: Sequence[ReviewHunk]) -> list[tuple[HunkLabel, ...]]:
-    """The labels of each hunk, those of agents' edits alone; the hunks are all of the two texts'."""
+    """The labels of each hunk; only agents' hunks get any. `hunks` must be all hunks of the two texts."""
     if len(hunks) > MOST_HUNKS:
         return [()] * len(hunks)
     found = [{} if hunk.author == "user" else dict(_changes(base, working, hunk)) for hunk in hunks]
@@ -140,23 +151,20 @@ def _changes(base: str, working: str, hunk: ReviewHunk) -> Iterator[tuple[_Token
 
 @lru_cache(maxsize=2 * MOST_HUNKS)  # a key that is typed leaves all hunks but one as they are
 def _compare(before: _TouchedText, after: _TouchedText) -> tuple[tuple[_TokenChange, int], ...]:
-    """What is gone of each kind, what came instead, and where it began."""
+    """What is removed of each kind, what replaces it, and where it began."""
     found: list[tuple[_TokenChange, int]] = []
     for label, pattern in _PATTERNS:
-        touched = before.touched(label, pattern)
-        old, new = Counter(map(_plain, touched)), Counter(map(_plain, after.touched(label, pattern)))
+        places = before.find_touched(label, pattern)
+        old = Counter(before.read(label, place) for place in places)
+        new = Counter(after.read(label, place) for place in after.find_touched(label, pattern))
         if gone := tuple(sorted((old - new).elements())):
-            found.append((_TokenChange(label, gone, tuple(sorted((new - old).elements()))), touched[0].start()))
+            found.append((_TokenChange(label, gone, tuple(sorted((new - old).elements()))), places[0].start))
     return tuple(found)
 
 
-def _plain(token: re.Match[str]) -> str:
-    found = token.group().strip()
-    return found.lower() if token.re is _CONDITION else found
-
-
 def _is_missed(change: _TokenChange, hunk: ReviewHunk, nearby: str, after: str) -> bool:
-    """Whether what is gone is more than written in another way, and did not go with the sentence that it stood in."""
+    """Whether the removed text is missed: it is not only written differently, and did not go together with its whole
+    sentence."""
     label, gone, come = change
     if label == "name_changed":
         return bool(come) and not all(_is_respelt(name, come, hunk, nearby) for name in gone)
@@ -166,8 +174,8 @@ def _is_missed(change: _TokenChange, hunk: ReviewHunk, nearby: str, after: str) 
 
 
 def _is_respelt(name: str, come: tuple[str, ...], hunk: ReviewHunk, nearby: str) -> bool:
-    """Whether a name is only written in another way (`WiFi` and `Wi-Fi`), by its initials, or as the old text nearby
-    has it."""
+    """Whether a name is only written differently (`WiFi` and `Wi-Fi`), by its initials, or as the old text nearby
+    spells it."""
     initials = "".join(word[0] for word in _WORD.findall(hunk.base))
     if any(_letters(name) == _letters(new) or new == initials for new in come):
         return True
@@ -192,7 +200,7 @@ def _around(text: str, start: int, end: int) -> _TouchedText:
 
 
 def _is_paragraph_removed(base: str, hunk: ReviewHunk) -> bool:
-    """Whether a whole paragraph is gone, with little in its place."""
+    """Whether a whole paragraph was removed, with little in its place."""
     start, end = hunk.at, hunk.at + len(hunk.base)
     old = _WORD.findall(hunk.base)
     if len(hunk.base.strip()) < MISSED_LETTERS or len(_WORD.findall(hunk.working)) > LEFT * len(old):

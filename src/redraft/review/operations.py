@@ -1,8 +1,8 @@
 """What can happen to a review: a decision, typing, an agent's turn, saving.
 
-Each act takes a review and gives a new one. Decisions touch only their own part, so their order cannot matter. No act
-of an agent removes a character that the person typed or saved: it marks it as taken out, and a reject takes the mark
-away.
+Each operation takes a review and returns a new one. Decisions change only their own part, so their order cannot matter.
+No operation of an agent removes a character that the person typed or saved: it marks the character as deleted, and a
+reject removes the mark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from redraft.review.blanks import (
     save_blanks,
     set_insertions_apart,
 )
-from redraft.review.review import Part, Review, group_runs, join_parts, lost_words
+from redraft.review.review import Part, Review, group_runs, has_lost_words, join_parts
 from redraft.review.runs import (
     USER,
     Run,
@@ -49,8 +49,8 @@ Unit = Literal["words", "suggestion", "sentence", "paragraph", "document"]
 
 
 def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
-    """Take the chosen hunks, as they stand in working, into base. A conflict has to be settled first. Where a `turn` is
-    named, the words of other turns in the same hunk stay pending."""
+    """Accept the chosen hunks as they are in the working text. A conflict has to be settled first. With a `turn`, the
+    words of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
     review = save_blanks(review, [blank.name for blank in blanks_to_save(review, wanted, turn)])
     for part in review.parts:
@@ -69,8 +69,8 @@ def accept(review: Review, ids: Iterable[str], turn: str = "") -> Review:
 
 
 def reject(review: Review, ids: Iterable[str], turn: str = "") -> Review:
-    """Take an agent's words back out and bring back those it took out; in a hunk of the person's own, theirs. Where a
-    `turn` is named, its own words alone: those of other turns in the same hunk stay pending."""
+    """Remove an agent's words and bring back those it deleted; in a hunk of the person's own, undo theirs. With a
+    `turn`, only its words are rejected: those of other turns in the same hunk stay pending."""
     wanted = review.require_hunks(ids)
     if not turn:
         return _decide(review, wanted, _reject_part)
@@ -91,13 +91,13 @@ def _entangled_error(part: Part, when: str) -> Refused:
 
 
 def is_shared(part: Part, turn: str) -> bool:
-    """Whether other turns have words in a part as well."""
+    """Whether other turns have words in a part too."""
     return bool(turn) and turn in part.turns and len(part.turns) > 1
 
 
 def take_theirs(review: Review, ids: Iterable[str]) -> Review:
-    """Settle a conflict for the other side. An agent's proposal becomes the working text, still to be accepted; against
-    another program, its text stands, and what the person typed there goes."""
+    """Settle a conflict for the other side. An agent's proposal becomes the working text, still to be accepted. Against
+    another program, its text stays and what the person typed there is dropped."""
     return _decide(review, review.require_hunks(ids), _take_part)
 
 
@@ -107,25 +107,25 @@ def resolve(review: Review, name: str, text: str) -> Review:
 
 
 def accept_all(review: Review) -> Review:
-    """Accept everything but what has to be settled first."""
+    """Accept everything except what has to be settled first."""
     return accept(review, [part.id for part in review.parts if part.is_hunk and not part.unsettled])
 
 
 def reject_all(review: Review) -> Review:
-    """Reject everything of an agent's. The person's own hunks stand."""
+    """Reject everything that agents propose. The person's own hunks stay."""
     return reject(review, [hunk.id for hunk in review.hunks if hunk.author in ("agent", "mixed")])
 
 
 def withdraw(review: Review, turn: str) -> Review | None:
-    """Take back whatever is pending of one turn, its own words alone, also where others wrote between them; None where
-    that cannot be done alone (see `_without_turn`)."""
+    """Remove everything that is pending from one turn, and only its own words, even if others wrote between them; None
+    if that is impossible (see `_without_turn`)."""
     changed = {part.id for part in review.parts if turn in part.turns}
     return _without_turn(review, turn, changed) if changed else review
 
 
 def _without_turn(review: Review, turn: str, wanted: set[str]) -> Review | None:
-    """The review without the words of one turn in these parts, all of which have some. None where a later turn changed
-    the same words, which then would stand without what they were made of, or took out what parts them from others."""
+    """The review without the words of one turn in these parts, all of which contain some. None if a later turn changed
+    the same words, which would lose what they were made from, or deleted what separates them from others."""
     mine = [part for part in review.parts if part.id in wanted]
     if any(part.find_entangled_turns(turn).later for part in mine):
         return None
@@ -138,8 +138,8 @@ def _without_turn(review: Review, turn: str, wanted: set[str]) -> Review | None:
 
 
 def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -> Review:
-    """The review with this hunk of an agent's as two: what it puts in is cut at `at`, what it takes out at `base_at`
-    (by default the first hunk takes out all of it). No text changes; each half is decided by itself from now on."""
+    """Split an agent's hunk in two: its inserted text at `at`, its deleted text at `base_at` (by default the first half
+    deletes all of it). No text changes; each half is decided separately from now on."""
     review.require_hunks([name])
     number = _next_number(review)
     parts: list[Part] = []
@@ -162,8 +162,8 @@ def split_hunk(review: Review, name: str, at: int, base_at: int | None = None) -
 
 
 def _halves(part: Part, at: int, base_at: int) -> tuple[list[Run], list[Run]]:
-    """The runs of a part before and behind these places of its working text and its base. Words that stay, and that
-    only one of the two cuts would part, are taken out in one half and put in by the other."""
+    """The runs of a part before and after these places of its working text and its base. Words that stay, but that only
+    one of the two places would split, are deleted in one half and inserted by the other."""
     halves: tuple[list[Run], list[Run]] = ([], [])
     mark = part.marks[-1]
     for run in part.runs:
@@ -184,7 +184,7 @@ def _halves(part: Part, at: int, base_at: int) -> tuple[list[Run], list[Run]]:
 
 
 def _with_own_marks(runs: Iterable[Run], turns: Sequence[str], number: int) -> Iterator[Run]:
-    """The runs with one mark for each of these turns, the oldest first: numbered from `number`."""
+    """The runs with one mark for each of these turns, oldest first, numbered from `number`."""
     marks = {turn: f"{turn}#{number + index}.0" for index, turn in enumerate(turns)}
     for run in runs:
         gone = dict.fromkeys(mark if mark == USER else marks[turn_of(mark)] for mark in run.gone)
@@ -192,9 +192,9 @@ def _with_own_marks(runs: Iterable[Run], turns: Sequence[str], number: int) -> I
 
 
 def expand(review: Review, ids: Iterable[str], unit: Unit) -> list[str]:
-    """The hunks that are decided together with these when a person decides by a larger unit: all of what one call
-    suggested, of a sentence or paragraph of the working text, or of the document. The person's own hunks only where
-    they are named."""
+    """Add the hunks that are decided together with these in a larger unit: everything that one call suggested, or that
+    is in the same sentence or paragraph of the working text, or in the document. Hunks of the person's own are included
+    only if they are named."""
     wanted = review.require_hunks(ids)
     found = [hunk for hunk in review.hunks if hunk.id in wanted or hunk.turns]
     if unit == "words":
@@ -217,7 +217,7 @@ def expand(review: Review, ids: Iterable[str], unit: Unit) -> list[str]:
 
 
 def _stretch(text: str, start: int, end: int, unit: Unit) -> tuple[int, int]:
-    """The paragraphs, or the sentences of them, in which a stretch lies."""
+    """The paragraphs, or their sentences, that contain a stretch."""
     first = text.rfind("\n\n", 0, start) + 2 if "\n\n" in text[:start] else 0
     last = text.find("\n\n", end)
     last = len(text) if last < 0 else last
@@ -234,7 +234,7 @@ def _plain_part(text: str) -> Part:
 
 
 def _accept_turn(part: Part, turn: str) -> Part:
-    """The part with one turn's words taken; what others did to them stays pending."""
+    """The part with one turn's words accepted; what others did to them stays pending."""
     runs: list[Run] = []
     for run in part.runs:
         if any(turn_of(mark) == turn for mark in run.marks if mark in run.gone):
@@ -261,8 +261,8 @@ def _reject_part(part: Part) -> Part:
 
 
 def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
-    """The part without some of the agents' edits. Where words that come back meet words that the person typed, the
-    two may be meant for the same place: both stay, and the place is marked."""
+    """The part without some of the agents' edits. If words that come back meet words that the person typed, both may be
+    meant for the same place: both stay, and the place is marked as a conflict."""
     kept: list[tuple[Run, Run]] = []  # each as it was, and as it is
     back = False
     for run in part.runs:
@@ -286,8 +286,8 @@ def _without_marks(part: Part, matches: Callable[[str], bool]) -> Part:
 
 
 def _is_inside(part: Part) -> bool:
-    """Whether the person typed within or right behind what the agent put in, or in its place, so perhaps about it.
-    Typing that an edit took out was there before what that edit put in."""
+    """Whether the person typed inside or right after what the agent inserted, or in its place, so perhaps about it.
+    Typing that an edit deleted was there before what that edit inserted."""
     return any(
         (behind.by == USER and before.is_agents and not _is_older(behind, before))
         or (before.by == USER and behind.is_agents and USER in behind.gone)
@@ -305,7 +305,7 @@ def _decide(review: Review, wanted: set[str], act: Callable[[Part], Part]) -> Re
 
 
 def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
-    """Each part after an act on it: cut anew where the act changed it."""
+    """Each part after an operation on it, grouped anew if the operation changed it."""
     parts: list[Part] = []
     for part in review.parts:
         after = act(part)
@@ -319,7 +319,7 @@ def _regroup(review: Review, act: Callable[[Part], Part]) -> Review:
 
 
 def _without_traces(review: Review) -> Review:
-    """Nothing of an agent's is left to decide: neither is what the person wrote over again, which no hunk shows."""
+    """If nothing of an agent's is left to decide, drop what the person typed over and no hunk shows."""
     return Review(join_parts(part if part.is_hunk else _plain_part(part.base) for part in review.parts))
 
 
@@ -327,7 +327,7 @@ def _without_traces(review: Review) -> Review:
 
 
 def type_into(review: Review, change: Change) -> Review:
-    """The person edits the working text."""
+    """Apply the person's edit to the working text."""
     change.apply(review.working)  # refuses a change that was made for another text
     retyped = _find_retyped_hunks(review, change)
     if retyped:
@@ -341,8 +341,8 @@ def type_into(review: Review, change: Change) -> Review:
 
 
 def _find_retyped_hunks(review: Review, change: Change) -> set[str]:
-    """The agents' hunks over which the person wrote just what stood there before: by that they refuse them. None where
-    they changed anything else with it."""
+    """The agents' hunks over which the person typed exactly the old text, which rejects them. None if the edit changed
+    anything else."""
     starts = list(accumulate((len(part.working) for part in review.parts), initial=0))
     found: set[str] = set()
     for edit in change.edits:
@@ -362,7 +362,7 @@ def _is_retyped(part: Part, edit: Edit) -> bool:
 
 
 def save(review: Review) -> Review:
-    """What the person typed is on the disk now."""
+    """Record that the disk now has what the person typed."""
     if not any(USER in (run.by, *run.gone) for part in review.parts if not part.same for run in part.runs):
         return review
     return _regroup(review, lambda part: part if part.same else Part(tuple(_save_runs(part)), part.id))
@@ -379,7 +379,7 @@ def _save_runs(part: Part) -> list[Run]:
 
 
 def discard_typing(review: Review) -> Review:
-    """What the person typed and did not save is dropped; what agents propose stays."""
+    """Drop what the person typed and did not save; what agents propose stays."""
     return _regroup(
         review,
         lambda part: (
@@ -401,11 +401,9 @@ def discard_typing(review: Review) -> Review:
 
 
 def apply_agent_turn(review: Review, seen: str, result: str, turn: str, calls: Sequence[Change] = ()) -> Review:
-    """An agent that was shown `seen` made `result` of it, by these `calls` one after the other if they are known.
-
-    Where only the agent changed the text, working follows the agent. Where the person typed over the same words
-    meanwhile, working keeps the person's text, and the agent's stands beside it, marked as a conflict.
-    """
+    """Apply the turn of an agent that was shown `seen` and made `result` of it, by these `calls` in order if they are
+    known. If only the agent changed the text, the working text follows the agent. If the person typed over the same
+    words meanwhile, the working text keeps the person's words, with the agent's beside them, marked as a conflict."""
     if seen != review.working:
         return _apply_late_turn(review, seen, result, turn)
     for call in calls or (Change.between(seen, result, words=True),):
@@ -440,7 +438,7 @@ def _apply_late_turn(review: Review, seen: str, result: str, turn: str) -> Revie
 
 
 def _find_typing(review: Review) -> Callable[[int, int], bool]:
-    """Tells whether a stretch of the working text has typing in it that is not saved."""
+    """A function that tells whether a stretch of the working text contains unsaved typing."""
     starts: list[int] = []
     ends: list[int] = []
     at = 0
@@ -455,7 +453,8 @@ def _find_typing(review: Review) -> Callable[[int, int], bool]:
 
 
 def _widen_conflicts(working: str, edits: list[tuple[Edit, bool]]) -> list[tuple[Edit, bool]]:
-    """Conflicts by whole lines, with whatever else the agent did there: that is what a person compares."""
+    """Widen conflicts to whole lines, with everything else that the agent did there, because that is what a person
+    compares."""
     widened: list[tuple[Edit, bool]] = []
     for edit, clash in edits:
         if clash:
@@ -471,7 +470,7 @@ def _widen_conflicts(working: str, edits: list[tuple[Edit, bool]]) -> list[tuple
 
 
 def _overlay(working: str, first: Edit, second: Edit) -> Edit:
-    """Two edits that overlap because one was widened over unchanged text, as one."""
+    """Combine two edits that overlap because one was widened over unchanged text."""
     start, end = min(first.at, second.at), max(first.end, second.end)
     if first.end <= second.at:
         new = first.new + working[first.end : second.at] + second.new
@@ -485,8 +484,8 @@ def _overlay(working: str, first: Edit, second: Edit) -> Edit:
 
 
 def _in_conflicts(review: Review, touches: list[RunEdit]) -> list[RunEdit]:
-    """Where a conflict waits already, what another agent does there waits with it. Words that an agent put in there are
-    not what the conflict is about: they are edited as everywhere."""
+    """If there is a conflict already, what another agent does there joins it. Words that an agent inserted there are
+    not what the conflict is about: they are edited as anywhere else."""
     places: list[tuple[int, int]] = []
     at = 0
     for part in review.parts:
@@ -516,7 +515,7 @@ def _next_number(review: Review) -> int:
 
 
 def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
-    """Cut anew only the parts on which a touch falls; every other part stays as it is, id and all."""
+    """Regroup only the parts that an edit touches; every other part stays as it is, with its id."""
     before = review.parts or (Part(()),)
     after: list[Part] = []
     done = at = 0
@@ -536,7 +535,7 @@ def _apply_run_edits(review: Review, touches: list[RunEdit]) -> Review:
 
 
 def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> SurroundingCharacters:
-    """The characters behind the parts that are `done` and before those from `last` on."""
+    """The characters after the parts that are `done` and before those from `last` on."""
     behind = range(last, len(parts))
     return SurroundingCharacters(
         (
@@ -551,7 +550,7 @@ def _around(done: Sequence[Part], parts: Sequence[Part], last: int) -> Surroundi
 
 
 def _groups(parts: Sequence[Part], touches: list[RunEdit]) -> list[tuple[int, int, list[RunEdit]]]:
-    """Runs of parts `[first, last)` with the touches that fall on them, in order and apart from each other."""
+    """Runs of parts `[first, last)` with the edits that touch them, in order and separate from each other."""
     starts = [0, *accumulate(len(part.working) for part in parts)]
     groups: list[tuple[int, int, list[RunEdit]]] = []
     for touch in touches:
@@ -583,4 +582,4 @@ def _range(parts: Sequence[Part], starts: list[int], touch: RunEdit) -> tuple[in
 
 
 def _joins(part: Part, runs: Iterable[Run]) -> bool:
-    return (not part.marks and not part.same) or lost_words(runs)
+    return (not part.marks and not part.same) or has_lost_words(runs)

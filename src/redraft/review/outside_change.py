@@ -46,8 +46,8 @@ def apply_outside_change(review: Review, disk: str) -> Review:
 
 
 def _before_conflicts(review: Review) -> Review:
-    """The review as if the other program had not touched the words that the person changed: it may have written only
-    half of what it had to write, and is compared once more with what both began with."""
+    """The review as if the other program had not touched the words that the person changed. The program may have
+    written only half of its text, so it is compared again with what both sides started from."""
     if not any(run.forgotten for part in review.parts for run in part.runs):
         return review
     runs: list[Run] = []
@@ -64,8 +64,8 @@ def _before_conflicts(review: Review) -> Review:
 
 
 def _by_words(review: Review, words: list[Edit]) -> list[Part]:
-    """The parts, an agent's edit of a word that the other one changed as well as an edit of the whole word: `100` made
-    `200` by the one and `150` by the other is not `250`."""
+    """The parts, with an agent's edit of a word that the other program also changed widened to the whole word: if one
+    makes `200` of `100` and the other `150`, the result is not `250`."""
     parts: list[Part] = []
     at = 0
     for part in review.parts:
@@ -87,7 +87,8 @@ def _does_the_same(part: Part, at: int, edits: list[Edit]) -> bool:
 
 
 def _keep_outside_document(review: Review, disk: str) -> Review:
-    """Somebody else made the document that agents propose to make: theirs stands, the proposal beside it."""
+    """Another program created the document that agents propose to create: its text stays, with the proposal beside
+    it."""
     if disk == review.working:
         return Review.of(disk)
     marks = tuple(dict.fromkeys(mark for part in review.parts for mark in part.marks))
@@ -95,8 +96,8 @@ def _keep_outside_document(review: Review, disk: str) -> Review:
 
 
 def carry_typing(review: Review, old: str, new: str) -> Review | None:
-    """The review with what the person typed who made `new` of a working text `old`; None where the two meet. What both
-    put in at one place stands there, the person's first."""
+    """The review with the typing that made `new` of the working text `old`; None if the two meet. If both inserted text
+    at one place, the person's comes first."""
     pieces = merge(old, new, review.working).pieces
     if not all(isinstance(piece, CleanRegion) or not piece.base for piece in pieces):
         return None
@@ -108,9 +109,9 @@ def carry_typing(review: Review, old: str, new: str) -> Review | None:
 def edit_saved_text(
     review: Review, change: Change, *, around_typing: bool = False, passed: Sequence[int] = ()
 ) -> Review | None:
-    """The review after `change` of its saved text; None where that meets what is pending or not saved. `around_typing`
-    takes words out also where the person put something in between them, which stays. `passed` says for each edit how
-    many characters that are not saved stand in front of what it puts in; else all those at its place do."""
+    """The review after `change` of its saved text; None if that meets what is pending or unsaved. `around_typing` also
+    deletes words between which the person inserted something, which stays. `passed` says for each edit how many unsaved
+    characters come before what it inserts; by default, all those at its place."""
     seen = review
     if around_typing:
         review = _set_unsaved_apart(review, change)
@@ -126,8 +127,8 @@ def edit_saved_text(
 
 
 def has_typing_in_words(review: Review, change: Change) -> bool:
-    """Whether a change of the saved text touches a word that goes on in what the person typed and did not save: of
-    `2500`, typed into `200`, nobody means `1500` who takes `200` back to `100`."""
+    """Whether a change of the saved text touches a word that continues in unsaved typing: if `2500` was typed into
+    `200`, nobody who changes `200` back to `100` means `1500`."""
     seen: list[tuple[int, int, int]] = []  # stretches that both have: where in working, where in saved, how long
     edges: set[int] = set()  # where in working typing begins and ends
     at = working_at = 0
@@ -139,7 +140,7 @@ def has_typing_in_words(review: Review, change: Change) -> bool:
             edges |= {working_at, working_at + length}
         at += 0 if run.by else len(run.text)
         working_at += length
-    touched = [_touched_characters(review.saved, edit) for edit in change.edits] if edges else []
+    touched = [_find_touched_characters(review.saved, edit) for edit in change.edits] if edges else []
     starts = [start for start, _ in touched]
     for edge in edges:
         first, last = word_around(review.working, edge)
@@ -154,8 +155,8 @@ def has_typing_in_words(review: Review, change: Change) -> bool:
     return False
 
 
-def _touched_characters(saved: str, edit: Edit) -> tuple[int, int]:
-    """The characters that an edit takes out; where it only puts something in, those whose word goes on in that."""
+def _find_touched_characters(saved: str, edit: Edit) -> tuple[int, int]:
+    """The characters that an edit deletes; for an insertion, the characters whose word continues in it."""
     if edit.old:
         return edit.at, edit.end
     before, behind = saved[max(edit.at - 1, 0) : edit.at], saved[edit.at : edit.at + 1]
@@ -163,7 +164,8 @@ def _touched_characters(saved: str, edit: Edit) -> tuple[int, int]:
 
 
 def _edit_runs(review: Review, change: Change) -> list[Run] | None:
-    """The runs after a change of the saved text; None where it takes out what somebody else's edit waits for."""
+    """The runs after a change of the saved text; None if it deletes something that somebody else's pending edit
+    needs."""
     runs: list[Run] = []
     at = 0
     overwritten = True  # whether the person has typed over all that the edit at hand takes out
@@ -200,8 +202,8 @@ def _edit_runs(review: Review, change: Change) -> list[Run] | None:
 
 
 def _insert_among_unsaved(review: Review, change: Change, passed: Sequence[int]) -> tuple[Review, Change]:
-    """The review with what the change puts in where it takes nothing out, each behind so many characters that are not
-    saved; and the rest of the change."""
+    """The review with the change's pure insertions, each after so many unsaved characters; and the rest of the
+    change."""
     runs: list[Run] = []
     rest: list[Edit] = []
     waiting: list[tuple[int, int, str]] = []
@@ -227,8 +229,8 @@ def _insert_among_unsaved(review: Review, change: Change, passed: Sequence[int])
 
 
 def _distance(run: Run, at: int, unsaved: int, place: tuple[int, int, str]) -> int:
-    """How far into a run, which begins at a place of the saved text behind so much that is not saved, another place
-    lies; beyond its end where it lies behind it."""
+    """How far into a run another place lies; beyond its end if the place is after it. The run begins at a place of the
+    saved text, after so much that is unsaved."""
     there, before, _ = place
     if run.by:
         return max(before - unsaved, 0) if there == at else len(run.text)
@@ -266,7 +268,7 @@ def _set_unsaved_apart(review: Review, change: Change) -> Review:
 
 
 def _with_late(review: Review, run: Run, at: int, end: int, late: Run) -> Review:
-    """The review with what was typed at one place of the saved text typed at a later one."""
+    """The review with typing at one place of the saved text moved to a later place."""
     runs: list[Run] = []
     place = 0
     placed = False
@@ -310,7 +312,7 @@ def _takes_out_around(review: Review, change: Change, *, typing: bool) -> bool:
 
 
 def _is_only_typed_into(review: Review, edit: Edit) -> bool:
-    """Whether the person put something into the words of an edit, and nobody did anything else to them."""
+    """Whether the person inserted something into the words of an edit, and nobody did anything else to them."""
     at = 0
     for run in review.runs:
         end = at if run.by else at + len(run.text)
@@ -322,13 +324,13 @@ def _is_only_typed_into(review: Review, edit: Edit) -> bool:
 
 
 def _find_pending_texts(review: Review) -> list[tuple[str, tuple[object, ...]]]:
-    """Everything that is pending or not saved, in order, wherever it stands and however it is grouped."""
+    """Everything that is pending or unsaved, in order, wherever it is and however it is grouped."""
     marked = (run for run in review.runs if not run.plain and (run.by or run.gone != (USER,) or run.clash))
     return [("".join(run.text for run in alike), fate) for fate, alike in groupby(marked, lambda run: run[1:])]
 
 
 def to_saved_change(review: Review, change: Change) -> Change | None:
-    """A change of the working text as one of the saved text; None where it takes out what is not saved."""
+    """A change of the working text as a change of the saved text; None if it deletes something unsaved."""
     edits: list[Edit] = []
     at = working_at = 0
     places: list[tuple[int, int, int]] = []  # stretches that both have: where in working, where in saved, how long
@@ -352,8 +354,8 @@ def to_saved_change(review: Review, change: Change) -> Change | None:
 
 
 def without_file(review: Review) -> Review:
-    """The file was taken away: what an agent proposed is to be made anew. Where the person has typed what is not in
-    the file, all that they have is theirs from now on, and a proposal to change it stands beside."""
+    """The review after the file was deleted: what an agent proposed is to be created again. If the person has unsaved
+    typing, everything they have becomes theirs, with a proposal to change it beside it."""
     if not review.turns:
         return Review.of_runs([Run(review.working, USER)])
     if review.to_save == review.saved:
@@ -370,7 +372,7 @@ def without_file(review: Review) -> Review:
 
 @dataclass(slots=True)
 class _Region:
-    """A stretch of the saved text and of the person's own, and what the file has there now."""
+    """A stretch of the saved text and of the person's own text, and what the file has there now."""
 
     start: int
     end: int
@@ -411,7 +413,7 @@ class _Region:
 
 
 def _regions(saved: str, own: str, disk: str) -> tuple[list[_Region], list[Edit]]:
-    """What the other one changed: by characters where nobody else did, and by whole words."""
+    """What the other program changed: by characters if nobody else changed it, else by whole words."""
     regions: list[_Region] = []
     changed: list[Edit] = []
     at = own_at = 0
@@ -471,7 +473,7 @@ def _follow(runs: Iterable[Run], regions: list[_Region]) -> list[Run]:
 
 
 def _pieces(runs: Iterable[Run], regions: list[_Region]) -> Iterator[tuple[Run, int, int]]:
-    """The runs, cut where regions begin and end, each with its place in the saved text and in the person's own."""
+    """The runs, split where regions begin and end, each with its place in the saved text and in the person's own."""
     cuts = sorted({place for region in regions for place in (region.start, region.end)})
     own_cuts = sorted({place for region in regions for place in (region.own_start, region.own_end)})
     at = own_at = 0
@@ -497,7 +499,7 @@ def _until(cuts: list[int], at: int) -> int | None:
 
 
 def _mark_agent_conflicts(runs: list[Run], placed: list[tuple[int, _Region]]) -> list[Run]:
-    """Agents' edits of words that changed: done already where the file says what they propose, else beside the text."""
+    """Mark agents' edits of changed words: as done if the file says what they propose, else beside the text."""
     by_mark: dict[str, _Region] = {}
     replaced: dict[int, list[str]] = {}
     for index, region in placed:
@@ -525,8 +527,8 @@ def _is_done(runs: list[Run], mark: str, region: _Region) -> bool:
 
 
 def _side_by_side(old: str, own: str, new: str) -> list[Run]:
-    """The person's words and the other one's, where either of them only put something before or behind what was there:
-    the person's first where both did; once where the one has all of the other's. Empty where it is not so."""
+    """The person's words and the other program's, if one of them only inserted before or after what was there: the
+    person's first if both did; once if one contains the other. Empty otherwise."""
     for behind in (True, False):
         mine, theirs = _addition(old, own, behind=behind), _addition(old, new, behind=behind)
         if mine and theirs:
@@ -546,7 +548,7 @@ def _side_by_side(old: str, own: str, new: str) -> list[Run]:
 
 
 def _addition(old: str, text: str, *, behind: bool) -> str:
-    """What a text has more than another, where that is all before or behind it."""
+    """What one text has more than another, if all of it is before or after."""
     rest = text.removeprefix(old) if behind else text.removesuffix(old)
     return rest if len(rest) < len(text) or not old else ""
 

@@ -1,8 +1,8 @@
-"""Taking one step of a review back while keeping what came after it.
+"""Undo one step of a review and keep what came after it.
 
-A step (a decision, typing that was discarded, a turn) changed some parts and perhaps the saved text. To take it back
-those parts are put where they were, followed by position through everything that changed the saved text since. Where
-the place is not as the step left it, there is no result: nothing is guessed from equal words.
+A step (a decision, discarded typing, a turn) changed some parts and perhaps the saved text. To undo it, those parts are
+restored, at the positions that follow from everything that changed the saved text since. If the place is not as the
+step left it, there is no result: nothing is guessed from equal words.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ def revert_step(
     since: Change,
     locate: Callable[[Review, Change], tuple[Change, Sequence[int]]],
 ) -> Review | None:
-    """The present without the step from `before` to `after`; None where later changes meet it.
-
-    `step` is what it did to the saved text, `since` what has changed that text afterwards. `locate` gives a change that
-    brings words back, with their places among what is not saved (see `edit_saved_text`).
-    """
+    """The review without the step from `before` to `after`; None if later changes meet it. `step` is what it did to the
+    saved text, `since` what changed that text afterwards. `locate` returns a change that brings words back, with their
+    places among what is unsaved (see `edit_saved_text`)."""
     if now == after:
         return before
     became = list(_place_pending(after))
@@ -71,14 +69,14 @@ def revert_step(
 
 
 def _place_of(part: Part, at: int, step: Change, since: Change) -> tuple[int, int]:
-    """Where by now stands what a step made of a part. What came in right before it since is not of it."""
+    """Where the result of a step for a part is now. What was inserted right before it since is not part of it."""
     start, end = step.map(at, after=False), step.map(at + len(part.saved))
     return since.map(start, after=start < end), since.map(end, after=False)
 
 
 def _count_unsaved_before(now: Review, since: Change, step: Change, at: int, part: Part) -> int | None:
-    """How much that is not saved stands right in front of what the step put in for a part; None where it put nothing
-    in, so that nobody can tell."""
+    """How many unsaved characters are right before what the step inserted for a part; None if it inserted nothing, so
+    that nobody can tell."""
     start, end = _place_of(part, at, step, since)
     if start == end:
         return None
@@ -94,10 +92,8 @@ def _count_unsaved_before(now: Review, since: Change, step: Change, at: int, par
 
 
 def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Change) -> tuple[Review, list[Placed]]:
-    """The present without what the person typed, or an agent put, into words that the step took.
-
-    Also the parts that come back with it: there it is typed into a proposal.
-    """
+    """The review without what the person typed, or an agent inserted, into words that the step deleted. Also the parts
+    that come back with it, in which it is typed into a proposal."""
     review = now
     parts: list[Placed] = []
     for at, part, beside in gone:
@@ -111,10 +107,8 @@ def _lift_typing_out(now: Review, gone: list[Placed], step: Change, since: Chang
 
 
 def _lift_typing(review: Review, start: int, end: int) -> tuple[Review, list[RunEdit]]:
-    """The review without what the person typed, or an agent put in, within a stretch of its saved text.
-
-    Also what that was, by its place there. What an agent replaced there stays: it was made for the words that stand.
-    """
+    """The review without what the person typed, or an agent inserted, in a stretch of its saved text; and that text, by
+    its place there. What an agent replaced there stays, because it was made for the current words."""
     runs: list[Run] = []
     typed: list[RunEdit] = []
     replacing = {mark for run in review.runs for mark in run.gone if mark != USER}
@@ -143,8 +137,8 @@ def _take_parts_out(review: Review, placed: list[tuple[int, Part]]) -> tuple[Rev
 
 
 def _type_at(review: Review, start: int, text: str, touches: list[RunEdit]) -> Review | None:
-    """The review with what was typed into a proposal typed into the same words of the saved text; None where those are
-    not there as they were."""
+    """The review with what was typed into a proposal typed into the same words of the saved text; None if they are not
+    there as they were."""
     at = working_at = 0
     for run in review.runs:
         until = at if run.by else at + len(run.text)
@@ -157,7 +151,7 @@ def _type_at(review: Review, start: int, text: str, touches: list[RunEdit]) -> R
 
 
 def _is_overwritten(review: Review, at: int, part: Part) -> bool:
-    """Whether the person has typed over all of what a part of their own stood for: their newer words stand."""
+    """Whether the person has typed over everything that a part of their own replaced: their newer words stay."""
     if part.marks or not part.saved:
         return False
     place, end = 0, at + len(part.saved)
@@ -172,8 +166,8 @@ def _is_overwritten(review: Review, at: int, part: Part) -> bool:
 
 
 def _place_pending(review: Review) -> Iterator[Placed]:
-    """What is pending, without the plain text that frames it, each with its place in the saved text and with what is
-    pending right before and behind it, without any text between them."""
+    """What is pending, without the plain text around it, each with its place in the saved text and with what is pending
+    right before and after it, without any text between them."""
     placed = list(_place_parts(review))
     for index, (at, part) in enumerate(placed):
         if not part.same:
@@ -202,7 +196,8 @@ def _without_frame(part: Part) -> list[Part]:
 
 
 def _remove_part(review: Review, at: int, part: Part) -> tuple[Review | None, list[RunEdit]]:
-    """The review without a part, and what the person has typed into the part since; no review where it is not there."""
+    """The review without a part, and what the person has typed into the part since; no review if the part is not
+    there."""
     parts = list(_place_parts(review))
     for index, (place, other) in enumerate(parts):
         runs, typed = (other.runs, []) if other.runs == part.runs else _without_typing(other)
@@ -214,7 +209,7 @@ def _remove_part(review: Review, at: int, part: Part) -> tuple[Review | None, li
 
 
 def _without_typing(part: Part) -> tuple[tuple[Run, ...], list[RunEdit]]:
-    """The runs of a part without what the person did to them; and that, by its place in what they then say."""
+    """The runs of a part without what the person did to them; and that, by its place in the remaining text."""
     runs: list[Run] = []
     typed: list[RunEdit] = []
     at = 0
@@ -232,7 +227,8 @@ def _without_typing(part: Part) -> tuple[tuple[Run, ...], list[RunEdit]]:
 
 
 def _put_part_around(review: Review, at: int, part: Part) -> Review | None:
-    """The review with a part put over saved words into which the person has typed since: that stands in it."""
+    """The review with a part put over saved words into which the person has typed since; that typing stays inside
+    it."""
     end = at + len(part.saved)
     if not part.saved or review.saved[at:end] != part.saved or any(run.by == USER for run in part.runs):
         return None
@@ -258,8 +254,8 @@ def _put_part_around(review: Review, at: int, part: Part) -> Review | None:
 
 
 def _insert_part(review: Review, at: int, part: Part, beside: Neighbours, passed: int | None = None) -> Review | None:
-    """The review with a part put in at a place of the saved text; there behind so many characters that are not saved
-    (`passed`), where that is known."""
+    """The review with a part inserted at a place of the saved text, after so many unsaved characters (`passed`), if
+    that is known."""
     placed = list(_place_parts(review))
     kept = [each for _, each in placed]
     end = at + len(part.saved)
@@ -286,7 +282,7 @@ def _insert_part(review: Review, at: int, part: Part, beside: Neighbours, passed
 
 
 def _insert_among_unsaved(review: Review, at: int, passed: int, part: Part) -> Review | None:
-    """The review with a part behind so many characters that are not saved at a place of the saved text."""
+    """The review with a part inserted after so many unsaved characters at a place of the saved text."""
     runs: list[Run] = []
     place = unsaved = 0
     left = list(reversed(review.runs))

@@ -1,8 +1,8 @@
-"""A review: a document as runs of characters, each of which knows who put it in and who took it out.
+"""A review: a document as runs of characters, each of which knows who inserted it and who deleted it.
 
 What a person has accepted, what agents propose and what the person sees are three readings of the same runs, so nothing
-ever has to be guessed from equal words: taking an agent's edit back removes exactly the characters it put in and brings
-back exactly those it took out, whoever typed between them since.
+is ever guessed from equal words: rejecting an agent's edit removes exactly the characters that it inserted and brings
+back exactly those that it deleted, whoever typed between them since.
 
 Runs that belong to one edit, with whatever was typed inside it, form a part; a part that differs from what the person
 accepted is a hunk.
@@ -37,19 +37,20 @@ EARLIER = "earlier"
 
 @dataclass(frozen=True)
 class Part:
-    """One stretch of a review: text in which nothing is pending, one edit of an agent's, or what the person typed."""
+    """One stretch of a review: text in which nothing is pending, one edit of an agent's, or something that the person
+    typed."""
 
     runs: tuple[Run, ...]
     id: str = ""
 
     @cached_property
     def base(self) -> str:
-        """What a reject brings back: the saved text. Where an agent takes out what the person typed, that typing, and
-        not what it stands for."""
+        """The text that a reject brings back: the saved text. If an agent deletes what the person typed, that typing,
+        and not what it replaced."""
         return "".join([run.text for run in self.runs if self.has_in_base(run)])
 
     def has_in_base(self, run: Run) -> bool:
-        """Whether `base` has a run of this part."""
+        """Whether `base` contains a run of this part."""
         if self._takes_out_typing:
             return (not run.by and USER not in run.gone) or (run.by == USER and run.taken_out_by_agent)
         return not run.by
@@ -69,12 +70,12 @@ class Part:
 
     @cached_property
     def saved(self) -> str:
-        """What the disk holds of it."""
+        """The disk's text of this part."""
         return "".join([run.text for run in self.runs if not run.by])
 
     @cached_property
     def own(self) -> str:
-        """What saving would write: agents' edits taken back, the person's kept."""
+        """What saving would write: without agents' edits, with the person's."""
         return "".join([run.text for run in self.runs if run.in_own])
 
     @cached_property
@@ -87,8 +88,8 @@ class Part:
 
     @cached_property
     def overwrites(self) -> bool:
-        """Whether saving it would write over what another program wrote there meanwhile, or bring back what that took
-        out."""
+        """Whether saving the part would overwrite what another program wrote meanwhile, or bring back what that
+        deleted."""
         return any(run.overwritten or (run.forgotten and not self.saved) for run in self.runs)
 
     @cached_property
@@ -99,13 +100,13 @@ class Part:
 
     @property
     def unsaveable(self) -> bool:
-        """Whether it cannot be saved before the person has chosen between their words and another program's."""
+        """Whether the part cannot be saved before the person has chosen between their words and another program's."""
         return self.overwrites or self.beside
 
     @property
     def unsettled(self) -> bool:
-        """Whether a person has to choose before it can be accepted: between an agent's words and somebody else's, or
-        between their own and another program's."""
+        """Whether the person has to choose before the part can be accepted: between an agent's words and somebody
+        else's, or between their own and another program's."""
         return self.conflict and (bool(self.marks) or self.unsaveable)
 
     @cached_property
@@ -126,13 +127,13 @@ class Part:
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """The agents' edits in it, the newest last."""
+        """The agents' edits in the part, newest last."""
         found = {mark for run in self.runs for mark in run.marks}
         return tuple(sorted(found, key=lambda mark: (number_of(mark), mark)))
 
     @cached_property
     def turns(self) -> tuple[str, ...]:
-        """The agents' turns that have a say in it, the newest last."""
+        """The agents' turns that have words in the part, newest last."""
         return tuple(dict.fromkeys(turn_of(mark) for mark in self.marks))
 
     @property
@@ -140,8 +141,8 @@ class Part:
         return self.turns[-1] if self.turns else ""
 
     def find_entangled_turns(self, turn: str) -> EntangledTurns:
-        """Which other turns changed the very words that a turn did: those before it, and those after it. Neither can be
-        taken without the one, nor the one be taken back without the other. Words beside each other are not the same."""
+        """Which other turns changed the same words as a turn: those before it, and those after it. The turn cannot be
+        accepted without the former, nor rejected without the latter. Words beside each other are not the same words."""
         earlier, later = set[str](), set[str]()
         for words in self._find_changed_words():
             marks = [mark for run in words for mark in run.marks]
@@ -152,7 +153,7 @@ class Part:
         return EntangledTurns(earlier, later)
 
     def _find_changed_words(self) -> Iterator[tuple[Run, ...]]:
-        """Each run that somebody changed, and each two of them that meet within a word."""
+        """Each changed run, and each two that meet inside a word."""
         for run in self.runs:
             if not run.plain:
                 yield (run,)
@@ -162,7 +163,7 @@ class Part:
 
 
 class EntangledTurns(NamedTuple):
-    """Turns that changed the same words as another, by whether they did so before or after it."""
+    """Turns that changed the same words as another turn, by whether they did so before or after it."""
 
     earlier: set[str]
     later: set[str]
@@ -170,7 +171,7 @@ class EntangledTurns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReviewHunk:
-    """A part that differs from what the person has accepted, with its place in base and in working."""
+    """A part that differs from what the person has accepted, with its place in the base and in the working text."""
 
     id: str
     author: HunkAuthor
@@ -190,12 +191,12 @@ class ReviewHunk:
 
     @property
     def turn(self) -> str:
-        """The newest of the agents' turns that have a say in it."""
+        """The newest of the agents' turns that have words in the hunk."""
         return self.turns[-1] if self.turns else ""
 
     @property
     def oversized(self) -> bool:
-        """Too large to be judged at once, and with no place to split it: taken or refused as one."""
+        """Whether the hunk is too large to judge at once and cannot be split: it is accepted or rejected as a whole."""
         return is_oversized(self.base, self.working)
 
     def as_json(self) -> dict[str, Any]:
@@ -216,7 +217,7 @@ class ReviewHunk:
 
 @dataclass(frozen=True)
 class Review:
-    """The parts of one document, in order. Made by the acts, which keep it tidy."""
+    """The parts of one document, in order. Made by the operations, which keep it consistent."""
 
     parts: tuple[Part, ...]
 
@@ -231,7 +232,7 @@ class Review:
 
     @staticmethod
     def between(base: str, proposed: str, working: str, turn: str = "") -> Review:
-        """A review with these three readings, for what was kept before runs were: words are matched by comparing."""
+        """A review with these three readings, for data from before runs were stored: words are matched by comparing."""
         edits = Change.between(base, proposed).edits
         runs = rewrite([Run(base)], agent_run_edits(edits, widen_edits(edits, base), turn or EARLIER, 1))
         typed = [RunEdit(edit.at, edit.end, edit.new) for edit in word_edits(proposed, working)]
@@ -255,7 +256,7 @@ class Review:
 
     @cached_property
     def saved(self) -> str:
-        """What the disk holds."""
+        """The disk's text."""
         return "".join([part.saved for part in self.parts])
 
     @cached_property
@@ -265,17 +266,17 @@ class Review:
 
     @property
     def pending(self) -> bool:
-        """Whether there is anything of an agent's left to decide."""
+        """Whether anything of an agent's is left to decide."""
         return any(part.is_hunk and part.author in ("agent", "mixed") for part in self.parts)
 
     @property
     def unsaveable(self) -> bool:
-        """Whether it cannot be saved before the person has chosen between their words and another program's."""
+        """Whether the review cannot be saved before the person has chosen between their words and another program's."""
         return any(part.unsaveable for part in self.parts)
 
     @cached_property
     def turns(self) -> frozenset[str]:
-        """The agents' turns that still have a say, also where no hunk shows it."""
+        """The agents' turns that still have words in the review, even if no hunk shows them."""
         return frozenset(turn for part in self.parts for turn in part.turns)
 
     @cached_property
@@ -284,14 +285,14 @@ class Review:
 
     @cached_property
     def labels(self) -> dict[str, tuple[HunkLabel, ...]]:
-        """What to look at first: the labels of the hunks that have any, by id."""
+        """The labels that say what to look at first, by the id of the hunk."""
         from redraft.review.labels import hunk_labels  # its patterns take longer to compile than some commands run
 
         found = zip(self.hunks, hunk_labels(self.base, self.working, self.hunks), strict=True)
         return {hunk.id: labels for hunk, labels in found if labels}
 
     def label_counts(self) -> dict[HunkLabel, int]:
-        """How many hunks have which label."""
+        """How many hunks have each label."""
         return dict(Counter(label for labels in self.labels.values() for label in labels))
 
     def _hunks(self) -> Iterator[ReviewHunk]:
@@ -324,7 +325,7 @@ class Review:
             working_at += len(part.working)
 
     def require_hunks(self, ids: Iterable[str]) -> set[str]:
-        """The ids, all of which must name a hunk that is there."""
+        """Refuse ids that do not name a hunk."""
         wanted = set(ids)
         missing = wanted - {part.id for part in self.parts if part.is_hunk}
         if missing:
@@ -334,11 +335,12 @@ class Review:
 
     @cached_property
     def text(self) -> str:
-        """Every character of the review, whoever put it in or took it out. With `cuts`, all there is to a review."""
+        """Every character of the review, whoever inserted or deleted it. Together with `cuts`, this is the whole
+        review."""
         return "".join([run.text for part in self.parts for run in part.runs])
 
     def cuts(self) -> list[list[Any]]:
-        """Per part its id and its runs, each by its length in `text` and its marks."""
+        """For each part its id and its runs, each with its length in `text` and its marks."""
         return [
             [part.id, [[len(run.text), run.by, list(run.gone), int(run.clash)] for run in part.runs]]
             for part in self.parts
@@ -358,7 +360,7 @@ class Review:
 
 
 def _tears_a_break(text: str, at: int) -> bool:
-    """Whether this place lies within a line break of two characters, which would be counted on either side."""
+    """Whether this place splits a line break of two characters, which would then be counted on both sides."""
     return at > 0 and text.startswith("\r\n", at - 1)
 
 
@@ -366,8 +368,8 @@ def _tears_a_break(text: str, at: int) -> bool:
 
 
 def group_runs(runs: Iterable[Run]) -> list[Part]:
-    """The parts that runs form. An edit of an agent's is one part with everything inside it; edits that share
-    characters are one; what the person typed elsewhere is a part of its own."""
+    """Group runs into parts. An edit of an agent's is one part with everything inside it; edits that share characters
+    are one part; what the person typed elsewhere is a part of its own."""
     listed = [run for run in runs if run.text]
     ends: dict[str, int] = {}
     for index, run in enumerate(listed):
@@ -392,7 +394,7 @@ def group_runs(runs: Iterable[Run]) -> list[Part]:
 
 
 def _join_related(parts: list[Part]) -> list[Part]:
-    """The parts, neighbours that are about the same words as one."""
+    """Join neighbouring parts that are about the same words."""
     joined: list[Part] = []
     for part in parts:
         before = joined[-1] if joined else None
@@ -406,37 +408,39 @@ def _join_related(parts: list[Part]) -> list[Part]:
 
 
 def _is_one_word(part: Part, behind: Part) -> bool:
-    """Whether edits of several turns meet within a word: half of a word is of no use."""
+    """Whether edits of several turns meet inside a word: nobody can decide about half a word."""
     if not part.turns or not behind.turns or part.turns == behind.turns:
         return False
     return part.runs[-1].text[-1].isalnum() and behind.runs[0].text[0].isalnum()
 
 
 def _is_replacement(part: Part, behind: Part) -> bool:
-    """Whether one of them is what the person typed in place of an agent's words, which are the other."""
-    return (_is_typing(behind) and lost_words(reversed(part.runs))) or (_is_typing(part) and lost_words(behind.runs))
+    """Whether one part is what the person typed in place of the agent's words in the other."""
+    return (_is_typing(behind) and has_lost_words(reversed(part.runs))) or (
+        _is_typing(part) and has_lost_words(behind.runs)
+    )
 
 
 def _is_typing(part: Part) -> bool:
     return not part.same and not part.marks and not part.conflict
 
 
-def lost_words(runs: Iterable[Run]) -> bool:
-    """Whether these runs begin with an agent's words that the person took out, among others that nobody sees."""
+def has_lost_words(runs: Iterable[Run]) -> bool:
+    """Whether these runs begin with an agent's words that the person deleted, possibly after other invisible runs."""
     hidden = takewhile(lambda run: not run.in_working, runs)
     return any(run.is_agents and USER in run.gone and not run.clash for run in hidden)
 
 
 def _is_about_conflict(part: Part, behind: Part) -> bool:
-    """Whether one is a conflict and the other what the person changed right beside it."""
+    """Whether one part is a conflict and the other what the person changed right beside it."""
     if part.same or behind.same or (part.marks and behind.marks):
         return False
     return part.conflict or behind.conflict
 
 
 def _with_words(parts: list[Part]) -> list[Part]:
-    """The parts, an agent's edit within a word with the rest of that word: words are what a person decides about. Not
-    where another change stands in the same word."""
+    """Extend an agent's edit inside a word to the whole word, because people decide about words. Not if another change
+    is in the same word."""
     framed = list(parts)
     for index, part in enumerate(parts):
         if not part.marks or part.conflict:
@@ -456,7 +460,7 @@ def _with_words(parts: list[Part]) -> list[Part]:
 
 
 def _rest_of_words(before: str, part: Part, behind: str) -> tuple[int, int]:
-    """How much of the words in which a part begins and ends stands before and behind it."""
+    """How many characters of the words in which a part begins and ends are before and after it."""
     before, behind = before[-MAX_WORD:], behind[:MAX_WORD]
     lead = tail = 0
     for text in {part.base, part.working} - {""}:
@@ -467,8 +471,8 @@ def _rest_of_words(before: str, part: Part, behind: str) -> tuple[int, int]:
 
 
 def _settle(part: Part) -> Part:
-    """The part with runs of one fate joined; plain text where nothing is left to decide. An agent's words that another
-    agent took out are kept, though nobody sees them: who takes that back wants them."""
+    """The part with equal neighbouring runs joined; plain text if nothing is left to decide. An agent's words that
+    another agent deleted are kept although nobody sees them: rejecting the deletion needs them."""
     part = Part(tuple(join_runs(part.runs)))
     if all(run.forgotten for run in part.runs):
         return Part(())
@@ -481,15 +485,15 @@ def _settle(part: Part) -> Part:
 
 
 def join_runs(runs: Iterable[Run]) -> Iterator[Run]:
-    """The runs, neighbours of one fate as one."""
+    """Join neighbouring runs that have the same state."""
     for (by, gone, clash), alike in groupby(runs, lambda run: run[1:]):
         yield Run("".join([run.text for run in alike]), by, gone, clash)
 
 
 def join_parts(parts: Iterable[Part], known: Iterable[Part] = ()) -> tuple[Part, ...]:
-    """Join neighbours in which nothing is pending, and give every other part an id of its own. A part that holds an
-    edit of one of the `known` ones goes by its id; what is new is named by its content, so that the same change gets
-    the same id when it is proposed again."""
+    """Join neighbours in which nothing is pending, and give every other part an id of its own. A part that contains an
+    edit of one of the `known` parts keeps its id; a new part is named by its content, so that the same change gets the
+    same id when it is proposed again."""
     tidied: list[Part] = []
     listed = list(parts)
     names = {mark: part.id for part in known for mark in part.marks}
@@ -505,7 +509,8 @@ def join_parts(parts: Iterable[Part], known: Iterable[Part] = ()) -> tuple[Part,
 
 
 def _join_same(parts: list[Part]) -> list[Part]:
-    """Neighbours in which nothing is pending, as one. A part that stands alone stays the same, with what it knows."""
+    """Join neighbours in which nothing is pending. A part that stands alone is kept as an object, with what it has
+    computed."""
     return parts if len(parts) < 2 else [Part((Run("".join([part.saved for part in parts])),))]
 
 

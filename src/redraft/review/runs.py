@@ -29,7 +29,7 @@ MAX_LINE_EDITS = 500
 
 
 class Run(NamedTuple):
-    """Characters that share one fate. See the module."""
+    """Characters with the same history. See the module."""
 
     text: str
     by: str = ""
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether all three readings have it, and nobody waits for a decision."""
+        """Whether all three readings contain it, and nobody waits for a decision."""
         return not self.by and not self.gone and not self.clash
 
     @property
@@ -57,19 +57,20 @@ class Run(NamedTuple):
 
     @property
     def in_own(self) -> bool:
-        """Whether saving would write it: agents' marks do not count."""
+        """Whether saving would write it; agents' marks do not count."""
         return not self.is_agents and USER not in self.gone
 
     @property
     def overwritten(self) -> bool:
-        """Whether another program wrote it over words that the person had changed: theirs stand in its place, and came
-        first. (Words of a conflict with an agent that the person takes out later have the agent's mark first.)"""
+        """Whether another program wrote it over words that the person had changed: the person's words take its place,
+        and came first. (If the person later deletes words of a conflict with an agent, the agent's mark comes
+        first.)"""
         return self.clash and not self.by and self.gone[:1] == (USER,)
 
     @property
     def forgotten(self) -> bool:
-        """Whether it is what stood there before the person and another program changed it: no reading has it, and it is
-        kept only so that what that program writes next can be compared with it."""
+        """Whether it is what was there before the person and another program changed it: no reading contains it, and it
+        is kept only to compare it with what that program writes next."""
         return self.by == USER and USER in self.gone
 
     @property
@@ -96,12 +97,12 @@ def suggestion_of(mark: str) -> str:
 
 
 def number_of(mark: str) -> int:
-    """The number of an edit's suggestion within its review: a later one has a higher one."""
+    """The number of an edit's suggestion in its review: a later suggestion has a higher number."""
     return int(mark.rpartition("#")[2].partition(".")[0])
 
 
 class RunEdit(NamedTuple):
-    """A stretch of the working text and what is to stand there. In a clash it stays, and `new` stands beside it."""
+    """A stretch of the working text and its new text. In a clash the old text stays, and `new` is put beside it."""
 
     start: int
     end: int
@@ -117,23 +118,23 @@ def agent_run_edits(
     number: int,
     is_typed: Callable[[int, int], bool] = lambda _start, _end: False,
 ) -> list[RunEdit]:
-    """An agent's edits by runs of words, each with a mark of its own: the edits count from `number`, and `wide` are the
-    same as `widen_edits` gives them. Of a word that becomes another only the characters that differ are touched: what
-    stays of it stays whose it was. But words in which there is typing that is not saved (`is_typed`) are touched whole,
-    as far as the edit goes: half of a word is of no use."""
+    """An agent's edits by runs of words, each with a mark of its own, numbered from `number`; `wide` are the same edits
+    as `widen_edits` returns them. If a word becomes another one, only the characters that differ are touched, and the
+    rest keeps its author. But words that contain unsaved typing (`is_typed`) are replaced as a whole, as far as the
+    edit reaches: nobody can decide about half a word."""
     return [
         RunEdit(words.at + part.at, words.at + part.end, part.new, f"{turn}#{number + index}.{place}")
         for index, (edit, wide) in enumerate(zip(edits, wide, strict=True))
         for place, run in enumerate(word_runs(wide))
         for words in run
-        for part in _changed_characters(words, edit, is_typed)
+        for part in _find_changed_characters(words, edit, is_typed)
     ]
 
 
-def _changed_characters(words: Edit, edit: Edit, is_typed: Callable[[int, int], bool]) -> Iterable[Edit]:
-    """The part of an edit by words that changes anything: by whole words if several become one or one several, so that
-    nothing can be typed between two words and stand inside one when the edit is taken back. It takes nothing that the
-    agent's own `edit` leaves alone, of which `words` may be a wider view."""
+def _find_changed_characters(words: Edit, edit: Edit, is_typed: Callable[[int, int], bool]) -> Iterable[Edit]:
+    """The part of an edit by words that changes anything: whole words if several become one or one becomes several, so
+    that nothing can be typed between two words and end up inside one when the edit is rejected. It leaves alone
+    whatever the agent's own `edit` does, of which `words` may be a wider view."""
     old, new = words.old, words.new
     edits = Change.between(old, new).edits
     first, last = max(words.at, edit.at), min(words.end, edit.end)
@@ -148,7 +149,7 @@ def _changed_characters(words: Edit, edit: Edit, is_typed: Callable[[int, int], 
 
 
 def join_crowded(touches: list[RunEdit], text: str) -> list[RunEdit]:
-    """The touches of a text; in a line with more edits than anybody decides one by one, neighbours share a mark."""
+    """The edits of a text. In a line with more edits than anybody decides one by one, neighbours share a mark."""
     joined: list[RunEdit] = []
     for line in _by_lines(touches, text):
         marks = list(dict.fromkeys(touch.mark for touch in line))
@@ -162,7 +163,7 @@ def join_crowded(touches: list[RunEdit], text: str) -> list[RunEdit]:
 
 
 def _by_lines(touches: list[RunEdit], text: str) -> list[list[RunEdit]]:
-    """The touches line by line; those of one edit stay together, and a clash stands alone."""
+    """The edits line by line; those of one suggestion stay together, and a clash stands alone."""
     lines: list[list[RunEdit]] = []
     for touch in touches:
         before = lines[-1][-1] if lines else None
@@ -176,11 +177,9 @@ def _by_lines(touches: list[RunEdit], text: str) -> list[list[RunEdit]]:
 
 
 def rewrite(runs: Sequence[Run], touches: Sequence[RunEdit], at: int = 0) -> list[Run]:
-    """The runs after these touches of their working text, which begins at offset `at`. In order, none overlapping.
-
-    What is put in stands right behind the character before it, so in front of anything that is hidden there; what
-    replaces something stands behind what it replaces.
-    """
+    """The runs after these edits of their working text, which begins at offset `at`. The edits are in order and do not
+    overlap. Inserted text goes right after the character before it, so before anything that is hidden there; a
+    replacement goes after what it replaces."""
     out: list[Run] = []
     waiting = deque(touches)
     _insert_at(out, waiting, at)
@@ -231,9 +230,10 @@ def _remove(run: Run, touch: RunEdit) -> list[Run]:
 
 
 def return_kept_characters(runs: list[Run]) -> list[Run]:
-    """The runs, where the person took out an agent's words: with them go the characters that the agent kept of the old
-    words, and the blanks between. They are no words of their own, so the agent's edit is taken to have replaced them
-    too: a reject brings the old words back whole. Saved words that the person took out beside them stay out."""
+    """The runs after the person deleted an agent's words, together with the characters that the agent kept of the old
+    words and the blanks between. Those characters are no words of their own, so the agent's edit is taken to have
+    replaced them too: a reject brings the old words back whole. Saved words that the person deleted beside them stay
+    deleted."""
     out: list[Run] = []
     for removed, stretch in groupby(runs, lambda run: not run.in_working):
         some = list(stretch)
@@ -244,7 +244,7 @@ def return_kept_characters(runs: list[Run]) -> list[Run]:
 
 
 def _give_to_agent(runs: list[Run]) -> Iterator[Run]:
-    """See `return_kept_characters`: these runs are a stretch of which the person sees nothing any more."""
+    """See `return_kept_characters`: these runs are a stretch that is now invisible to the person."""
     pieces = [run._replace(text=piece) for run in runs for piece in re.findall(r"\s+|\S+", run.text)]
     seen = [index for index, run in enumerate(pieces) if run.gone == (USER,) and run.by != USER and not run.clash]
     marks: dict[int, str] = {}
@@ -264,18 +264,18 @@ def _give_to_agent(runs: list[Run]) -> Iterator[Run]:
 
 
 def _words(pieces: list[Run], seen: list[int]) -> Iterator[list[int]]:
-    """The places of pieces that stood together as a word, or as the blanks between two."""
+    """The places of pieces that formed a word together, or the blanks between two words."""
     for _, word in groupby(seen, lambda index: pieces[index].text.isspace()):
         yield list(word)
 
 
 def restore_retyped(runs: list[Run]) -> list[Run]:
-    """Where the person typed again what they, or an agent, had just taken out there, it is as it was: an agent's edit
-    of it is refused by that, if nothing else of the edit is left to see."""
+    """If the person typed again what they or an agent had just deleted there, restore it. That rejects the agent's
+    edit, if nothing else of it is left to see."""
     for index, run in enumerate(runs):
         if run.by != USER or run.gone or run.clash:
             continue
-        for other in _hidden_beside(runs, index):
+        for other in _find_hidden_beside(runs, index):
             hidden = runs[other]
             if hidden.text == run.text and hidden.by != USER and not hidden.clash and not hidden.is_agents:
                 refused = [mark for mark in hidden.marks if not _is_seen(runs, mark)]
@@ -292,8 +292,8 @@ def restore_retyped(runs: list[Run]) -> list[Run]:
     return runs
 
 
-def _hidden_beside(runs: list[Run], index: int) -> Iterator[int]:
-    """The runs that nobody sees right before and behind a place."""
+def _find_hidden_beside(runs: list[Run], index: int) -> Iterator[int]:
+    """The invisible runs right before and after a place."""
     for step in (-1, 1):
         place = index + step
         while 0 <= place < len(runs) and not runs[place].in_working:

@@ -20,7 +20,7 @@ from redraft.search.globs import path_filter
 from redraft.search.hits import Hit, LinedText, find_hits, find_in_all, find_in_places, flatten, path_order
 from redraft.search.index_database import IndexBatch, IndexDatabase, IndexInput, IndexLost, IndexUnavailable
 from redraft.search.pattern import compile_query
-from redraft.search.regex_syntax import required_words
+from redraft.search.regex_syntax import find_required_words
 from redraft.search.ripgrep import Ripgrep
 from redraft.workspace.folder.scan import Drafts, showable_text
 
@@ -327,7 +327,7 @@ class Index:
             return None
         self._refresh()
         try:
-            numbers = self.database.candidates(required_words(pattern.query, regex=pattern.regex))
+            numbers = self.database.candidates(find_required_words(pattern.query, regex=pattern.regex))
             moving = self.database.version() != self._version  # another process is writing right now
         except (IndexLost, IndexUnavailable):
             self._forget()

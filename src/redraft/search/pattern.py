@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import Refused
-from redraft.search.regex_syntax import BoundedPattern, required_words, strip_boundaries
+from redraft.search.regex_syntax import BoundedPattern, find_required_words, strip_boundaries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,7 +54,7 @@ def exact_finder(needle: bytes) -> Finder:
     return on
 
 
-def folded_finder(needle: str, engine: Finder) -> Finder:
+def make_folded_finder(needle: str, engine: Finder) -> Finder:
     """ASCII words, ignoring case."""
     find = exact_finder(needle.lower().encode())
     return ascii_finder(lambda data: find(data.lower()), engine, odd_signs([needle]))
@@ -168,7 +168,7 @@ class RequiredWords:
         return True
 
 
-def sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
+def make_sieved_finder(engine: Finder, sieve: RequiredWords) -> Finder:
     """What the engine finds in the lines that pass the sieve; every match is within a line."""
 
     def on(data: bytes) -> Next:
@@ -288,7 +288,7 @@ def compile_query(
     find = scan = _regex_finder(query, case_sensitive, whole_word, by_line)
     ends = by_line and _WHOLE_TEXT.search(query) is not None
     if by_line and sieve is not None:
-        find = sieved_finder(scan, sieve)
+        find = make_sieved_finder(scan, sieve)
     elif ends:
         find = line_finder(scan)
     scan = find if ends else scan
@@ -299,7 +299,7 @@ def _sieve(query: str, *, regex: bool, folding: bool) -> RequiredWords | None:
     """The most distinctive clauses, and first the one that says most."""
     clauses = [
         sorted(clause)
-        for clause in required_words(query, regex=regex)
+        for clause in find_required_words(query, regex=regex)
         if len(clause) <= _MOST_WORDS and not (folding and not all(word.isascii() for word in clause))
     ]
     clauses.sort(key=lambda clause: (len(clause), -min(map(len, clause))))
@@ -308,7 +308,7 @@ def _sieve(query: str, *, regex: bool, folding: bool) -> RequiredWords | None:
 
 def _literal_finders(query: str, case_sensitive: bool, whole_word: bool, by_line: bool) -> tuple[Finder, Finder]:
     if whole_word and len(query) > _LONGEST_RETRIED:
-        find = _bounded_finder(
+        find = _make_bounded_finder(
             BoundedPattern(_engine().escape(query), before=True, after=True), query, case_sensitive, by_line
         )
         return find, find
@@ -322,7 +322,7 @@ def _literal_finders(query: str, case_sensitive: bool, whole_word: bool, by_line
             quick = engine_finder(
                 _compile(re2, re2.escape(query), query, case_sensitive=False, by_line=by_line, bytewise=True)
             )
-            find = folded_finder(query, scan)
+            find = make_folded_finder(query, scan)
             scan = ascii_finder(quick, scan, odd_signs([query]))
         else:
             find = scan
@@ -335,10 +335,10 @@ def _regex_finder(query: str, case_sensitive: bool, whole_word: bool, by_line: b
     _compile(_engine(), query, query, case_sensitive=case_sensitive, by_line=by_line)
     edges = strip_boundaries(query)
     edges = BoundedPattern(_to_unicode(edges.pattern), edges.before or whole_word, edges.after or whole_word)
-    return _bounded_finder(edges, query, case_sensitive, by_line)
+    return _make_bounded_finder(edges, query, case_sensitive, by_line)
 
 
-def _bounded_finder(edges: BoundedPattern, query: str, case_sensitive: bool, by_line: bool) -> Finder:
+def _make_bounded_finder(edges: BoundedPattern, query: str, case_sensitive: bool, by_line: bool) -> Finder:
     # The characters around a word are consumed, since there is no look-around; group 1 is the match itself.
     before = rf"(?:^|[^{WORD}])" if edges.before else ""
     after = rf"(?:$|[^{WORD}])" if edges.after else ""

@@ -59,7 +59,7 @@ def _worth(clause: Clause) -> tuple[int, int]:
     return -len(clause), min(map(len, clause))
 
 
-def required_words(pattern: str, *, regex: bool) -> list[Clause]:
+def find_required_words(pattern: str, *, regex: bool) -> list[Clause]:
     """The clauses of a pattern; none if nothing can be said."""
     if not regex:
         return [frozenset({pattern})]

@@ -20,7 +20,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from redraft.search.regex_syntax import required_words
+from redraft.search.regex_syntax import find_required_words
 from redraft.workspace.folder.scan import can_be_searched
 
 if TYPE_CHECKING:
@@ -79,18 +79,18 @@ def _confine(*allowed: tuple[int, int]) -> None:
 
     library = ctypes.CDLL(None, use_errno=True)
 
-    def done(result: int) -> int:
+    def check_result(result: int) -> int:
         if result < 0:
             raise OSError(ctypes.get_errno(), "cannot be confined")
         return result
 
     handled = struct.pack("=Q", _EVERYTHING)
-    rules = done(library.syscall(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0))
+    rules = check_result(library.syscall(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), 0))
     try:
         for fd, rights in allowed:
-            done(library.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, fd), 0))
-        done(library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-        done(library.syscall(_RESTRICT_SELF, rules, 0))
+            check_result(library.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, fd), 0))
+        check_result(library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+        check_result(library.syscall(_RESTRICT_SELF, rules, 0))
     finally:
         os.close(rules)
 
@@ -115,7 +115,7 @@ class Ripgrep:
 
     def may_match(self, reader: FolderReader, pattern: Pattern) -> list[str] | None:
         """The paths of all files that may match, in no order; None if it cannot tell."""
-        words = required_expression(pattern)
+        words = build_required_expression(pattern)
         if words is None or self.program is None:
             return None
         case = "--ignore-case" if pattern.folding else "--case-sensitive"
@@ -139,7 +139,7 @@ def _output_of(process: subprocess.Popen[bytes]) -> bytes | None:
     return output if process.returncode in (0, 1) else None  # found something, or nothing
 
 
-def required_expression(pattern: Pattern) -> str | None:
+def build_required_expression(pattern: Pattern) -> str | None:
     """What each matching line must contain, as a pattern for ripgrep; None if that is next to nothing.
 
     If case is ignored, only ASCII counts: which other characters are equal depends on each engine's tables.
@@ -148,7 +148,7 @@ def required_expression(pattern: Pattern) -> str | None:
         return None
     clauses = [
         sorted({_longest_ascii(word) if pattern.folding else word for word in clause})
-        for clause in required_words(pattern.query, regex=pattern.regex)
+        for clause in find_required_words(pattern.query, regex=pattern.regex)
     ]
     telling = [clause for clause in clauses if all(clause)]
     if not any(min(map(len, clause)) > _SHORT for clause in telling):

@@ -170,7 +170,7 @@ def build_app() -> FastAPI:
 def description() -> dict[str, Any]:
     """The API, as OpenAPI describes one."""
     app = build_app()
-    app.router.routes[:] = [route.described() if isinstance(route, LazyRoute) else route for route in app.routes]
+    app.router.routes[:] = [route.describe() if isinstance(route, LazyRoute) else route for route in app.routes]
     found = app.openapi()
     found["components"]["schemas"][ErrorShape.__name__] = TypeAdapter(ErrorShape).json_schema()
     return found

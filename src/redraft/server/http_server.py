@@ -131,11 +131,11 @@ def _local_host(host: str) -> str:
 def _server(app: RequestLog, front: GatedApp, served: FolderState) -> AbstractContextManager[uvicorn.Server]:
     import uvicorn
 
-    from redraft.mcp_server.transports.http_server import timed_protocol
+    from redraft.mcp_server.transports.http_server import make_timed_protocol
 
     config = uvicorn.Config(
         app,
-        http=timed_protocol(served.workspace.settings.server),
+        http=make_timed_protocol(served.workspace.settings.server),
         ws="websockets-sansio",
         ws_max_size=MAX_FRAME,
         ws_per_message_deflate=False,  # it costs more time than it saves, a few letters at a time

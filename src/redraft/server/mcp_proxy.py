@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from redraft.mcp_server.call import Emit, Number
-    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.connection import Endpoint
     from redraft.mcp_server.protocol import Message
     from redraft.mcp_server.transports.stdio import RunnableRequest
     from redraft.server.discovery import RunningServer

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from redraft.errors import Refused
 from redraft.files.atomic_write import write_file
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -111,7 +111,7 @@ class Repository:
         self._check_committable()
         if not self._git_succeeds("diff", "--cached", "--quiet", "--", self.file):
             raise Refused(f"{self.file} is staged; commit that first, or `git restore --staged` it.", code="conflict")
-        known = self._committed_entry()
+        known = self._find_committed_entry()
         if known is None:
             raise Refused("git no longer has this document. Commit the whole document once.", code="conflict")
         mode, old = known
@@ -120,7 +120,7 @@ class Repository:
         new = self._git_output("hash-object", "-w", f"--path={self.file}", "--stdin", given=data)
 
         def stage(index: str) -> None:
-            if self._committed_entry() != known:
+            if self._find_committed_entry() != known:
                 raise Refused("Somebody else committed this document at the same time. Try again.", code="conflict")
             self._git_output("update-index", "--cacheinfo", f"{mode},{new},{self.file}", index=index)
 
@@ -194,7 +194,7 @@ class Repository:
                 self._git_output("update-ref", "HEAD", head, made)
             raise
 
-    def _committed_entry(self) -> tuple[str, str] | None:
+    def _find_committed_entry(self) -> tuple[str, str] | None:
         """The document's mode and blob in HEAD."""
         entry = self._git_output("ls-tree", "HEAD", "--", self.file)
         if not entry:
@@ -258,9 +258,9 @@ class Repository:
         """The commits of an agent's that changed this document and nothing else."""
         lines = self._git_output("log", "--format=%H %s", "--", self.file).split("\n")
         found = [line.partition(" ")[0] for line in lines if line.partition(" ")[2].startswith(PREFIX)]
-        return {commit for commit in found if self._changed_files(commit) == {self.file}}
+        return {commit for commit in found if self._list_changed_files(commit) == {self.file}}
 
-    def _changed_files(self, commit: str) -> set[str]:
+    def _list_changed_files(self, commit: str) -> set[str]:
         names = self._git_output("diff-tree", "--root", "--no-commit-id", "--name-only", "-r", "-m", "-z", commit)
         return {name for name in names.split("\0") if name}
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Self
 
 from redraft.errors import Refused
 from redraft.files.atomic_write import write_file
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, parse_path
 from redraft.files.root import Root, check_not_secret_link
 from redraft.files.secret_detection import check_name_not_secret
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from types import TracebackType

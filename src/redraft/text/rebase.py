@@ -11,18 +11,18 @@ them ever guesses.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
-from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.text.diff.line_diff import common_prefix, common_suffix, diff_lines
+from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.sequence_diff import common_prefix, common_suffix
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from redraft.text.edits import ChangeStep
     from redraft.text.text import Text
 
 
@@ -202,90 +202,7 @@ def _is_only(text: str, part: str, at: int) -> bool:
     return text.find(part) == at and text.find(part, at + 1) < 0
 
 
-# The log of what happened to a document between two of its versions, as far as this process knows it exactly.
-#
-# Everything that is typed or committed in this process adds a step: the change from one version to the next. A version
-# is a hash of the content, so a step stays true. `carry_forward` carries an edit made for an earlier version along
-# these steps, which can tell two equal lines apart; where the log ends, it compares the texts. The log is bounded and
-# is only a cache: what it has forgotten is compared.
-
-
-MAX_DOCUMENTS = 64
-MAX_STEPS = 1000
-MAX_CHARACTERS = 4_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeStep:
-    """`change` leads from the version `before` to `after`. It was asked for as `asked`, an edit of version `made_for`;
-    `by` is the token of its turn, empty for typing."""
-
-    before: str
-    after: str
-    change: Change
-    made_for: str
-    asked: Change
-    by: str = ""
-
-    @property
-    def size(self) -> int:
-        return sum(len(edit.old) + len(edit.new) for edit in self.change.edits)
-
-
-class ChangeLog:
-    """The last steps of the documents that were changed last."""
-
-    def __init__(self) -> None:
-        self._steps: OrderedDict[str, list[ChangeStep]] = OrderedDict()
-        self._sizes: dict[str, int] = {}
-
-    def add(self, path: str, steps: Iterable[ChangeStep]) -> None:
-        new = list(steps)
-        known = self._steps.setdefault(path, [])
-        known.extend(new)
-        self._steps.move_to_end(path)
-        self._sizes[path] = self._sizes.get(path, 0) + sum(step.size for step in new)
-        # Cut back now and then rather than each time: somebody is typing.
-        if len(known) > 2 * MAX_STEPS or self._sizes[path] > MAX_CHARACTERS:
-            size, kept = 0, 0
-            for step in reversed(known[-MAX_STEPS:]):
-                if size + step.size > MAX_CHARACTERS:
-                    break
-                size, kept = size + step.size, kept + 1
-            del known[: len(known) - kept]
-            self._sizes[path] = size
-        while len(self._steps) > MAX_DOCUMENTS:
-            forgotten, _ = self._steps.popitem(last=False)
-            del self._sizes[forgotten]
-
-    def since(self, path: str, version: str, until: str) -> list[ChangeStep]:
-        """The steps from `version` on, as far as they are known: to `until`, or to where nobody knows how it went on.
-        Empty where none is known."""
-        known = self._steps.get(path, [])
-        start = next((at for at in range(len(known) - 1, -1, -1) if known[at].before == version), len(known))
-        return [] if version == until else follow(known[start:], version, until)
-
-    def text_of(self, path: str, version: str, now: Text, until: str) -> Text | None:
-        """The text of an earlier version, from the present one, whose version is `until`."""
-        steps = self.since(path, version, until)
-        if not steps or steps[-1].after != until:
-            return None
-        for step in reversed(steps):
-            now = step.change.invert().apply_to(now)
-        return now
-
-
-def follow(steps: Iterable[ChangeStep], version: str, until: str) -> list[ChangeStep]:
-    """Those of the steps that lead on from a version, one after the other, to where they reach `until` last; where they
-    never do, as far as they go."""
-    found: list[ChangeStep] = []
-    reached = 0
-    for step in steps:
-        if step.before == version:
-            found.append(step)
-            version = step.after
-            reached = len(found) if version == until else reached
-    return found[:reached] if reached else found
+# Along what is known of the way from one version to another.
 
 
 class KnownChange(NamedTuple):

@@ -153,7 +153,7 @@ def _block_end(content: str, start: int, lone: bool, cleared: int = 0, unmarked:
             line, position = _line_around(content, line, max(line, min(soft, len(content)) - 1))
     if content.startswith("\r\n", end - 1):
         end += 1
-    return _marked_phrase_end(content, soft, end) or end
+    return _find_phrase_end(content, soft, end) or end
 
 
 def _line_around(content: str, start: int, position: int) -> tuple[int, int]:
@@ -171,7 +171,7 @@ def _break_end(content: str, start: int, stop: int, lone: bool) -> int:
     return match.end() if match else 0
 
 
-def _marked_phrase_end(content: str, start: int, stop: int) -> int:
+def _find_phrase_end(content: str, start: int, stop: int) -> int:
     """The end of the first marked phrase in the passage, 0 if there is none."""
     for match in _PHRASE_END.finditer(content, start, stop):
         end = match.end()
@@ -250,7 +250,7 @@ class Text:
 
     def __init__(self, content: str = "", *, _pages: tuple[Page, ...] | None = None) -> None:
         if _pages is None:
-            _check_unicode(content)
+            check_unicode(content)
             _pages = paginate(tuple(cut_blocks(content)))
         self._pages = _pages
         self._ends = tuple(accumulate([page.length for page in _pages]))
@@ -357,7 +357,7 @@ class Text:
     def replace(self, start: int, end: int, new: str) -> Text:
         """The text with the passage from `start` to `end` replaced; raises ValueError if there is no such passage."""
         self._check_range(start, end)
-        _check_unicode(new)
+        check_unicode(new)
         if start == end and not new:
             return self
         if not self._pages:
@@ -464,13 +464,15 @@ class Text:
             raise ValueError(f"no passage from {start} to {end} in a text of {self._length} code points")
 
 
-def _check_unicode(content: str) -> None:
+def check_unicode(content: str) -> None:
+    """Refuse half of a surrogate pair, which no encoding can write."""
     if content.isascii():
         return
     try:
         content.encode()
     except UnicodeEncodeError as error:
-        raise Refused(f"unpaired surrogate at code point {error.start}", code="invalid_text") from error
+        message = f"The text has an unpaired surrogate at character {error.start}."
+        raise Refused(message, code="invalid_text", offset=error.start) from error
 
 
 # Find a passage without joining the text. A text of 10 MB as one string is new memory each time, and allocating that

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from redraft.history.journal import AuditLine
     from redraft.history.turns import Author
     from redraft.providers.embeddings import Embedder
-    from redraft.text.rebase import ChangeStep
+    from redraft.text.edits import ChangeStep
     from redraft.text.text import Text
     from redraft.tools.edits.rich_editor import LiveEditors
     from redraft.tools.long_documents.worker import DocumentWorker
@@ -240,7 +240,7 @@ class ToolContext:
         """The document as the caller last read it, before its own later edits."""
         return self._read.get(path)
 
-    def seen_text(self, path: str, version: str) -> Text | None:
+    def find_seen_text(self, path: str, version: str) -> Text | None:
         """The text that the caller saw under a version."""
         return self._texts.get((path, version))
 

@@ -34,6 +34,7 @@ from typing import (
 )
 
 from redraft.errors import Refused
+from redraft.text.text import check_unicode
 
 T = TypeVar("T")
 
@@ -209,17 +210,9 @@ def check_plain(value: Any, depth: int = 0) -> None:
         for inner in cast("list[Any]", value):
             check_plain(inner, depth + 1)
     elif isinstance(value, str):
-        _check_unicode(value)
+        check_unicode(value)
     elif not (value is None or isinstance(value, bool | int | float)):
         raise Refused(f"Arguments must be JSON values, not {type(value).__name__}.")
-
-
-def _check_unicode(value: str) -> None:
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        message = f"The text has an unpaired surrogate at character {error.start}."
-        raise Refused(message, code="invalid_text", offset=error.start) from error
 
 
 def _record(takes: type[T], given: dict[str, Any], within: str) -> T:

@@ -15,9 +15,9 @@ from redraft.formats.outline.outline import Format, outline
 from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.diff.line_diff import diff_lines
-from redraft.text.edits import Change
+from redraft.text.edits import Change, follow
 from redraft.text.lines import adopt_newlines, split_lines
-from redraft.text.rebase import KnownChange, carry_forward, follow
+from redraft.text.rebase import KnownChange, carry_forward
 from redraft.text.text import find_passage
 from redraft.tools.parameters import Field
 from redraft.workspace.document import NEWLINE_SAMPLE
@@ -164,7 +164,7 @@ def old_text(context: ToolContext, document: Document, version: str) -> Text | N
     """The text of an old version of a document: as the caller saw it, as the open turn had it, or as the folder's
     history has it. `document` is its current state."""
     path, workspace = document.path, context.workspace
-    known = context.seen_text(path, version)
+    known = context.find_seen_text(path, version)
     before_turn = document
     if known is None and context.turn is not None and (staged := context.turn.find_staged(path)) is not None:
         known, before_turn = staged.text_of(version), staged.first or document
@@ -412,7 +412,7 @@ def _similar_lines(text: Text, wanted: str) -> list[dict[str, Any]]:
     return [_place(text, -number) for _, number in sorted(scored, reverse=True)[:NEAR_MISSES]]
 
 
-def anchored_line(document: Document, quoted: str) -> int:
+def find_anchored_line(document: Document, quoted: str) -> int:
     """The last line of the passage, which must occur once."""
     at = find_once(document, quoted)
     return document.text.line_at(at + max(len(match_newlines(quoted, document).rstrip("\r\n")) - 1, 0))

@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, cast
 from redraft.errors import RedraftError, Refused, Stale
 from redraft.files.atomic_write import write_file
 from redraft.files.paths import DocPath, parse_path
-from redraft.text.edits import Span
+from redraft.text.diff.word_diff import compare
+from redraft.text.edits import ChangeStep, Span
 from redraft.text.passage import CONTEXT, QuotedPassage, find, follow
-from redraft.text.rebase import ChangeStep
 from redraft.text.text import Text
 from redraft.workspace.document import version_of
-from redraft.workspace.turns.edit_positions import change_of_decision, compare
+from redraft.workspace.turns.edit_positions import change_of_decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -102,8 +102,8 @@ class CommentThread:
 
 @dataclass(frozen=True, slots=True)
 class AnchoredDocument:
-    """The places of a document's threads in one version of its text. `lost` are passages that are gone, and
-    whether each could be known again if it came back."""
+    """Where a document's threads are in one version of its text. `lost` are passages that are gone, and whether each
+    could be recognised if it came back."""
 
     version: str
     spans: dict[str, Span]
@@ -121,7 +121,7 @@ class AnchoredDocument:
 
 
 class Comments:
-    """The threads of one folder. Used by whoever has the workspace to themselves."""
+    """The threads of one folder. The caller must have the workspace to itself."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -131,7 +131,8 @@ class Comments:
     # Reading
 
     def threads(self, path: str | None = None) -> list[CommentThread]:
-        """The threads of a document, or of all that may be read, in the order of their places; orphans last."""
+        """The threads of a document, or of all documents that may be read, in the order of their places; orphans
+        last."""
         wanted = None if path is None else self._engine.documents.path(path)
         threads = [thread for thread in self._load() if wanted is None or thread.document == wanted]
         if wanted is not None and not threads:
@@ -151,7 +152,7 @@ class Comments:
         return placed[0]
 
     def _place(self, threads: Sequence[CommentThread], document: str) -> list[CommentThread]:
-        """The threads with where they are now; none where the document is not for anybody to be shown."""
+        """The threads with their current places; none if the document may not be shown."""
         try:
             now = self._engine.documents.read(self._engine.documents.path(document))
         except RedraftError as error:
@@ -208,8 +209,8 @@ class Comments:
     # Writing
 
     def add(self, path: str, span: Span | None, says: str, *, author: Author, at: str = "") -> CommentThread:
-        """Begin a thread about a passage of the document as people see it now; without a passage, one that comes from
-        elsewhere and has lost it."""
+        """Begin a thread about a passage of the document as people see it now. Without a passage it is an imported
+        thread that has lost its passage."""
         now = self._engine.documents.read(self._engine.documents.path(path))
         if span is None:
             return self._begin(now, None, QuotedPassage(""), self._entry(says, author, at=at))
@@ -239,7 +240,7 @@ class Comments:
         return self._append(name, self._entry(says, author, turn=turn))
 
     def resolve(self, name: str, *, author: Author, resolved: bool = True) -> CommentThread:
-        """Mark a thread as done with, or open it again."""
+        """Mark a thread as resolved, or reopen it."""
         if self.thread(name).resolved == resolved:
             return self.thread(name)
         return self._append(name, CommentEntry(secrets.token_hex(6), author.name, self._now(), resolved=resolved))
@@ -292,18 +293,18 @@ class Comments:
     # Following
 
     def hear(self, event: Event) -> None:
-        """After a change of a document, bring its anchors along."""
+        """Move the anchors of a document after it changed."""
         if event.type not in CHANGED:
             return
         for path in [*event.data.get("paths", ()), *([event.data["path"]] if "path" in event.data else [])]:
-            if self._stored(path) is not None:
+            if self._load_anchors(path) is not None:
                 now = self._engine.documents.read_unmasked(self._engine.documents.path(path))
                 if now is not None:
                     self._follow(now, [])
 
     def move(self, moves: Mapping[str, str]) -> None:
-        """Let threads follow documents that were moved, each from its old to its new path; two may swap theirs."""
-        stored = {path: known for path in moves if (known := self._stored(path)) is not None}
+        """Let threads follow moved documents, each from its old to its new path; two documents may swap paths."""
+        stored = {path: known for path in moves if (known := self._load_anchors(path)) is not None}
         threads = [thread for thread in self._load() if thread.document in moves]
         if not stored and not threads:
             return
@@ -319,11 +320,16 @@ class Comments:
 
     def reviews_of(self, paths: Iterable[str]) -> dict[str, Review]:
         """The reviews of those documents that have anchors, before a decision changes them."""
-        drafts = {path: self._engine.documents.stored_draft(path) for path in paths if self._stored(path) is not None}
+        drafts = {
+            path: self._engine.documents.load_stored_draft(path)
+            for path in paths
+            if self._load_anchors(path) is not None
+        }
         return {path: draft.review for path, draft in drafts.items() if draft is not None}
 
     def note_decisions(self, before: Mapping[str, Review]) -> None:
-        """Tell the change log what decisions did to the texts of these reviews, as far as that is known exactly."""
+        """Record in the change log what decisions did to the texts of these reviews, as far as that is known
+        exactly."""
         for path, review in before.items():
             now = self._engine.documents.read_unmasked(self._engine.documents.path(path))
             if now is None or str(now.text) == review.working:
@@ -335,10 +341,10 @@ class Comments:
                 self._engine.documents.changes.add(path, [step])
 
     def _follow(self, now: Document, threads: Iterable[CommentThread]) -> AnchoredDocument:
-        """The anchors of a document, and of threads that came from elsewhere, in its text as it is now."""
+        """The anchors of a document, and of imported threads, in its current text."""
         text = str(now.text)
         version = now.version
-        known = self._stored(now.path) or AnchoredDocument(version, {}, {})
+        known = self._load_anchors(now.path) or AnchoredDocument(version, {}, {})
         after = self._bring_along(now.path, known, text, version)
         spans, lost = dict(after.spans), dict(after.lost)
         for name, (passage, can_return) in after.lost.items():
@@ -396,7 +402,7 @@ class Comments:
             return None
         return None if found is None else str(found)
 
-    def _stored(self, path: str) -> AnchoredDocument | None:
+    def _load_anchors(self, path: str) -> AnchoredDocument | None:
         row = self._engine.database.row("SELECT version, places FROM anchors WHERE path = ?", (path,))
         return None if row is None else AnchoredDocument.load(row[0], row[1])
 
@@ -410,8 +416,8 @@ class Comments:
 
 
 def _find_again(then: str | None, span: Span, now: str) -> Span | None:
-    """Where a passage is after a change that nobody knows: compared, and believed only where nothing else can be meant.
-    It still says the same, or it is still between the same neighbours."""
+    """Where a passage is after an unknown change. The texts are compared, and the result is used only if it is
+    unambiguous: the passage still reads the same, or still stands between the same neighbours."""
     if then is None:
         return None
     passage = QuotedPassage.of(then, span)

@@ -1,8 +1,9 @@
-"""A document: a text with a path, an encoding, a newline style, a format and a version; and a draft, a document with
-something pending or unsaved.
+"""Documents and drafts. A document is a text with a path, an encoding, a newline style, a format and a version; a draft
+is a document with something pending or unsaved.
 
-The version is a hash of the content, so a token is valid exactly while the document has the content that it was issued
-for: a touched file stays valid, a restored one becomes valid again, and a number can never be reused.
+The version is a hash of the content, so a version token is valid exactly as long as the document has the content that
+it was issued for. Touching a file does not invalidate it, restoring the content makes it valid again, and no version is
+ever reused for other content.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from redraft.text.diff.hunks import diff
 from redraft.text.diff.word_diff import are_alike
 from redraft.text.edits import Change
 from redraft.text.lines import newline_style
+from redraft.text.text import Text, check_unicode
 
 if TYPE_CHECKING:
     from redraft.review.runs import Run
     from redraft.text.diff.hunks import Hunk
-    from redraft.text.text import Text
 
 
 VERSION_DIGITS = 16
@@ -33,7 +34,7 @@ NEWLINE_SAMPLE = 65536
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A value: reading it never touches the disk."""
+    """An immutable value; reading it never touches the disk."""
 
     path: str
     text: Text
@@ -50,7 +51,7 @@ class Document:
 
     @property
     def file_type(self) -> str:
-        """The format by the name that tools give it: plain text is "txt"."""
+        """The name that tools give to the format: plain text is "txt"."""
         return "txt" if self.format == "text" else self.format
 
     @property
@@ -69,11 +70,11 @@ class Document:
 
 
 def check_text(*texts: str) -> None:
-    """Refuse what could be written but not be read again as text: NUL, and half of a surrogate pair."""
+    """Refuse text that could be written but not read again: NUL, and half of a surrogate pair."""
     for text in texts:
         if "\0" in text:
             raise Refused("A text cannot contain the character NUL.", code="invalid_text", offset=text.index("\0"))
-        encode(text)
+        check_unicode(text)
 
 
 def version_of(text: Text, *, bom: bool = False) -> str:
@@ -91,7 +92,8 @@ def content_hash(data: bytes) -> str:
 
 
 def exceeds(texts: list[Text], limit: int) -> bool:
-    """Whether the texts are longer than so many bytes of UTF-8, which are only counted where that is in doubt."""
+    """Whether the texts are longer than this many bytes of UTF-8. They are encoded only if their length leaves it
+    open."""
     length = sum(map(len, texts))
     if length > limit or length * 4 <= limit:
         return length > limit
@@ -111,7 +113,7 @@ Kind = Literal["created", "deleted", "moved", "modified"]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """See the module."""
+    """A document with a review or unsaved typing. See the comment above."""
 
     path: str | None
     base_path: str | None
@@ -135,7 +137,7 @@ class Draft:
 
     @property
     def saved_text(self) -> str:
-        """What the disk holds: the review's saved text, which always says the same."""
+        """What the disk holds, which is always the review's saved text."""
         return self.review.saved
 
     @property
@@ -145,7 +147,7 @@ class Draft:
 
     @property
     def unsaved(self) -> list[Hunk]:
-        """What saving would change and no hunk shows: typing that an agent proposes to take out again."""
+        """What saving would change although no hunk shows it: typing that an agent proposes to delete again."""
         if self.kind not in ("modified", "deleted") or not self.dirty:
             return []
         shown: list[tuple[int, int]] = []
@@ -163,18 +165,18 @@ class Draft:
 
     @property
     def changes(self) -> tuple[Run, ...]:
-        """What waits to be saved or decided; the same wherever the file lies."""
+        """What waits to be saved or decided; the same wherever the file is."""
         return tuple(run for run in self.review.runs if not run.plain)
 
     @property
     def pending(self) -> bool:
-        """Whether a decision is open: on a hunk, or on the file itself."""
+        """Whether anything is left to decide: a hunk, or the file itself."""
         unsettled = any(part.unsettled for part in self.review.parts)
         return self.review.pending or unsettled or self.kind != "modified"
 
     @property
     def settled(self) -> bool:
-        """Whether the disk says all there is to say, so that the draft can go."""
+        """Whether the disk has everything, so that the draft can be deleted."""
         return self.kind == "modified" and not any(part.is_hunk for part in self.review.parts) and not self.dirty
 
     def has_hunk_of(self, turn: str) -> bool:
@@ -184,7 +186,7 @@ class Draft:
         return encode(text, self.bom)
 
     def with_disk(self, data: bytes | None) -> Draft:
-        """The draft after somebody else changed the file, or took it away."""
+        """The draft after another program changed or removed the file."""
         if data == self.saved:
             return self
         if data is None:
@@ -199,8 +201,8 @@ class Draft:
         return replace(self, base_path=self.base_path or self.path, saved=data, bom=found.bom, review=review)
 
     def over_returned_file(self, data: bytes | None) -> Draft | None:
-        """A draft whose file was away, with all of it the person's since, as typing over the file that comes back. None
-        where it is another document by now."""
+        """For a draft whose file was gone: the draft as the person's typing over the file that came back. None if that
+        is another document."""
         if self.saved is not None or self.review.turns or data is None:
             return None
         try:
@@ -216,13 +218,13 @@ class Draft:
         return replace(self, base_path=self.path, saved=data, bom=found.bom, review=review)
 
     def adds_conflict_to(self, before: Draft) -> bool:
-        """Whether a draft that followed its file has words in conflict with it that had none before. Nobody could tell
-        any more whose they are: what the turn put in around them would be the person's."""
+        """Whether following the file brought the draft into a conflict that it did not have before. Then nobody could
+        tell any more whose words are whose: what the turn inserted around them would count as the person's."""
         old, new = (sum(hunk.conflict for hunk in draft.review.hunks) for draft in (before, self))
         return new > old
 
     def file_hunk(self) -> dict[str, Any] | None:
-        """The decision about the file itself, where there is one."""
+        """The decision about the file itself, if there is one."""
         if self.kind == "modified":
             return None
         return {
@@ -242,8 +244,8 @@ class Draft:
         return first + [hunk.id for hunk in self.review.hunks if hunk.author in wanted]
 
     def accept_hunks(self, ids: set[str], turn: str = "") -> Draft:
-        """The draft after the person took these hunks. `file` stands for all of a created document; one that is to be
-        deleted goes with it."""
+        """The draft after the person accepted these hunks. `file` stands for all of a created document; accepting a
+        deletion removes the document."""
         rest = ids - {FILE_HUNK}
         if self.kind == "deleted" and FILE_HUNK in ids:
             return replace(self, base_path=None, turn="")
@@ -257,8 +259,8 @@ class Draft:
         return replace(self, review=review)
 
     def reject_hunks(self, ids: set[str], turn: str = "") -> Draft:
-        """The draft after the person refused these hunks. Of a created document that several turns wrote, the words of
-        the one that is named."""
+        """The draft after the person rejected these hunks. In a created document that several turns wrote, only the
+        words of the named turn are rejected."""
         rest = ids - {FILE_HUNK}
         if self.kind == "created" and turn and self.review.turns - {turn}:
             hunks = [hunk.id for hunk in self.review.hunks if turn in hunk.turns]
@@ -271,8 +273,8 @@ class Draft:
         return replace(self, review=review)
 
     def withdraw_turn(self, turn: str) -> Draft | None:
-        """The draft without whatever is pending of one turn: its words, and its proposal about the file itself. None
-        where a later turn changed the same words."""
+        """The draft without anything that is pending from one turn: its words, and its proposal about the file itself.
+        None if a later turn changed the same words."""
         review = withdraw(self.review, turn)
         if review is None:
             return None
@@ -285,10 +287,10 @@ class Draft:
 
     @property
     def to_disk(self) -> bytes | None:
-        """The bytes of the review's saved text: what the disk is to hold after a decision."""
+        """The bytes of the review's saved text: what the disk has to hold after a decision."""
         return self.encode_text(self.review.saved) if self.key else None
 
     @property
     def worthless(self) -> bool:
-        """A created document whose creation was refused and in which nothing of the person's is left."""
+        """Whether this is a created document that was rejected and in which nothing of the person's is left."""
         return self.base_path is None and not self.review.working and not self.review.pending

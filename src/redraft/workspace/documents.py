@@ -26,8 +26,7 @@ from redraft.history.journal import Content
 from redraft.history.reviews import ReviewImage
 from redraft.review.operations import type_into, withdraw
 from redraft.review.review import Review
-from redraft.text.edits import Change
-from redraft.text.rebase import ChangeLog
+from redraft.text.edits import Change, ChangeLog
 from redraft.text.text import Text
 from redraft.workspace.document import Document, Draft
 from redraft.workspace.secret_gate import check_not_secret, is_secret_draft
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
     from redraft.files.file_image import FileImage, FileStamp, PlacedFile
     from redraft.files.root import Root
+    from redraft.history.database import Store
     from redraft.history.reviews import LastSeenTable, Reviews
-    from redraft.history.store import Store
     from redraft.workspace.engine import Engine
     from redraft.workspace.folder.outside_changes import LookResult
 
@@ -49,7 +48,7 @@ SETTLE_NS, LOOKS, LOOK_SECONDS = 50_000_000, 20, 0.005
 
 @dataclass(frozen=True, slots=True)
 class DiskFile:
-    """A text file as it is."""
+    """A text file as it is on disk."""
 
     data: bytes
     text: Text
@@ -63,7 +62,7 @@ class DiskFile:
 
 
 class Documents:
-    """Reads; keeps nothing of its own but caches. Drafts are written by the callers' transactions."""
+    """Reads documents; stores nothing but its caches. Callers write drafts in transactions of their own."""
 
     def __init__(self, root: Root, store: Store, reviews: Reviews, seen: LastSeenTable) -> None:
         self._root = root
@@ -79,18 +78,16 @@ class Documents:
         self.changes = ChangeLog()
 
     def path(self, raw: str) -> DocPath:
-        """The canonical path, refused where nobody may go."""
+        """The canonical path; refused if nobody may access it."""
         path = parse_path(raw)
         if is_internal(path):
             raise Forbidden(f"{path} belongs to version control or to Redraft itself.", path=path)
         return path
 
     def on_disk(self, path: DocPath, *, again: bool = False) -> DiskFile | None:
-        """The file, or None; `unsupported_file_type` where it is no UTF-8 text.
-
-        `again` says that the caller read it a moment ago and compares it once more before writing: then an unchanged
-        stamp is enough, even one that is no proof.
-        """
+        """The file, or None; `unsupported_file_type` if it is not UTF-8 text. `again` means that the caller read it a
+        moment ago and compares it once more before writing: then an unchanged stamp is enough even if it is no
+        proof."""
         kept = self._texts.get(path)
         if kept is not None and (again or kept.proven) and kept.stamp and kept.stamp == self._root.stamp(path):
             return kept
@@ -115,7 +112,7 @@ class Documents:
         return found
 
     def _is_news(self, path: DocPath, kept: DiskFile | None, image: FileImage | None, first: Content | None) -> bool:
-        """Whether the file holds something else than this process, or else the history, knows of it."""
+        """Whether the file holds something that neither this process nor the history knows."""
         if kept is not None:
             return image is None or image.data != kept.data
         known = self._seen.find_known_content(path)
@@ -129,15 +126,15 @@ class Documents:
         return {DocPath(path) for path in self._texts}
 
     def cache_file(self, path: DocPath, image: FileImage | None, *, proven: bool) -> None:
-        """Remember the file as it was found, if it is a text."""
+        """Remember the file as it was found, if it is text."""
         kept = self._texts.pop(path, None)
         if image is not None:
             with suppress(RedraftError):
                 self._cache(path, _as_text(path, image, kept, proven=proven))
 
     def read_file(self, path: DocPath, before: bytes | None) -> FileImage | None:
-        """The file, if there is one, once nobody seems to be writing it: many programs empty a file before they write
-        it, and who looks too soon sees how the content `before` began, and no more."""
+        """The file, if there is one, once nobody seems to be writing it. Many programs empty a file before they write
+        it, so a reader that comes too early sees only the beginning of what it held `before`."""
         try:
             image = self._root.read(path)
             for _ in range(LOOKS):
@@ -153,14 +150,12 @@ class Documents:
             raise
 
     def is_occupied(self, path: DocPath) -> bool:
-        """Whether anything at all lies here on disk (a folder, a picture, what waits to be moved elsewhere).
-
-        Not a document whose deletion is pending: a new one may be proposed in its place.
-        """
+        """Whether anything is at this path on disk (a folder, a picture, a file that is to be moved away). A document
+        whose deletion is pending does not count: a new one may be proposed in its place."""
         return self._root.exists(path) and self._reviews.working_path(path) != path
 
     def find_missing_folders(self, path: DocPath) -> list[DocPath]:
-        """Which folders are to be made for this one to be there, outermost first; refused where a document lies."""
+        """The folders that must be created before this one, outermost first; refused if a document is in the way."""
         missing: list[DocPath] = []
         names = path.split("/")
         for depth in range(1, len(names) + 1):
@@ -172,7 +167,8 @@ class Documents:
         return missing
 
     def cache_content(self, path: DocPath, content: Content, standing: PlacedFile | None) -> None:
-        """Remember what was just written, so that it need not be cut up again, nor even read if it stands as it was."""
+        """Remember what was just written, so that it need not be split into blocks again, nor read if it is still as
+        written."""
         if content.text is None:
             return
         if standing is None:
@@ -188,8 +184,8 @@ class Documents:
             self._texts.popitem(last=False)
 
     def draft(self, path: str) -> Draft | None:
-        """The draft that stands at this path in the working view, up to date with typing and the disk."""
-        stored = self.stored_draft(path)
+        """The draft at this path in the working view, brought up to date with typing and with the disk."""
+        stored = self.load_stored_draft(path)
         if stored is None:
             return None
         where = DocPath(stored.base_path or stored.path or path)
@@ -200,14 +196,14 @@ class Documents:
             if looked is not None:
                 data = None if looked.image is None else looked.image.data
             # It has followed by now, or follows when that is recorded: from the same draft, so that both read the same.
-            stored = self.draft_before_run(stored, where) if looked is None else self.stored_draft(path)
+            stored = self.draft_before_run(stored, where) if looked is None else self.load_stored_draft(path)
             if stored is None:
                 return None
         draft = stored.with_disk(data)
         return draft if draft.key else None  # to be deleted, and somebody else did it: nothing is left of it
 
-    def stored_draft(self, path: str) -> Draft | None:
-        """The draft as it was kept, not yet compared with the disk; none where what was kept is damaged."""
+    def load_stored_draft(self, path: str) -> Draft | None:
+        """The draft as it was stored, not yet compared with the disk; None if the stored data is damaged."""
         try:
             return self._load_draft(path)
         except Damaged as error:
@@ -232,7 +228,7 @@ class Documents:
         return draft
 
     def _apply_typing(self, draft: Draft, change: Change) -> Draft:
-        """The draft with the person's edit, the kept text brought along instead of being cut anew."""
+        """The draft with the person's edit applied to the cached text, which avoids splitting it into blocks again."""
         kept = self._working.get(draft.key)
         after = replace(draft, review=type_into(draft.review, change))
         if kept is not None and kept[0] is draft.review.working:
@@ -267,7 +263,7 @@ class Documents:
         )
 
     def to_image(self, draft: Draft) -> str:
-        """Store the draft's texts and give its image. Called inside a transaction."""
+        """Store the draft's texts and return its image. Called inside a transaction."""
         review = draft.review
         working = self._store.put_text(Text(review.working)).hex()
         return ReviewImage(
@@ -291,15 +287,15 @@ class Documents:
         return self._store.get(bytes.fromhex(snapshot)).decode()
 
     def read(self, path: DocPath, *, confirmed: Container[str] = (), for_agent: bool = False) -> Document:
-        """What a reader sees at this path; refused where there is nothing."""
+        """What a reader sees at this path; refused if there is nothing."""
         document = self.document(path, confirmed=confirmed, for_agent=for_agent)
         if document is None:
             raise Refused(f"There is no document {path}.", code="not_found", path=path)
         return document
 
     def document(self, path: DocPath, *, confirmed: Container[str] = (), for_agent: bool = False) -> Document | None:
-        """What a reader sees at this path, or None. A secret is refused, unless its owner confirmed it. For an agent a
-        document that is to be deleted is gone; a person has it until they decide."""
+        """What a reader sees at this path, or None. A secret is refused unless its owner confirmed it. A document whose
+        deletion is pending is gone for an agent; the person keeps it until they decide."""
         if path in confirmed and not for_agent:
             return self.read_unmasked(path)
         check_name_not_secret(path)
@@ -315,7 +311,7 @@ class Documents:
         return document
 
     def read_unmasked(self, path: DocPath, *, for_agent: bool = False) -> Document | None:
-        """The document at this path, a secret too: for what is done with it here, never for showing it."""
+        """The document at this path, even a secret: for internal use, never to show it."""
         known = self._reviews.knows(path)
         return self._read_working_document(path, self.draft(path) if known else None, known=known, for_agent=for_agent)
 
@@ -333,7 +329,7 @@ class Documents:
         return None if disk is None else Document(path, disk.text, disk.bom, disk.mode)
 
     def read_working_text(self, draft: Draft) -> Text:
-        """The draft's working text. The last one is kept: it is asked for again and again while it is edited."""
+        """The draft's working text. The last one is cached, because it is asked for again and again during an edit."""
         working = draft.review.working
         kept = self._working.get(draft.key)
         if kept is None or kept[0] is not working:
@@ -346,15 +342,16 @@ class Documents:
         return [draft for draft in found if draft is not None]
 
     def draft_or_stored(self, path: str) -> Draft | None:
-        """A file that cannot be read as text just now hides neither its own draft nor those of others."""
+        """The draft, or the stored one if the file cannot be read as text just now. Such a file must hide neither its
+        own draft nor others."""
         try:
             return self.draft(path)
         except RedraftError:
-            return self.stored_draft(path)
+            return self.load_stored_draft(path)
 
 
 def _as_text(path: str, image: FileImage, kept: DiskFile | None, *, proven: bool) -> DiskFile:
-    """The file's text; `kept` is what it was before, of which most may stand."""
+    """The file's text. `kept` is its earlier text, most of which probably stayed."""
     if kept is not None and kept.data == image.data:
         return DiskFile(kept.data, kept.text, kept.bom, image.mode, image.stamp, proven)
     found = decode(image.data, path)
@@ -363,7 +360,8 @@ def _as_text(path: str, image: FileImage, kept: DiskFile | None, *, proven: bool
 
 
 def replace_content(text: Text, new: str) -> Text:
-    """The text with other content. Where most of it stayed, only the rest is cut anew: 10 MB take 200 ms to cut."""
+    """The text with new content. If most of it stayed, only the rest is split into blocks again: for 10 MB that takes
+    200 ms."""
     change = Change.between(str(text), new)
     return change.apply_to(text) if sum(len(edit.new) for edit in change.edits) * 2 < len(new) else Text(new)
 
@@ -378,7 +376,7 @@ PORTION = 200
 
 
 class RememberedFiles:
-    """Remembers files. Used by one thread at a time."""
+    """Remembers what files contained. Used by one thread at a time."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -392,7 +390,7 @@ class RememberedFiles:
         return None if known is None else engine.seen.stamp(path, known.snapshot)
 
     def remember_open(self, path: DocPath) -> None:
-        """Keep what a document holds that is open from now on. Called inside a transaction."""
+        """Remember what a document that is being opened contains. Called inside a transaction."""
         engine = self._engine
         kept = engine.documents.find_cached_file(path)
         if kept is not None and not is_secret_name(path) and engine.seen.find_known_content(path) is None:
@@ -400,8 +398,8 @@ class RememberedFiles:
             engine.seen.put(path, engine.journal.store_content(kept.as_content()), stamp)
 
     def remember_written(self, paths: Iterable[DocPath]) -> None:
-        """Keep which files a turn has written or proposes to change: should another program rename one while nobody
-        looks, it is known again. To lose that is no reason for the turn to fail."""
+        """Remember which files a turn has written or proposes to change, so that a file that another program renames
+        unnoticed is recognised. Failing to remember must not make the turn fail."""
         engine = self._engine
         try:
             with engine.database.transaction(durable=False):
@@ -423,8 +421,8 @@ class RememberedFiles:
         return [entry.path for entry in found if not is_secret_name(entry.path)]
 
     def remember_all(self, paths: Sequence[DocPath]) -> list[DocPath]:
-        """Keep what each of these files holds whose content is not known yet; gives those of which nothing is kept,
-        since they are no texts, or secrets."""
+        """Remember the content of each of these files that is not known yet. Returns those that are not remembered,
+        because they are not text or are secrets."""
         others: list[DocPath] = []
         unknown = self._unknown(paths)
         for start in range(0, len(unknown), PORTION):
@@ -452,7 +450,7 @@ class RememberedFiles:
         return None if Content.of(image.data).text is None or is_secret_content(image.data) else image
 
     def remember_missing(self, paths: Iterable[DocPath]) -> list[DocPath]:
-        """Keep that those of these documents were not there before whose content is not known; gives them."""
+        """Remember that those of these documents whose content is not known did not exist before; returns them."""
         new = [path for path in self._unknown(paths) if self._read_document(path) is not None]
         with self._engine.database.transaction(durable=False):
             for path in new:
@@ -461,5 +459,6 @@ class RememberedFiles:
 
 
 def _lasting_stamp(stamp: FileStamp, *, proven: bool) -> FileStamp:
-    """The stamp to keep: where it is no proof of the content, one that tells which file it was and equals none."""
+    """The stamp to store. If it does not prove the content, store one that identifies the file and equals no other
+    stamp."""
     return stamp if proven else stamp._replace(mtime_ns=-1)

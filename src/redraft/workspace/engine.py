@@ -1,4 +1,5 @@
-"""What the acts of a workspace share: the rooms below, wired for one folder, and the one way to carry something out."""
+"""What all operations of a workspace share: the layers below it, opened for one folder, and the one way to commit a
+plan."""
 
 from __future__ import annotations
 
@@ -8,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from redraft.files.paths import DocPath
 from redraft.history.audit import Audit
-from redraft.history.database import Database
+from redraft.history.database import Database, Store
 from redraft.history.journal import AuditLine, Journal
 from redraft.history.reviews import LastSeenTable, Reviews
-from redraft.history.store import Store
 from redraft.history.turns import Author, State, TurnRecord, Turns, note_created_folders
 from redraft.workspace.documents import Documents
 from redraft.workspace.events import Events
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Engine:
-    """One folder's rooms, opened."""
+    """The opened parts of one folder."""
 
     root: Root
     database: Database
@@ -70,7 +70,8 @@ class Engine:
         called: AuditLine | None = None,
         folders: Iterable[DocPath] = (),
     ) -> TurnRecord:
-        """Do everything a plan says as one turn, and make these folders. The journal's lock must be held."""
+        """Carry out everything in a plan as one turn, and create these folders. The caller must hold the journal's
+        lock."""
         turn = TurnRecord(
             author=author,
             kind=kind,
@@ -120,7 +121,7 @@ class Engine:
 
     @property
     def state(self) -> str:
-        """The folder in which the history lies, and beside it what can be made again."""
+        """The folder that holds the history, and beside it whatever can be rebuilt."""
         return self.journal.state
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Telling whoever listens what happened. A listener that fails does not stop the others, nor the act itself."""
+"""Notify listeners of what happened. A listener that fails stops neither the others nor the operation itself."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that has happened: it is on disk, or in the history, by the time it is told."""
+    """Something that happened. It is on disk or in the history before listeners hear of it."""
 
     type: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class _Held(threading.local):
-    """What one thread has to tell, while it holds the folder."""
+    """The events that one thread delivers once it releases the folder."""
 
     def __init__(self) -> None:
         self.events: list[Event] | None = None
@@ -37,7 +37,7 @@ class Events:
         self._held = _Held()
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        """Gives the function that ends the subscription."""
+        """Add a listener; returns a function that removes it."""
         self._listeners.append(listener)
 
         def end() -> None:
@@ -54,7 +54,8 @@ class Events:
 
     @contextlib.contextmanager
     def hold(self) -> Generator[None]:
-        """What happens in here is told at its end, so that a listener may be slow, or act itself, at no one's cost."""
+        """Deliver the events of this block when it ends, so that a slow listener, or one that acts itself, delays
+        nobody."""
         if self._held.events is not None:
             yield
             return

@@ -48,7 +48,7 @@ ENGINES = ("weasyprint", "wkhtmltopdf", "typst", "tectonic", "xelatex", "lualate
 
 @dataclass(frozen=True, slots=True)
 class ExportedPage:
-    """A document as HTML, and the name that a file of it gets, without an extension."""
+    """A document as HTML, and a file name for it without an extension."""
 
     name: str
     html: str
@@ -56,7 +56,7 @@ class ExportedPage:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedDocument:
-    """A document with what is accepted, how many decisions about proposals are open, and what they would make of it."""
+    """A document with what is accepted, how many proposals are undecided, and what they would change."""
 
     document: Document
     proposals: int = 0
@@ -64,8 +64,8 @@ class AcceptedDocument:
     is_there: bool = True  # False where all of it is only proposed
 
 
-def accepted_document(engine: Engine, raw: str) -> AcceptedDocument:
-    """What a document says without what agents propose."""
+def read_accepted_document(engine: Engine, raw: str) -> AcceptedDocument:
+    """Read what a document says without what agents propose."""
     documents = engine.documents
     path = documents.path(raw)
     draft = documents.draft(engine.reviews.working_path(path) or path)
@@ -83,7 +83,7 @@ def accepted_document(engine: Engine, raw: str) -> AcceptedDocument:
 
 
 def page_of(engine: Engine, found: AcceptedDocument, *, proposals: bool = False) -> ExportedPage:
-    """The page of a document that was read. It may take seconds, and uses nothing that wants a guard."""
+    """Make the page of a document. It may take seconds, and needs no guard."""
     # Every command imports this module; what makes pages and runs programs takes a quarter of the time of a short one.
     from redraft.formats.html_page import markdown_page, plain_page
 
@@ -104,7 +104,7 @@ def page_of(engine: Engine, found: AcceptedDocument, *, proposals: bool = False)
 
 
 def _picture_embedder(engine: Engine, document: str) -> Callable[[str], str | None]:
-    """Gives a picture of the folder as a data: address, as long as there is room for it in the page."""
+    """A function that turns a picture of the folder into a data: address, as long as the page has room for it."""
     from redraft.formats.html_page import MAX_PICTURES
 
     known: dict[str, str | None] = {}
@@ -132,7 +132,7 @@ def _data_address(engine: Engine, path: str, room: int) -> str | None:
 
 
 async def convert_page(page: ExportedPage, to: Literal["docx", "pdf"], environ: Mapping[str, str]) -> bytes:
-    """The page by pandoc; `program_missing` where it, or what it needs for this, is not installed."""
+    """Convert the page with pandoc; `program_missing` if it, or something that it needs, is not installed."""
     from redraft.providers.child_process import ProcessOptions, TooMuchOutput, run_program
 
     path = environ.get("PATH", "")
@@ -167,7 +167,7 @@ async def convert_page(page: ExportedPage, to: Literal["docx", "pdf"], environ: 
 
 
 def _box(found: re.Match[str]) -> str:
-    """A task's box as a sign: pandoc takes a list with real ones for no list at all."""
+    """A task's checkbox as a character: pandoc does not recognise a list with real checkboxes as a list."""
     return "\N{BALLOT BOX WITH CHECK}" if "checked=" in found[0] else "\N{BALLOT BOX}"
 
 

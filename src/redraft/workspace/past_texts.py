@@ -44,7 +44,7 @@ PAGE = 50
 
 
 def text_of_version(engine: Engine, path: str, version: str) -> Text | None:
-    """The text that `path` had at that version, or None. A text that holds keys is refused."""
+    """The text that `path` had at that version, or None. A text that contains keys is refused."""
     text = _read_stored_text(engine, path, version) or _read_typed_text(engine, path, version)
     if text is not None:
         check_past(engine, path, version, text)
@@ -52,8 +52,7 @@ def text_of_version(engine: Engine, path: str, version: str) -> Text | None:
 
 
 def check_past(engine: Engine, path: str, version: str, text: Text) -> None:
-    """Refuse what a document said at that version, however it is remembered, if it holds keys or was given a secret's
-    name since."""
+    """Refuse what a document said at that version if it contains keys or the document got a secret's name since."""
     check_name_not_secret(path)
     check_not_secret(Document(path, text))
     if Lineage(engine, 0, [path]).secret_name(path) is not None and _is_secret_since(engine, path, version):
@@ -61,7 +60,7 @@ def check_past(engine: Engine, path: str, version: str, text: Text) -> None:
 
 
 def _read_typed_text(engine: Engine, path: str, version: str) -> Text | None:
-    """The same, of the versions that the document went through while somebody typed what is not saved yet."""
+    """The same, for the versions that the document had while somebody typed what is still unsaved."""
     row = engine.reviews.get(path)
     if row is None:
         return None
@@ -96,7 +95,7 @@ def _snapshot_of(engine: Engine, version: str) -> tuple[bytes] | None:
 
 
 def _is_secret_since(engine: Engine, path: str, version: str) -> bool:
-    """Whether the document that said this here was given a secret's name since; at any time, where no turn has it."""
+    """Whether the document got a secret's name after it said this; at any time, if no turn wrote it."""
     found = _snapshot_of(engine, version)
     if found is None:
         return True
@@ -112,7 +111,7 @@ def _is_secret_since(engine: Engine, path: str, version: str) -> bool:
 
 
 def _is_in_history(engine: Engine, path: str, snapshot: bytes) -> bool:
-    """Whether the history has this text under this path: a token gives no key to other documents."""
+    """Whether the history has this text under this path: a token must not give access to other documents."""
     name = snapshot.hex()
     queries: tuple[tuple[str, tuple[object, ...]], ...] = (
         ("SELECT 1 FROM file_steps WHERE path = ? AND (before = ? OR after = ?)", (path, snapshot, snapshot)),
@@ -126,14 +125,14 @@ def _is_in_history(engine: Engine, path: str, snapshot: bytes) -> bool:
 
 
 class Revision(NamedTuple):
-    """What a document said, and the turn that made it so; None where no turn did."""
+    """What a document said, and the turn that wrote it; None if no turn did."""
 
     turn: int | None
     text: str
 
 
 class BlamedLines(NamedTuple):
-    """Lines that follow one another and are from one turn. `start` counts from 0."""
+    """Consecutive lines that come from one turn. `start` counts from 0."""
 
     turn: int | None
     start: int
@@ -141,7 +140,7 @@ class BlamedLines(NamedTuple):
 
 
 def blame_lines(revisions: Iterable[Revision]) -> list[int | None]:
-    """For each line of the last text, the turn that it is from. A line is from the last turn that changed it."""
+    """For each line of the last text, the turn that last changed it."""
     before, owners = "", list[int | None]()
     for turn, text in revisions:
         kept, at = list[int | None](), 0
@@ -164,7 +163,7 @@ def group_blamed_lines(owners: list[int | None]) -> list[BlamedLines]:
 
 
 def revisions(engine: Engine, path: str, text: str) -> list[Revision]:
-    """The texts of a document in their order, up to `text`, which is what it says now."""
+    """The texts of a document in order, ending with `text`, its current one."""
     found = [Revision(None, text)]
     for turn, step in islice(_find_writing_turns(engine, path), MAX_TURNS):
         old, new = next((old, new) for name, old, new in turn_texts(engine, turn) if name == step.path)
@@ -173,7 +172,7 @@ def revisions(engine: Engine, path: str, text: str) -> list[Revision]:
 
 
 def _find_writing_turns(engine: Engine, path: str) -> Iterator[tuple[TurnRecord, FileStep]]:
-    """The turns that wrote a document, the newest first, back to the one that made it."""
+    """The turns that wrote a document, newest first, back to the one that created it."""
     where, before = path, None
     while page := engine.turns.recent(limit=PAGE, path=where, before=before):
         for turn in page:
@@ -198,5 +197,5 @@ def _origin(turn: TurnRecord) -> int:
 
 
 def blame(engine: Engine, path: str, text: str) -> list[BlamedLines]:
-    """Who wrote the lines of a document that says `text` now."""
+    """Who wrote each line of a document that now says `text`."""
     return group_blamed_lines(blame_lines(revisions(engine, path, text)))

@@ -131,9 +131,11 @@ class PrivateViews:
             settings.limits.document_bytes,
             settings.run.bytes,
         )
-        return PrivateView.open(os.path.join(self._home, view_id), engine.root, record, self._shown(), options)
+        return PrivateView.open(
+            os.path.join(self._home, view_id), engine.root, record, self._find_shown_documents(), options
+        )
 
-    def _shown(self) -> dict[str, ShownDocument | None]:
+    def _find_shown_documents(self) -> dict[str, ShownDocument | None]:
         """What is to be seen otherwise than it lies on disk: a document that is being worked on, as tools read it."""
         shown: dict[str, ShownDocument | None] = {}
         for draft in self._engine.documents.drafts():

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 def check_not_secret(document: Document) -> None:
-    """Refuse a document that begins as a private key does or holds one, whatever it is called."""
+    """Refuse a document that contains a private key or begins like one, whatever its name."""
     if holds_secret(document.text):
         raise secret_error(document.path)
 
 
 def holds_secret(text: Text | str) -> bool:
-    """Whether a text says that it is a secret. One without the words that a key needs costs a millisecond for 4 MB."""
+    """Whether a text looks like a secret. If it has none of the words that a key needs, 4 MB take a millisecond."""
     pieces = [text] if isinstance(text, str) else text.portions
     borders = [left[-len(KEY_MARK) :] + right[: len(KEY_MARK)] for left, right in pairwise(pieces)]
     if any(KEY_MARK.decode() in piece for piece in (*pieces, *borders)):
@@ -54,7 +54,8 @@ def holds_secret(text: Text | str) -> bool:
 
 
 def is_secret_draft(root: Root, draft: Draft) -> bool:
-    """Whether a draft is of a secret: by its place now or on disk, or by what the file or the draft says."""
+    """Whether a draft is of a secret: by its path in the working view or on disk, or by what the file or the draft
+    says."""
     if any(path is not None and is_secret_name(path) for path in (draft.path, draft.base_path)):
         return True
     if draft.base_path is not None and _is_secret_file(root, DocPath(draft.base_path), draft.saved or b""):
@@ -63,7 +64,8 @@ def is_secret_draft(root: Root, draft: Draft) -> bool:
 
 
 def _is_secret_file(root: Root, path: DocPath, said: bytes) -> bool:
-    """Whether the file has a secret's name as well; or a link lies in its way by now, and it has one elsewhere."""
+    """Whether the file also has a secret's name, or there is now a link on its path and the file has a secret's name
+    elsewhere."""
     try:
         return root.exists(path) and root.is_secret_link(path)
     except RedraftError:
@@ -71,7 +73,7 @@ def _is_secret_file(root: Root, path: DocPath, said: bytes) -> bool:
 
 
 def mask_draft(root: Root, draft: Draft, confirmed: Container[str] = ()) -> Draft:
-    """The draft as it may be shown: of a secret only that something is pending or unsaved, and no text."""
+    """The draft as it may be shown: for a secret, only that something is pending or unsaved, and no text."""
     if draft.key in confirmed or not is_secret_draft(root, draft):
         return draft
     said = mask(draft.key)
@@ -83,7 +85,7 @@ def mask_draft(root: Root, draft: Draft, confirmed: Container[str] = ()) -> Draf
 
 
 class MissingFile(NamedTuple):
-    """A file that is not where it was: which one it was, as far as that is known, and what it may have said."""
+    """A file that is not where it was: its identity, as far as known, and what it may have said."""
 
     stamp: FileStamp | None
     texts: frozenset[bytes]
@@ -92,8 +94,8 @@ class MissingFile(NamedTuple):
 def find_renamed_files(
     root: Root, gone: Mapping[DocPath, MissingFile], folders: Iterable[str] | None = None
 ) -> dict[str, DocPath]:
-    """The secrets' names that files have by now: a secret is the very file, or says just what it said. They are looked
-    for everywhere, or only right in these folders."""
+    """The secrets' names that files have now. A file is recognised by its identity or by exactly equal content. All
+    folders are searched, or only the given ones."""
     files = {(each.stamp.dev, each.stamp.ino): path for path, each in gone.items() if each.stamp is not None}
     texts: dict[bytes, list[DocPath]] = {}
     for path, each in gone.items():
@@ -123,7 +125,8 @@ def find_renamed_files(
 
 
 def _match_places(places: Mapping[str, Sequence[DocPath]]) -> dict[str, DocPath]:
-    """One place for each file: the one with its name, if there is one, and for two files two places where it can be."""
+    """One place for each file: the place with its name, if there is one; two files that could be in the same places get
+    different ones."""
     found: dict[str, DocPath] = {}
     for path, found_at in places.items():
         name = split_path(DocPath(path))[1]
@@ -136,8 +139,8 @@ def _match_places(places: Mapping[str, Sequence[DocPath]]) -> dict[str, DocPath]
 
 
 class Lineage:
-    """Where documents went after a turn, by the moves that stand. `paths` are those that will be asked about; without
-    any, nothing is recorded, and other threads than the workspace's may ask."""
+    """Where documents went after a turn, by the moves that still stand. `paths` are those that will be asked about;
+    without any, nothing is recorded, and threads other than the workspace's may ask."""
 
     def __init__(self, engine: Engine, turn: int, paths: Collection[str] = ()) -> None:
         self._engine = engine
@@ -155,8 +158,8 @@ class Lineage:
             self._moves.setdefault(source, []).append((number, path))
 
     def secret_name(self, path: str, *texts: str, since: int | None = None) -> str | None:
-        """The secret's name that the document at `path` has, or was given since (the turn); None where it never had
-        one. `texts` are what it said."""
+        """The secret's name that the document at `path` has, or got after the turn; None if it never had one. `texts`
+        are what it said."""
         waiting, seen = [(self._turn if since is None else since, path)], {path}
         while waiting:
             since, where = waiting.pop()
@@ -170,8 +173,8 @@ class Lineage:
         return next((name for name in found if name is not None), None)
 
     def _name_on_disk(self, path: DocPath, texts: Sequence[str]) -> str | None:
-        """The secret's name that the file has as well, or that another program gave it and that is not recorded: the
-        history never knew of the file, or cannot be written."""
+        """A secret's name that the file also has, or that another program gave it without a record: the history never
+        knew the file, or cannot be written."""
         engine = self._engine
         try:
             parse_path(path)
@@ -193,7 +196,7 @@ class Lineage:
 
 
 def find_withheld(engine: Engine, turn: int, texts: Sequence[tuple[str, str, str]]) -> set[str]:
-    """Those of a turn's documents, told with their texts before and after it, that are withheld."""
+    """Those of a turn's documents, given with their texts before and after it, that are withheld."""
     lineage = Lineage(engine, turn, [path for path, _, _ in texts])
     return {
         path
@@ -203,7 +206,7 @@ def find_withheld(engine: Engine, turn: int, texts: Sequence[tuple[str, str, str
 
 
 def mask_texts(texts: Sequence[tuple[str, str, str]], hidden: Container[str]) -> list[tuple[str, str, str]]:
-    """The same texts, with a sentence in the place of those that are withheld."""
+    """The same texts, with a sentence in place of those that are withheld."""
     return [
         (path, mask(path) if before else "", mask(path) if after else "") if path in hidden else (path, before, after)
         for path, before, after in texts
@@ -211,7 +214,7 @@ def mask_texts(texts: Sequence[tuple[str, str, str]], hidden: Container[str]) ->
 
 
 def mask_audit(engine: Engine, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Lines of the audit log; of those about a document that is a secret by now, no more than where it was."""
+    """Lines of the audit log; a line about a document that is a secret now says only which document it was."""
     arguments = [_decode_arguments(entry["arguments"]) for entry in entries]
     places = [{*paths_in(each)} for each in arguments]
     turns = {entry["turn"] for entry in entries if entry["turn"] is not None}
@@ -238,8 +241,8 @@ def _decode_arguments(arguments: Any) -> Any:
 
 
 def mask_records(engine: Engine, records: Sequence[dict[str, Any]], at: float) -> list[dict[str, Any]]:
-    """What an agent did, recorded from that time on, call by call; of a call that is about a document which is a secret
-    by now, no more than where it was. Safe to call from any thread."""
+    """What an agent did, call by call, recorded from the given time on; a call about a document that is a secret now
+    says only which document it was. Safe to call from any thread."""
     row = engine.database.row("SELECT coalesce(max(id), 0) FROM turns WHERE created <= ?", (at,))
     lineage = Lineage(engine, 0 if row is None else row[0])
     known: dict[str, bool] = {}
@@ -257,13 +260,13 @@ def mask_records(engine: Engine, records: Sequence[dict[str, Any]], at: float) -
 
 
 def is_masked(path: str, *texts: str) -> bool:
-    """Whether these texts of a document are the sentence that stands for a secret."""
+    """Whether these texts of a document are the sentence that replaces a secret."""
     return mask(path) in texts
 
 
 def check_stays_secret(engine: Engine, turn: TurnRecord, confirmed: Container[str], *, restoring: bool = False) -> None:
-    """Refuse to take back a turn where that would give a secret's text a name under which everybody can read it.
-    Restoring writes the documents of a proposal too."""
+    """Refuse to undo a turn if that would give a secret's text a name under which everybody can read it. Restoring
+    writes the documents of a proposal too."""
     lineage = Lineage(engine, turn.id, turn.paths)
     paths = [path for step in turn.files for path in (step.path, step.moved_from) if path is not None]
     paths += [step.path for step in turn.reviews if restoring]

@@ -1,4 +1,5 @@
-"""The types of `shapes`, apart from it: the server describes its API by them, the command line starts without them."""
+"""The types of `shapes`, in a module of their own: the server describes its API with them, and the command line starts
+without them."""
 
 from __future__ import annotations
 

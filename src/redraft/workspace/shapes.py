@@ -1,7 +1,5 @@
-"""How turns and documents under review are told as JSON, by the command line and over HTTP alike. The keys are stable.
-
-Pure, and light: a command starts with it.
-"""
+"""How turns and documents under review look as JSON, for the command line and HTTP alike. The keys are stable. Pure and
+cheap to import: every command starts with it."""
 
 from __future__ import annotations
 
@@ -81,7 +79,7 @@ def draft_shape(draft: Draft, turns: Mapping[str, int]) -> DraftShape:
 
 
 def warning_of(draft: Draft) -> str:
-    """What a person should mind about an agent's change of this document; mostly nothing."""
+    """A warning about an agent's change of this document; usually empty."""
     from redraft.files.paths import is_agent_instructions
 
     if draft.pending and any(is_agent_instructions(path) for path in (draft.path, draft.base_path) if path):
@@ -90,17 +88,17 @@ def warning_of(draft: Draft) -> str:
 
 
 def is_decided_whole(draft: Draft) -> bool:
-    """Whether there is one decision about all of the document."""
+    """Whether one decision covers the whole document."""
     return draft.kind == "created"
 
 
 def _add_warning(hunks: list[HunkShape], warning: str) -> list[HunkShape]:
-    """The hunks, those of agents with a warning where there is one."""
+    """The hunks, with the warning on those of agents if there is one."""
     return [{**hunk, "warning": warning} if warning and hunk["author"] != "user" else hunk for hunk in hunks]
 
 
 def _file_hunks(draft: Draft, turns: Mapping[str, int]) -> list[HunkShape]:
-    """The decision about the document itself, if there is one. It stands for all of a created one."""
+    """The decision about the document itself, if there is one. For a created document it covers everything."""
     from redraft.text.diff.hunk_limits import is_oversized
 
     hunk = draft.file_hunk()

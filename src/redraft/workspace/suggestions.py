@@ -1,7 +1,7 @@
-"""A document that comes from elsewhere with suggested changes and comments, and one that leaves with them.
+"""Import a document that has suggested changes and comments, and export one with them.
 
-On the way in, the text without the changes is written, as the person's turn; each author's changes are a turn of
-theirs that waits for a decision; comments become threads. On the way out, what is pending becomes suggestions.
+An import writes the text without the suggestions as the person's turn; each author's suggestions become a turn of
+theirs that waits for a decision, and comments become threads. An export turns what is pending into suggestions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class ImportedDocument:
 def import_suggestions(
     workspace: Workspace, path: str, given: CriticText, *, bom: bool = False, in_place: bool = False
 ) -> ImportedDocument:
-    """Make a document of a text with suggestions; `in_place` says that the document is there and has the marks."""
+    """Make a document from a text with suggestions. `in_place` means that the document already exists and contains the
+    marks."""
     name = path.rpartition("/")[2]
     with workspace.turn(PERSON, f"Import {name}") as turn:
         if in_place:
@@ -61,7 +62,7 @@ def import_suggestions(
 
 
 def _suggest(workspace: Workspace, path: str, edits: Sequence[CriticEdit], title: str) -> Iterator[TurnRecord]:
-    """One turn for each author, in the order in which they first appear."""
+    """Make one turn for each author, in the order in which they first appear."""
     done = [False] * len(edits)
     for author in dict.fromkeys(each.author for each in edits):
         growth = 0
@@ -79,7 +80,7 @@ def _suggest(workspace: Workspace, path: str, edits: Sequence[CriticEdit], title
 
 
 def pending_suggestions(workspace: Workspace, path: str) -> CriticText:
-    """The document with what is pending in it, each change by its author, and its open threads."""
+    """The document with its pending changes, each by its author, and its open threads."""
     document = workspace.read(path)
     end = Span(len(document.text), len(document.text))
     comments = tuple(
@@ -97,7 +98,7 @@ def pending_suggestions(workspace: Workspace, path: str) -> CriticText:
 
 
 def _pending_edits(review: Review, authors: Mapping[str, str]) -> Iterator[CriticEdit]:
-    """What leads from the text that would be saved to the one that is seen, in whole words."""
+    """The edits that lead from the text that would be saved to the visible one, in whole words."""
     at = 0
     for part in review.parts:
         author = authors.get(part.turn, "")

@@ -1,8 +1,8 @@
 """Open documents, what the person types into them, and saving.
 
-Typing is kept as it comes: a crash of the program loses none of it, a power cut at most what was typed since the last
-durable write. Nothing is saved to the document's file unless the person says so, and saving during a review writes
-their own edits and leaves an agent's pending hunks pending.
+Typing is stored as it arrives: a crash of the program loses none of it, a power cut at most what was typed since the
+last durable write. A document's file is written only when the person saves. Saving during a review writes the person's
+own edits and leaves an agent's pending hunks pending.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import RedraftError, Refused
 from redraft.files.paths import DocPath
 from redraft.history.journal import Content, FilePlan
-from redraft.history.turns import PERSON
+from redraft.history.turns import PERSON, dump_positions
 from redraft.review.operations import discard_typing as drop_typing
-from redraft.text.rebase import ChangeStep
+from redraft.text.edits import ChangeStep
 from redraft.text.text import Text
 from redraft.workspace.document import check_text
-from redraft.workspace.turns.edit_positions import dump_positions, positions_of_decision
+from redraft.workspace.turns.edit_positions import positions_of_decision
 from redraft.workspace.turns.plan import Plan, draft_of
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ FOLD_AFTER = 200
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """An open document. The id holds until the tab is closed. There is no `document` where nothing lies there any more
-    (`is_gone`), and where what lies there cannot be shown; it may be "binary"."""
+    """An open document. Its id is valid until the tab is closed. `document` is None if the file is gone (`is_gone`) or
+    cannot be shown; it may be "binary"."""
 
     tab_id: str
     path: str
@@ -61,7 +61,7 @@ class Tab:
 
 
 def open_tab(engine: Engine, raw: str, *, confirmed: Container[str] = ()) -> Tab:
-    """Open a document; one that is open already keeps its tab."""
+    """Open a document; one that is already open keeps its tab."""
     path = engine.documents.path(raw)
     if engine.documents.document(path, confirmed=confirmed) is None:
         raise Refused(f"There is no document {path}.", code="not_found", path=path)
@@ -87,18 +87,10 @@ def tab(engine: Engine, tab_id: str) -> Tab:
 
 
 def path_of(engine: Engine, tab_id: str) -> str | None:
-    """The document that a tab shows; None where there is no such tab."""
+    """The document that a tab shows; None if there is no such tab."""
     for number, lies_at in engine.reviews.tabs():
         if f"tab_{number}" == tab_id:
             return _working_path(engine, lies_at)
-    return None
-
-
-def tab_of(engine: Engine, path: str) -> str | None:
-    """The tab in which a document is open."""
-    for number, lies_at in engine.reviews.tabs():
-        if _working_path(engine, lies_at) == path:
-            return f"tab_{number}"
     return None
 
 
@@ -107,7 +99,7 @@ def tab_paths(engine: Engine) -> dict[str, str]:
 
 
 def _working_path(engine: Engine, lies_at: str) -> str:
-    """Where an open document stands: elsewhere than its file, where an agent proposes to move it."""
+    """The path of an open document in the working view: not that of its file if an agent proposes to move it."""
     return engine.reviews.working_path(lies_at) or lies_at
 
 
@@ -125,7 +117,7 @@ def _tab(engine: Engine, number: int, lies_at: str) -> Tab:
 
 
 def close_tab(engine: Engine, tab_id: str, *, discard: bool = False) -> None:
-    """Close a tab. One with unsaved typing only when told to discard it, which can be undone."""
+    """Close a tab. One with unsaved typing is closed only with `discard`, which can be undone."""
     found = tab(engine, tab_id)
     if found.dirty and not discard:
         raise Refused(f"{found.path} has unsaved changes.", code="conflict", path=found.path)
@@ -144,8 +136,8 @@ def type_text(
     version: str | None = None,
     also: Callable[[Document], None] | None = None,
 ) -> Document:
-    """The person edits the working text; it is kept at once, and not saved. What `also` keeps in the history, of the
-    document as it then is, is kept together with the typing or not at all."""
+    """Apply the person's edit to the working text; it is stored at once but not saved. What `also` writes to the
+    history, given the document after the edit, is stored together with the typing or not at all."""
     check_text(*(edit.new for edit in change.edits))
     path = engine.documents.path(raw)
     # The lock, because a turn that is being carried out elsewhere has already read the draft that it will replace.
@@ -157,7 +149,7 @@ def type_text(
             document.check_version(version)
         change.apply(draft.review.working)
         with engine.database.transaction(durable=False):
-            stored = engine.documents.stored_draft(path)
+            stored = engine.documents.load_stored_draft(path)
             if stored != draft or len(engine.reviews.read_typing(path)) >= FOLD_AFTER:
                 engine.reviews.set(path, engine.documents.to_image(draft))
             engine.reviews.add_typing(path, json.dumps(change.as_json()))
@@ -175,7 +167,7 @@ def type_text(
 
 
 def save(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | None:
-    """Write the document's accepted text and the person's own edits; None where the disk has them already."""
+    """Write the document's accepted text and the person's own edits; None if the disk has them already."""
     path = engine.documents.path(raw)
     with engine.journal.lock():
         draft = engine.documents.draft(path)
@@ -198,7 +190,7 @@ def save(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | N
 
 
 def discard_typing(engine: Engine, raw: str, *, author: Author = PERSON) -> TurnRecord | None:
-    """Drop what was typed and not saved. It stays in the history, and an undo brings it back."""
+    """Drop unsaved typing. It stays in the history, and an undo brings it back."""
     path = engine.documents.path(raw)
     with engine.journal.lock():
         draft = engine.documents.draft(path)
@@ -215,7 +207,7 @@ def discard_typing(engine: Engine, raw: str, *, author: Author = PERSON) -> Turn
 
 
 def refresh(engine: Engine) -> list[str]:
-    """Look at every document that is known for changes by other programs; gives those that changed."""
+    """Check every known document for changes by other programs; returns those that changed."""
     return sorted(engine.outside.look_at(engine.outside.all_documents()))
 
 
@@ -231,7 +223,8 @@ MAX_SELECTION = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is selected. Lines count from 1 and include both ends; of a very long text only the beginning is kept."""
+    """The selected text. Lines count from 1 and include both ends; of a very long selection only the beginning is
+    kept."""
 
     start_line: int
     end_line: int
@@ -251,8 +244,8 @@ class FrontTab:
 
 
 def bring_to_front(engine: Engine, tab_id: str, selection: Selection | None = None, *, person: str) -> FrontTab | None:
-    """Remember which tab a person looks at; None where it is not open (any more). A selection is kept only of what an
-    agent may read: it is there to be shown to one."""
+    """Remember which tab a person is looking at; None if it is no longer open. A selection is kept only if an agent may
+    read the document, because its purpose is to be shown to one."""
     if selection is not None:
         check_text(selection.text)
         if selection.end_line < selection.start_line:
@@ -266,7 +259,7 @@ def bring_to_front(engine: Engine, tab_id: str, selection: Selection | None = No
 
 
 def front(engine: Engine, person: str) -> FrontTab | None:
-    """What a person has in front of them, as their last used window told it."""
+    """The document that a person is looking at, as the window that they used last reported it."""
     row = engine.database.row("SELECT value FROM meta WHERE key = ?", (_front_key(person),))
     kept: dict[str, Any] = {} if row is None else json.loads(row[0])
     path = path_of(engine, kept.get("tab", ""))

@@ -1,8 +1,9 @@
 """`Workspace`: the one door through which a document changes.
 
-Whoever wants to read, type, stage a turn, decide or take back does it here; each act is a function of a module beside
-this one, working on the same `Engine`. Several processes may hold a workspace on one folder: writes take a short lock
-and compare the content they were made for; what was decided or typed elsewhere is seen by the next call.
+Reading, typing, staging a turn, deciding and undoing all go through it. Each operation is a function in a module beside
+this one, and all of them work on the same `Engine`. Several processes may hold a workspace on one folder: a write takes
+a short lock and compares the content that it was made for, and the next call sees what another process decided or
+typed.
 """
 
 from __future__ import annotations
@@ -54,8 +55,7 @@ if TYPE_CHECKING:
     from redraft.history.retention import GcResult
     from redraft.history.turns import Author, AuthorKind, TurnRecord
     from redraft.review.operations import Unit
-    from redraft.text.edits import Change
-    from redraft.text.rebase import ChangeLog
+    from redraft.text.edits import Change, ChangeLog
     from redraft.text.text import Text
     from redraft.workspace.document import Document, Draft
     from redraft.workspace.events import Event
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 class SharedResource(Protocol):
-    """What is closed when it is no longer needed."""
+    """Something that is closed when the workspace closes."""
 
     def close(self) -> None: ...
 
@@ -93,7 +93,8 @@ class Workspace:
         clock: Callable[[], float] = time.time,
         notices: Iterable[str] = (),
     ) -> Workspace:
-        """Open a folder: find its history, end what a stopped process left half done, and sweep up after it."""
+        """Open a folder: find its history, finish or roll back what a stopped process left half done, and clean up
+        after it."""
         name = os.fspath(folder)
         root = Root.open(name)
         try:
@@ -123,22 +124,22 @@ class Workspace:
 
     @property
     def settings(self) -> Settings:
-        """What holds in this folder."""
+        """The settings that apply to this folder."""
         return self._engine.settings
 
     def change_settings(self, settings: Settings, values: Mapping[str, Any], *, author: Author) -> None:
-        """From now on these hold; `values` are those that the author chose."""
+        """Use these settings from now on; `values` are the ones that the author chose."""
         self._engine.settings = settings
         self._engine.audit.add(self.now(), author, "settings", values, "success")
 
     @property
     def state(self) -> str:
-        """The folder in which the history lies, and beside it what can be made again."""
+        """The folder that holds the history, and beside it whatever can be rebuilt."""
         return self._engine.state
 
     @property
     def database(self) -> Database:
-        """The history's own, for what has to be kept in one transaction with it."""
+        """The history's database, for data that must be written in one transaction with it."""
         return self._engine.database
 
     def now(self) -> float:
@@ -146,7 +147,7 @@ class Workspace:
 
     @property
     def notices(self) -> list[str]:
-        """What a person should be told: losses, recovered turns, conflict copies, conflicts with other programs."""
+        """What the person should know: losses, recovered turns, conflict copies, conflicts with other programs."""
         engine = self._engine
         return [
             *self._notices,
@@ -164,8 +165,8 @@ class Workspace:
         self._engine.close()
 
     def share(self, kind: type[Shared], make: Callable[[], Shared]) -> Shared:
-        """What is costly and the same for all who use this folder, such as the index: made by the first who asks, and
-        closed with the workspace. Safe to call from any thread."""
+        """Get a costly resource that everyone who uses this folder shares, such as the index. The first caller creates
+        it; it is closed with the workspace. Safe to call from any thread."""
         with self._sharing:
             if kind not in self._shared:
                 made = make()
@@ -187,15 +188,15 @@ class Workspace:
     # Reading
 
     def read(self, path: str, *, author: Author = PERSON, confirmed: Container[str] = ()) -> Document:
-        """The document as it is being worked on. Nobody is shown a secret but its owner, who confirmed it."""
+        """Read a document in its working state. A secret is shown only to its owner, after they confirmed it."""
         return self._engine.documents.read(self.path(path), confirmed=confirmed, for_agent=author.is_agent)
 
     def read_unmasked(self, path: str) -> Document | None:
-        """The document, a secret too, for those who judge themselves who may see it."""
+        """Read a document, even a secret. For callers that decide themselves who may see it."""
         return self._engine.documents.read_unmasked(self.path(path))
 
     def path(self, raw: str) -> DocPath:
-        """The path of a document in the folder, checked; it need not exist."""
+        """Check the path of a document and return it in its canonical form; the document need not exist."""
         return self._engine.documents.path(raw)
 
     def is_folder(self, path: str) -> bool:
@@ -203,11 +204,11 @@ class Workspace:
 
     @property
     def reader(self) -> FolderReader:
-        """Reads many files at once, as a search does."""
+        """A reader for many files at once, as a search needs it."""
         return FolderReader(self._engine.root)
 
     def watch_files(self) -> FileTableView:
-        """Which files there are, and what changed since the view was last asked. All views share one watch."""
+        """A view of which files exist and what changed since it was last asked. All views share one watch."""
 
         def begin() -> FileTable:
             table = FileTable(self._engine.root)
@@ -217,7 +218,7 @@ class Workspace:
         return self.share(FileTable, begin).view()
 
     def working_drafts(self) -> Drafts:
-        """The drafts as a search sees them. For those who have the workspace to themselves."""
+        """The drafts as a search sees them. The caller must have the workspace to itself."""
         return working_drafts(self._engine)
 
     def read_picture(self, path: str) -> pictures.Picture:
@@ -226,12 +227,12 @@ class Workspace:
     def add_picture(self, document: str, name: str, data: bytes, *, author: Author) -> pictures.AddedPicture:
         return pictures.add_picture(self._engine, document, name, data, author)
 
-    def accepted_document(self, path: str) -> export.AcceptedDocument:
-        """What a document says without what agents propose."""
-        return export.accepted_document(self._engine, path)
+    def read_accepted_document(self, path: str) -> export.AcceptedDocument:
+        """Read what a document says without what agents propose."""
+        return export.read_accepted_document(self._engine, path)
 
     def export(self, found: export.AcceptedDocument, *, proposals: bool = False) -> export.ExportedPage:
-        """Its page. It may take seconds, and uses nothing that wants a guard."""
+        """Make the document's page. It may take seconds, and needs no guard."""
         return export.page_of(self._engine, found, proposals=proposals)
 
     def list(self, prefix: str = "", *, limit: int | None = None) -> list[TreeEntry]:
@@ -251,11 +252,9 @@ class Workspace:
         confirmed: Container[str] = (),
         suggest: bool = False,
     ) -> Turn:
-        """Begin a turn. Mode and limits are the person's choice (else those of the settings), never the agent's own.
-        What a person does is written at once, unless they `suggest`: then it waits for a decision, as an agent's does.
-
-        With a `token` of its own the caller can ask after a crash whether the turn was carried out.
-        """
+        """Begin a turn. The person chooses its mode and limits (by default those of the settings), never the agent.
+        What a person does is written at once unless they `suggest`: then it waits for a decision, as an agent's change
+        does. A caller that passes its own `token` can ask after a crash whether the turn was committed."""
         wanted = self._engine.settings.mode if mode is None else mode
         chosen = wanted if isinstance(wanted, Mode) else mode_by_name(wanted)
         if not author.is_agent:
@@ -279,12 +278,12 @@ class Workspace:
         return PrivateViews(self._engine, self.turn)
 
     def find_turn(self, token: str) -> TurnRecord | None:
-        """The turn with this token, if it was recorded and not taken back at once."""
+        """The turn with this token, if it was recorded and not undone at once."""
         found = self._engine.turns.by_tokens([token])
         return found[0] if found and found[0].state is not State.DISCARDED else None
 
     def plan_ahead(self, turn: Turn) -> Callable[[], None] | None:
-        """What takes long in committing a turn, if anything does: to be done first, while others use the workspace."""
+        """Do the slow part of committing a turn, if there is one. Call it first, while others use the workspace."""
         return plan_ahead(turn, self._engine.documents)
 
     def _commit(self, turn: Turn) -> Outcome:
@@ -324,19 +323,19 @@ class Workspace:
         return self._engine.turns.recent(limit=limit, path=found, before=before)
 
     def look(self, number: int | None) -> None:
-        """Record first what another program did to the documents of a turn, or to any."""
+        """Record what another program did to the documents of a turn, or to any document, before going on."""
         self._engine.outside.look_now(() if number is None else self.show(number).paths)
 
     def show(self, number: int) -> TurnRecord:
         return self._engine.turns.get(number)
 
     def turn_texts(self, number: int) -> Sequence[tuple[str, str, str]]:
-        """Per document what it said before and after the turn; of a secret, that its content is withheld."""
+        """What each document said before and after the turn; for a secret, only that its content is withheld."""
         texts = rollback.turn_texts(self._engine, self.show(number))
         return mask_texts(texts, find_withheld(self._engine, number, texts))
 
     def turn_content(self, number: int) -> rollback.TurnContent:
-        """What a turn did but for secrets, to be told without the guard; nothing is left of one that is pruned."""
+        """What a turn did, without secrets, for use without the guard. None for a turn that was pruned."""
         turn = self.show(number)
         if turn.pruned:
             return rollback.TurnContent(turn, (), tuple)
@@ -362,26 +361,26 @@ class Workspace:
         return {turn.token: turn.id for turn in self._engine.turns.proposals()}
 
     def count_turns(self, author_kind: AuthorKind, *, since: float = 0.0) -> Mapping[State, int]:
-        """How many turns of such authors are in each state."""
+        """How many turns of these authors are in each state."""
         return self._engine.turns.tally(author_kind, since=since)
 
     def plan_undo(self, turn: TurnRecord) -> tuple[Plan, Sequence[Clash]]:
-        """What undoing a turn would write, or what stands in its way. Nothing is undone."""
+        """What undoing a turn would write, or what prevents it. Nothing is undone."""
         self.look(turn.id)
         with self._engine.journal.lock():
             return rollback.plan_undo(self._engine, turn)
 
     def revisions(self, path: str, text: str) -> Sequence[past_texts.Revision]:
-        """The texts of a document in their order, up to `text`, which is what it says now."""
+        """The texts of a document in order, ending with `text`, its current one."""
         return past_texts.revisions(self._engine, path, text)
 
     def blame(self, path: str, text: str) -> Sequence[past_texts.BlamedLines]:
-        """Who wrote the lines of a document that says `text` now."""
+        """Who wrote each line of a document that now says `text`."""
         return past_texts.blame(self._engine, path, text)
 
     @property
     def changes(self) -> ChangeLog:
-        """What happened to documents since versions that are not long gone."""
+        """What happened to documents since recent versions."""
         return self._engine.documents.changes
 
     def text_of_version(self, path: str, version: str) -> Text | None:
@@ -389,12 +388,12 @@ class Workspace:
         return past_texts.text_of_version(self._engine, path, version)
 
     def check_past(self, path: str, version: str, text: Text) -> None:
-        """Refuse to show an old text of what is a secret by now."""
+        """Refuse to show an old text of a document that is a secret now."""
         past_texts.check_past(self._engine, path, version, text)
 
     @property
     def outside(self) -> OutsideRecorder:
-        """Records what other programs do, for whoever hears of it."""
+        """Records what other programs do."""
         return self._engine.outside
 
     def undo(
@@ -455,7 +454,7 @@ class Workspace:
     # Review
 
     def drafts(self, *, confirmed: Container[str] = ()) -> Sequence[Draft]:
-        """Every document that has something pending or unsaved; of a secret, only that."""
+        """Every document that has something pending or unsaved; for a secret, only that it has."""
         drafts = self._engine.documents.drafts()
         return [mask_draft(self._engine.root, draft, confirmed) for draft in drafts if not draft.settled]
 
@@ -464,15 +463,16 @@ class Workspace:
         return draft if draft is None or draft.settled else mask_draft(self._engine.root, draft, confirmed)
 
     def draft_places(self) -> Sequence[tuple[str | None, str | None]]:
-        """Of every draft where its file lies and where it stands; None where there is none, or none any more."""
+        """For every draft, where its file is and where the document stands; None where it has no file, or no place any
+        more."""
         return [(draft.base_path, draft.path) for draft in self._engine.documents.drafts()]
 
     def draft_unmasked(self, path: str) -> Draft | None:
-        """The draft, a secret's too, for those who judge themselves who may see it."""
+        """The draft, even of a secret. For callers that decide themselves who may see it."""
         return self._engine.documents.draft(self.path(path))
 
     def draft_of(self, image: str) -> Draft:
-        """The draft that a turn's step has kept."""
+        """The draft that a turn's step has stored."""
         return self._engine.documents.from_image(image)
 
     def accept(
@@ -491,11 +491,11 @@ class Workspace:
         return decisions.reject(self._engine, choice, author=author, turn=turn)
 
     def expand_choice(self, choice: Mapping[str, Sequence[str] | None], unit: Unit) -> dict[str, list[str] | None]:
-        """The choice with everything that is decided together with it by a larger unit."""
+        """Add to a choice every hunk that is decided together with it in a larger unit."""
         return decisions.expand_choice(self._engine, choice, unit)
 
     def hunks_of_turn(self, number: int) -> Mapping[str, Sequence[str]]:
-        """What is left to decide of a turn, per document: a choice for `accept` or `reject`."""
+        """What is left to decide of a turn, by document; pass it to `accept` or `reject`."""
         return decisions.list_undecided_of_turn(self._engine, self.show(number))
 
     def settle(
@@ -520,18 +520,18 @@ class Workspace:
         return tabs.tab(self._engine, tab_id)
 
     def tab_of(self, path: str) -> str | None:
-        """The id of the tab that a document has, if it is open."""
-        return tabs.tab_of(self._engine, path)
+        """The id of a document's tab, if it is open."""
+        return self._engine.reviews.tab_of(path)
 
     def tab_paths(self) -> dict[str, str]:
-        """Where each open document lies, by the id of its tab, without reading any."""
+        """The path of each open document by the id of its tab, without reading any of them."""
         return tabs.tab_paths(self._engine)
 
     def close_tab(self, tab_id: str, *, discard: bool = False) -> None:
         tabs.close_tab(self._engine, tab_id, discard=discard)
 
     def front(self, person: str = PERSON.name) -> tabs.FrontTab | None:
-        """What a person has in front of them."""
+        """The document that a person is looking at."""
         return tabs.front(self._engine, person)
 
     def bring_to_front(
@@ -547,7 +547,7 @@ class Workspace:
         version: str | None = None,
         also: Callable[[Document], None] | None = None,
     ) -> Document:
-        """Change what a document says, unsaved; what `also` writes is kept in the same transaction."""
+        """Change what a document says without saving it. What `also` writes is stored in the same transaction."""
         return tabs.type_text(self._engine, path, change, version=version, also=also)
 
     def save(self, path: str, *, author: Author = PERSON) -> TurnRecord | None:
@@ -576,24 +576,24 @@ class Workspace:
         return trash.untrash(self._engine, path, turn=turn, to=to, author=author, confirmed=confirmed)
 
     def audit(self, *, limit: int = 100) -> list[dict[str, Any]]:
-        """The newest lines of the audit log, oldest of them first; nothing of a secret's text."""
+        """The newest lines of the audit log, oldest first, without any text of a secret."""
         return mask_audit(self._engine, self._engine.audit.entries(limit=limit))
 
     def log_call(self, author: Author, line: AuditLine, outcome: str) -> None:
-        """Note a call that changed nothing."""
+        """Log a call that changed nothing."""
         with self._engine.database.transaction(durable=False):
             self._engine.audit.add(self.now(), author, line.tool, line.arguments, outcome)
 
     def mask_records(self, records: Sequence[dict[str, Any]], at: float) -> list[dict[str, Any]]:
-        """What an agent did, recorded from that time on; of what is a secret by now, no more than where it was. Safe
-        to call from any thread."""
+        """Filter recorded agent calls: for a document that is a secret now, show only that a call was made. `at` is
+        when the recording began. Safe to call from any thread."""
         return mask_records(self._engine, records, at)
 
     def verify_audit(self) -> AuditCheck:
         return self._engine.audit.verify()
 
     def gc(self) -> GcResult:
-        """Forget what is older than the settings keep."""
+        """Delete history that is older than the settings keep."""
         engine = self._engine
         with engine.journal.lock():
             return collect(engine.database, engine.store, engine.turns, engine.settings, engine.clock())

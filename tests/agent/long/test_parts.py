@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redraft.agent.subagents.analysis import CharacterList
 from redraft.agent.subagents.question import change_of, faults_of_edits
-from redraft.agent.subagents.transformation import AROUND, TOGETHER, changed_places, is_gender_only
+from redraft.agent.subagents.transformation import AROUND, TOGETHER, find_changed_places, is_gender_only
 from redraft.text.edits import Change, Edit
 from redraft.tools.long_documents.character_rename import is_form_of
 
@@ -108,7 +108,7 @@ def test_a_checker_is_shown_every_changed_place_and_little_else(places: list[tup
     edits = [Edit(at, "n", new) for at, new in sorted(dict(places).items()) if at < length]
     change = Change(tuple(edit for edit in edits if edit.old != edit.new))
     new = change.apply(text)
-    shown = changed_places(change, len(new))
+    shown = find_changed_places(change, len(new))
     assert shown == sorted(shown)
     assert all(0 <= start <= end <= len(new) and end - start <= TOGETHER for start, end in shown)
     growth = 0

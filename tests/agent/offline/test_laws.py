@@ -17,7 +17,7 @@ from redraft.agent.offline.intent_handlers.summary import summarise
 from redraft.agent.offline.intent_handlers.table_of_contents import slug, table_of
 from redraft.agent.offline.intent_handlers.todos import items_of
 from redraft.agent.offline.prose import all_sentences, lines_of
-from redraft.agent.offline.topics import find_groups, shared_words
+from redraft.agent.offline.topics import find_groups, find_shared_words
 from redraft.providers import embeddings
 from redraft.text.lines import split_lines
 
@@ -297,7 +297,7 @@ def test_notes_on_one_topic_come_together(has_embedder: bool, monkeypatch: pytes
 
 
 def test_the_reason_given_is_in_the_notes():
-    shared = shared_words([NOTES["lisbon.md"], NOTES["norway.md"]], NOTES)
+    shared = find_shared_words([NOTES["lisbon.md"], NOTES["norway.md"]], NOTES)
     assert shared
     for word in shared:
         assert all(word in NOTES[name].casefold() for name in ("lisbon.md", "norway.md"))

@@ -178,7 +178,7 @@ def test_nothing_is_lost_where_somebody_else_is_writing_just_then(
     def busy(*_: Any) -> Any:
         raise Busy("Somebody writes.")
 
-    monkeypatch.setattr(Documents, "stored_draft", busy)
+    monkeypatch.setattr(Documents, "load_stored_draft", busy)
     with pytest.raises(ExchangeDelayed):
         keeper.exchange(workspace, batch)
     with pytest.raises(ExchangeDelayed):

@@ -119,7 +119,7 @@ class AgentConnection:
 
     async def begin(self, directory: str) -> tuple[InitializeResponse, str]:
         """Agree on the protocol and begin a session: what the program can do, and the session's id."""
-        async with _bounded(START_SECONDS, f"{self._name} did not answer in time."):
+        async with _limit_time(START_SECONDS, f"{self._name} did not answer in time."):
             about = Implementation(name="redraft", version="1")
             found = await self._ask(self._connection.initialize(protocol_version=PROTOCOL_VERSION, client_info=about))
             session = await self._ask(self._connection.new_session(cwd=directory, mcp_servers=[]))
@@ -191,7 +191,7 @@ class AgentConnection:
 
 
 @contextlib.asynccontextmanager
-async def _bounded(seconds: float, message: str) -> AsyncGenerator[None]:
+async def _limit_time(seconds: float, message: str) -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(seconds):
             yield

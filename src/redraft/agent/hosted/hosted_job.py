@@ -100,14 +100,14 @@ class HostedJob:
         command = programs.find(self._job.agent).command
         variables = programs.variables(view.temporary_folder, view.path)
         async with (
-            self._bounded(view),
+            self._limit_program(view),
             AgentConnection.open(self._job.agent, view, command, variables, _JobClient(self)) as connection,  # pyright: ignore[reportArgumentType]
         ):
             _, session_id = await connection.begin(view.path)
             await connection.prompt(session_id, self._job.instruction)
 
     @contextlib.asynccontextmanager
-    async def _bounded(self, view: PrivateView) -> AsyncGenerator[None]:
+    async def _limit_program(self, view: PrivateView) -> AsyncGenerator[None]:
         """End the conversation if the program takes longer or writes more than it may."""
         most, reason = self._environment.settings.run.bytes, ""
         task = asyncio.current_task()
@@ -118,7 +118,7 @@ class HostedJob:
                 await asyncio.sleep(LOOK_SECONDS)
                 if self._budget.spent == "seconds":
                     reason = f"was still working after {self._budget.seconds} seconds."
-                elif await asyncio.to_thread(view.written_bytes) > most:
+                elif await asyncio.to_thread(view.count_written_bytes) > most:
                     reason = f"wrote more than {most} bytes."
             if task is not None:
                 task.cancel()

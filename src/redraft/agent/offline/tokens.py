@@ -54,7 +54,7 @@ def tokenize(request: str) -> list[Token]:
             end = len(request.rstrip())
             found.append(Token(request[match.start() : end], "", match.start(), end))
             break
-        quoted = _quoted_token(request, match.start())
+        quoted = _read_quoted_token(request, match.start())
         if quoted is not None:
             found.append(quoted)
             at = quoted.end
@@ -64,7 +64,7 @@ def tokenize(request: str) -> list[Token]:
     return found
 
 
-def _quoted_token(request: str, start: int) -> Token | None:
+def _read_quoted_token(request: str, start: int) -> Token | None:
     """The quoted part that begins here; an unclosed quote is just a character."""
     closing = _QUOTES.get(request[start])
     end = start

@@ -38,7 +38,7 @@ def find_groups(notes: Mapping[str, str]) -> tuple[list[TopicGroup], str]:
     close = CLOSE_BY_MEANING if by == "meaning" else CLOSE_BY_WORDS
     clusters = _cluster(len(names), lambda a, b: _cosine(rows[a], rows[b]), close)
     found = [
-        TopicGroup(tuple(names[at] for at in each), shared_words([notes[names[at]] for at in each], notes))
+        TopicGroup(tuple(names[at] for at in each), find_shared_words([notes[names[at]] for at in each], notes))
         for each in clusters
         if len(each) > 1
     ]
@@ -93,7 +93,7 @@ def _cluster(count: int, closeness: Callable[[int, int], float], close: float) -
     return clusters
 
 
-def shared_words(texts: Sequence[str], notes: Mapping[str, str]) -> tuple[str, ...]:
+def find_shared_words(texts: Sequence[str], notes: Mapping[str, str]) -> tuple[str, ...]:
     """The words, as written, that at least half of the texts contain and that are rare among the other notes."""
     in_group = Counter(word for text in texts for word in set(terms(text)))
     everywhere = Counter(word for text in notes.values() for word in set(terms(text)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from redraft.agent.run.approvals import ConsentDenied, JobStopped
 from redraft.agent.run.job_review import pending_hunks
-from redraft.agent.run.job_summary import changes_of, proposed_edits
+from redraft.agent.run.job_summary import changes_of, list_proposed_edits
 from redraft.agent.run.loop import JobRun
 from redraft.agent.store.jobs import BUSY, Status
 from redraft.errors import Busy, ConfirmationRequired, RedraftError, Refused, Stale
@@ -67,7 +67,7 @@ async def conclude(run: JobRun, result: RunResult) -> Job:
     at_once = turn.writes_at_once
     proposals = run.tool_runner.context.proposals
     run.environment.store.jobs.update(
-        run.job.id, proposed_edits=tuple(proposed_edits(turn, proposals)), answer=result.text
+        run.job.id, proposed_edits=tuple(list_proposed_edits(turn, proposals)), answer=result.text
     )
     folders = list(turn.folders)
     run.tell("edits.proposed", files=len(changes), changes=changes[:50], folders=folders[:50])

@@ -74,7 +74,7 @@ def changes_of(turn: Turn) -> list[dict[str, str]]:
     return found
 
 
-def proposed_edits(turn: Turn, proposals: Sequence[Proposal] = ()) -> list[dict[str, Any]]:
+def list_proposed_edits(turn: Turn, proposals: Sequence[Proposal] = ()) -> list[dict[str, Any]]:
     """The edits of a turn in the plan's canonical form: lines from 1, inclusive, with their hash. An edit that the
     model proposed keeps its name and reason; changes made by other tools are listed beside it."""
     edits: list[dict[str, Any]] = []

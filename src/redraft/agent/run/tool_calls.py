@@ -317,18 +317,18 @@ class ToolRunner:
             "ok": outcome.result.ok,
             "told": outcome.result.content,
             "shown": outcome.shown,
-            "staged": self._staged_versions(),
+            "staged": self._list_staged_versions(),
         }
         self._steps.record("tool", key, value)
 
-    def _staged_versions(self) -> dict[str, str | None]:
+    def _list_staged_versions(self) -> dict[str, str | None]:
         """The versions of what is staged, for comparison when the job is replayed."""
         turn = self.context.turn
         staged = {} if turn is None else turn.staged
         return {str(path): None if each.now is None else each.now.version for path, each in staged.items()}
 
     def _check_same_documents(self, call: ToolCall, outcome: ToolOutcome, recorded: dict[str, Any]) -> None:
-        now = (outcome.result.ok, outcome.shown, self._staged_versions())
+        now = (outcome.result.ok, outcome.shown, self._list_staged_versions())
         if now != (recorded["ok"], recorded["shown"], recorded["staged"]):
             raise DocumentsChanged(
                 "The job was stopped, and its documents were changed before it could continue. Nothing was written.",
@@ -420,7 +420,7 @@ class JobContext(ToolContext):
 
     def _before_turn(self, document: Document) -> Document | None:
         """The document before the turn first changed it; None if the turn created it."""
-        staged = None if self.turn is None else _staged_document(self.turn, document.path)
+        staged = None if self.turn is None else _find_staged_document(self.turn, document.path)
         return document if staged is None else staged.seen
 
     def mark_stale(self, path: str) -> None:
@@ -445,5 +445,5 @@ class JobContext(ToolContext):
         return found
 
 
-def _staged_document(turn: Turn, path: str) -> StagedDocument | None:
+def _find_staged_document(turn: Turn, path: str) -> StagedDocument | None:
     return next((staged for name, staged in turn.staged.items() if name == path), None)

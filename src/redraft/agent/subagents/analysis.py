@@ -66,7 +66,7 @@ class CharacterList:
             aliases = (_verify_name(alias, passage) for alias in entry["aliases"])
             self._aliases[name].update(alias for alias in aliases if alias and alias != name)
 
-    def shared_names(self) -> list[dict[str, Any]]:
+    def list_shared_names(self) -> list[dict[str, Any]]:
         """The names that several people share."""
         return [{"name": name, "people": sorted(owners)} for name, owners in self._owners() if len(owners) > 1]
 
@@ -91,7 +91,7 @@ class CharacterList:
         for alias, owners in self._owners():
             if len(owners) == 1 and alias in leads:
                 self._join(leads, alias, next(iter(owners)))
-        shared = {entry["name"] for entry in self.shared_names()}
+        shared = {entry["name"] for entry in self.list_shared_names()}
         groups: defaultdict[str, list[str]] = defaultdict(list)
         for name in leads:
             groups[_lead(leads, name)].append(name)
@@ -203,7 +203,7 @@ def _characters(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> d
     listed.sort(key=lambda each: (-each["mentions"], each["name"]))
     names = ", ".join(each["name"] for each in listed[:5])
     summary = f"Found {len(listed)} characters; most often mentioned: {names}." if listed else "Found no characters."
-    return {"summary": summary, "characters": listed[:MAX_LISTED], "shared_names": cast.shared_names()}
+    return {"summary": summary, "characters": listed[:MAX_LISTED], "shared_names": cast.list_shared_names()}
 
 
 def _style(source: Source, found: Iterable[tuple[DocumentChunk, Any]]) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def make_for_job(
         ).cancel_wanted:  # by another process: the job's own watch is waiting for us
             cancel.set()
         cancel.check()
-        if reached := _exhausted_limit(budget):
+        if reached := _find_exhausted_limit(budget):
             message = f"This job's budget is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
@@ -167,7 +167,7 @@ def make_for_model(
 
     def check_allowed() -> None:
         check()
-        if budget is not None and (reached := _exhausted_limit(budget)):
+        if budget is not None and (reached := _find_exhausted_limit(budget)):
             message = f"The budget of this call is used up ({reached}); the document was not changed."
             raise Refused(message, code="limit_exceeded", budget=reached)
 
@@ -187,7 +187,7 @@ def _make(options: PoolOptions, limits: Limits, guard: AbstractContextManager[An
     )
 
 
-def _exhausted_limit(budget: JobBudget) -> str:
+def _find_exhausted_limit(budget: JobBudget) -> str:
     """Which of the limits that subagents use up is reached; the steps of the job's own conversation do not count
     here."""
     reached = {

@@ -109,7 +109,7 @@ def _passages(change: Change, new: str) -> list[list[tuple[int, int]]]:
     """The changed places of the new text with their surroundings, as offsets, grouped per checker."""
     packs: list[list[tuple[int, int]]] = [[]]
     size = 0
-    for start, end in changed_places(change, len(new)):
+    for start, end in find_changed_places(change, len(new)):
         if size and size + end - start > TOGETHER:
             packs.append([])
             size = 0
@@ -118,7 +118,7 @@ def _passages(change: Change, new: str) -> list[list[tuple[int, int]]]:
     return [pack for pack in packs if pack]
 
 
-def changed_places(change: Change, length: int) -> list[tuple[int, int]]:
+def find_changed_places(change: Change, length: int) -> list[tuple[int, int]]:
     """Where the new text differs, with its surroundings, neighbours joined; none is longer than a checker takes."""
     found: list[tuple[int, int]] = []
     growth = 0
@@ -347,7 +347,7 @@ def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]
     words = describe_change(work.request)
     if work.request.kind == "character_rename":
         work.rename = parse_rename(work.request.names)
-    concerned = _affected_chunks(work)
+    concerned = _find_affected_chunks(work)
     if len(work.chunks) > 1:
         work.plan, found = make_plan(work.source, words, concerned, work.pool, work.room)
         work.doubts += found
@@ -358,7 +358,7 @@ def transform(work: TransformState) -> tuple[tuple[Edit, ...], tuple[Flag, ...]]
     return change.edits, tuple(flags[: 2 * MAX_FLAGS])
 
 
-def _affected_chunks(work: TransformState) -> list[DocumentChunk]:
+def _find_affected_chunks(work: TransformState) -> list[DocumentChunk]:
     """The chunks that a subagent has to see: for a rename, those with the name and those right after one."""
     if work.rename is None:
         return work.chunks

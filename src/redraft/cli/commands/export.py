@@ -24,7 +24,7 @@ def export(call: Invocation) -> int:
     if given.to == "criticmarkup":
         return _export_suggestions(call)
     with call.workspace() as workspace:
-        found = workspace.accepted_document(given.file)
+        found = workspace.read_accepted_document(given.file)
         page = workspace.export(found, proposals=given.proposals)
     out: str = given.out or f"{page.name}.{given.to}"
     _check_output(call, out)

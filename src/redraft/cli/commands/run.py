@@ -176,7 +176,7 @@ class _RunningProgram:
                 self.stopped = f"still running after {pluralize(seconds, 'second')}"
             elif _now() >= look:
                 began = _now()
-                if self._view.written_bytes() > self._most:
+                if self._view.count_written_bytes() > self._most:
                     self.stopped = f"wrote more than {self._most} bytes"
                 look = _now() + LOOK_SECONDS + LOOK_SHARE * (_now() - began)
             if self.stopped:

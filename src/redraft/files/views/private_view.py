@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 from redraft.errors import Busy, RedraftError, Refused
 from redraft.files.atomic_write import write_private
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import DocPath, is_internal, join_path
 from redraft.files.root import Root
+from redraft.files.syscalls import explain_os_errors
 from redraft.files.views import sandbox
 from redraft.files.views.base_files import BaseFiles, BaseWriter, CopyWriter
 
@@ -213,7 +213,7 @@ class PrivateView:
             report.get("exit"), report.get("signal"), report.get("failed", ""), report.get("not_started", "")
         )
 
-    def written_bytes(self) -> int:
+    def count_written_bytes(self) -> int:
         """How much disk space the program uses: its changes, and its temporary files."""
         folders = [self._at("tmp"), self._at("upper" if self.record.how == "overlay" else "copy")]
         return sum(_disk_usage(folder) for folder in folders)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from redraft.formats.rich.schema import Node, plain_text
-from redraft.text.diff.line_diff import Region, diff_sequences
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

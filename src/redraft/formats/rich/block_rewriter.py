@@ -19,7 +19,7 @@ from redraft.formats.rich.parser import parse_nodes
 from redraft.formats.rich.schema import ITEMS, LISTS, Node, attrs_of, content_of, node, plain_text
 from redraft.formats.rich.style import Facts, facts_in, infer_style
 from redraft.formats.rich.writer import Writer, cell_text, row_text, table_lines
-from redraft.text.diff.line_diff import common_prefix, common_suffix, diff_sequences
+from redraft.text.diff.sequence_diff import common_prefix, common_suffix, diff_sequences
 from redraft.text.edits import Change, Edit
 from redraft.text.merge.three_way import merge
 

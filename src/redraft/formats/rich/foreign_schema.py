@@ -109,7 +109,7 @@ def _check_text(words: str) -> None:
 
 def _collect_unknown(shape: Node, unknown: _Unknown, *, inline: bool, depth: int) -> None:
     kind: str = shape["type"]
-    attrs = _declared_attrs(shape)
+    attrs = _declare_attrs(shape)
     if kind == "image" and not inline:  # TipTap's default
         unknown.nodes[kind] = {"group": "block", "attrs": {**node_spec(kind)["attrs"], **attrs}}
     elif kind not in NODES:
@@ -123,12 +123,12 @@ def _collect_unknown(shape: Node, unknown: _Unknown, *, inline: bool, depth: int
     for each in shape.get("marks") or ():
         if each["type"] not in MARKS:
             spec = unknown.marks.setdefault(each["type"], {"attrs": {}})
-            spec["attrs"] |= _declared_attrs(each)
+            spec["attrs"] |= _declare_attrs(each)
     for child in content_of(shape):
         _collect_unknown(child, unknown, inline=is_textblock(shape), depth=depth + 1)
 
 
-def _declared_attrs(shape: Node) -> dict[str, Any]:
+def _declare_attrs(shape: Node) -> dict[str, Any]:
     """The attributes of a node or mark, as a schema declares them."""
     return {name: {"default": None} for name in cast("dict[str, Any]", shape.get("attrs") or {})}
 

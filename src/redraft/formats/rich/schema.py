@@ -110,7 +110,7 @@ def normal_form(shape: Node) -> Node:
         return text(shape["text"], sort_marks(shape.get("marks") or ()))
     check_interrupt()
     content = join_texts(map(normal_form, content_of(shape)))
-    made = node(kind, content, **_stored_attrs(shape)) if kind in NODES else _unknown(shape, content)
+    made = node(kind, content, **_pick_stored_attrs(shape)) if kind in NODES else _unknown(shape, content)
     if marks := sort_marks(shape.get("marks") or ()):
         made["marks"] = marks
     return made
@@ -125,7 +125,7 @@ def _unknown(shape: Node, content: list[Node]) -> Node:
     return made
 
 
-def _stored_attrs(shape: Mapping[str, Any]) -> dict[str, Any]:
+def _pick_stored_attrs(shape: Mapping[str, Any]) -> dict[str, Any]:
     attrs: dict[str, Any] = shape.get("attrs") or {}
     return {name: value for name, value in attrs.items() if name not in _FOR_DISPLAY}
 
@@ -135,7 +135,7 @@ def sort_marks(marks: Iterable[Mark]) -> list[Mark]:
     found: dict[str, Mark] = {}
     for each in marks:
         kind: str = each["type"]
-        made = mark(kind, **_stored_attrs(each)) if kind in MARKS else each
+        made = mark(kind, **_pick_stored_attrs(each)) if kind in MARKS else each
         found.setdefault(kind, made)
     return sorted(found.values(), key=lambda each: RANKS.get(each["type"], len(RANKS)))
 

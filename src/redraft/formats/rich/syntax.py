@@ -97,7 +97,7 @@ def _directive_end(state: StateBlock, line: str, start: int, end: int) -> int | 
     if fence := _FENCED_DIRECTIVE.match(line):
         return _closing_colons(state, len(fence[1]), start, end) if line.strip(": \t") else None
     if _ADMONITION.match(line):
-        return _indented_end(state, start, end)
+        return _skip_indented_lines(state, start, end)
     if _LEAF_DIRECTIVE.match(line) or _TEMPLATE.match(line):
         return start + 1
     return None
@@ -120,7 +120,7 @@ def _closing_colons(state: StateBlock, colons: int, start: int, end: int) -> int
     return None
 
 
-def _indented_end(state: StateBlock, start: int, end: int) -> int:
+def _skip_indented_lines(state: StateBlock, start: int, end: int) -> int:
     """Skip the lines that are indented below the first."""
     stop = start + 1
     for number in range(start + 1, end):
@@ -141,7 +141,7 @@ def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     stop = start + 1
     while stop < end and not state.isEmpty(stop) and not _interrupts(state, stop, end):
         stop += 1
-    return _push(state, "footnote", start, _indented_end(state, stop - 1, end))
+    return _push(state, "footnote", start, _skip_indented_lines(state, stop - 1, end))
 
 
 def _interrupts(state: StateBlock, line: int, end: int) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import TracebackType
 
-    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.connection import Endpoint
     from redraft.mcp_server.transports.streamable_http import Receive, Scope, Send
 
     Application = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # them keep everybody else out. Streams and websockets are not meant: their requests have come whole.
 
 
-def timed_protocol(limits: ServerLimits) -> type[TimedProtocol]:
+def make_timed_protocol(limits: ServerLimits) -> type[TimedProtocol]:
     """The protocol with these times; uvicorn makes one object of it for each connection."""
 
     class Timed(TimedProtocol):
@@ -259,13 +259,13 @@ class McpHttpServer:
         """Serve until a signal says to end; `ready` is called once one would be heeded."""
         import uvicorn
 
-        from redraft.mcp_server.transports.http_server import timed_protocol
+        from redraft.mcp_server.transports.http_server import make_timed_protocol
 
         app = asgi_app(self._endpoint)
         gate = McpGate(app, token=self._token, hosts=loopback_hosts(self.port), path=PATH)
         config = uvicorn.Config(
             gate,
-            http=timed_protocol(self._endpoint.workspace.settings.server),
+            http=make_timed_protocol(self._endpoint.workspace.settings.server),
             ws="none",
             log_level="error",  # a request that is turned away is the client's to hear of
             access_log=False,

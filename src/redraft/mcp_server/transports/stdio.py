@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from redraft.mcp_server.call import Emit
-    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.connection import Endpoint
     from redraft.mcp_server.protocol import Message
 
 LOG = logging.getLogger(__name__)

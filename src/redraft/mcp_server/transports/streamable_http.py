@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, MutableMapping
 
     from redraft.mcp_server.call import McpCall
-    from redraft.mcp_server.endpoint import Endpoint
+    from redraft.mcp_server.connection import Endpoint
     from redraft.mcp_server.protocol import Message
 
     Scope = MutableMapping[str, Any]

@@ -31,7 +31,7 @@ from redraft.providers.contract import (
     ToolResult,
     Usage,
 )
-from redraft.providers.json_output import parse_json, structured_data
+from redraft.providers.json_output import parse_json, parse_structured_data
 from redraft.providers.network_guard import check_command
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class CommandProvider:
             provider=self.provider_name,
             model=self.model,
             latency_ms=(time.monotonic() - started) * 1000,
-            data=structured_data(result.text, request, self.provider_name),
+            data=parse_structured_data(result.text, request, self.provider_name),
         )
 
     async def _run(self, words: list[str], prompt: str, folder: str, seconds: float | None) -> str:

@@ -30,7 +30,7 @@ from redraft.providers.contract import (
     ToolResult,
     Usage,
 )
-from redraft.providers.json_output import structured_data
+from redraft.providers.json_output import parse_structured_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +169,7 @@ class LocalProvider:
             latency_ms=latency,
             provider=NAME,
             model=self.model,
-            data=structured_data(text, request, NAME) if whole else None,
+            data=parse_structured_data(text, request, NAME) if whole else None,
         )
 
     def _error(self, message: str, kind: Kind) -> ProviderError:

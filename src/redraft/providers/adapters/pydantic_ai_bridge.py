@@ -47,7 +47,7 @@ from redraft.providers.contract import (
     UserMessage,
 )
 from redraft.providers.errors import Kind, ProviderError
-from redraft.providers.json_output import parse_json, structured_data
+from redraft.providers.json_output import parse_json, parse_structured_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -144,7 +144,7 @@ def to_step_result(response: ModelResponse, request: StepRequest, provider: str)
     calls = _calls(response, provider) if complete else ()
     if calls and finish == "stop":
         finish = "tool_calls"
-    data = structured_data(text, request, provider) if complete and not calls else None
+    data = parse_structured_data(text, request, provider) if complete and not calls else None
     return ProviderStepResult(
         text=text,
         tool_calls=calls,

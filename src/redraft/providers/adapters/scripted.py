@@ -38,7 +38,7 @@ from redraft.providers.contract import (
     ToolCall,
     Usage,
 )
-from redraft.providers.json_output import structured_data, violations
+from redraft.providers.json_output import parse_structured_data, violations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -182,7 +182,7 @@ class ScriptedProvider:
         text, calls = self._output(step, request, number)
         finish = step.finish or ("tool_calls" if calls else "stop")
         whole = finish not in ("cut_off", "refused")
-        data: Any = structured_data(text, request, self.provider_name) if whole and not calls else None
+        data: Any = parse_structured_data(text, request, self.provider_name) if whole and not calls else None
         return ProviderStepResult(
             text=text,
             tool_calls=calls if whole else (),

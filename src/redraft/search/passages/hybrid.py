@@ -122,7 +122,7 @@ class Bm25Index:
         return math.log(1 + (int(present.sum()) - holding + 0.5) / (holding + 0.5))
 
 
-def shared_weight(weights: dict[str, float], text: str) -> float:
+def weigh_shared_terms(weights: dict[str, float], text: str) -> float:
     """How much of a question's weight a text contains."""
     return sum(weights[term] for term in sorted(weights.keys() & set(terms(text))))
 
@@ -299,7 +299,7 @@ class PassageRanking:
             raise ValueError(f"passage {at} was removed")
         cut = tiles(chunk)
         close = None if self._close is None else self._close.of_tiles(at)
-        words = np.array([shared_weight(self._weights, tile.text) for tile in cut])
+        words = np.array([weigh_shared_terms(self._weights, tile.text) for tile in cut])
         meaning = np.array(close) if close is not None and len(close) == len(cut) else np.zeros(len(cut))
         fit = combine_scores(words, meaning)
         tile = cut[int(np.argmax(fit))]
@@ -312,7 +312,7 @@ class PassageRanking:
     def _best_sentence(self, tile: SentenceGroup) -> SentenceGroup:
         """The sentence with most of the question's words; among equals, the closest in meaning."""
         cut = tile_sentences(tile)
-        words = [shared_weight(self._weights, each.text) for each in cut]
+        words = [weigh_shared_terms(self._weights, each.text) for each in cut]
         best = [each for each, weight in zip(cut, words, strict=True) if weight == max(words)]
         if self._close is None or len(best) == 1:
             return best[0]
@@ -330,7 +330,7 @@ def _shares(values: Scores) -> Scores:
 
 
 @lru_cache(maxsize=4)
-def _cached_passage_index(text: str, format: Format, embedder: Embedder) -> PassageIndex:  # noqa: A002 - as everywhere in formats
+def _open_passage_index(text: str, format: Format, embedder: Embedder) -> PassageIndex:  # noqa: A002 - as everywhere in formats
     return PassageIndex(document_chunks(text, format), embedder)
 
 
@@ -338,4 +338,4 @@ def passage_index(text: str, format: Format, embedder: Embedder) -> PassageIndex
     """The index of a document; the last few are cached."""
     if len(text) > REMEMBERED_CHARACTERS:
         return PassageIndex(document_chunks(text, format), embedder)
-    return _cached_passage_index(text, format, embedder)
+    return _open_passage_index(text, format, embedder)

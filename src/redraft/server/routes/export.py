@@ -31,7 +31,7 @@ async def export(
 ) -> Response:
     """The accepted text of the document as a file. `Redraft-Proposals` says how many proposals are pending; they are
     left out unless `proposals` is true."""
-    found = await desk.work(lambda workspace: workspace.accepted_document(path))
+    found = await desk.work(lambda workspace: workspace.read_accepted_document(path))
     if AT_ONCE.locked():
         raise Busy("Two documents are already being exported; try again in a moment.")
     async with AT_ONCE:

@@ -92,7 +92,7 @@ class LazyRoute(APIRoute):
         super().__init__(self.path, self.endpoint, methods=self.methods, **self._options)
         return getattr(self, name)
 
-    def described(self) -> APIRoute:
+    def describe(self) -> APIRoute:
         """The route with what it answers, which only a description needs and takes as long to analyse again."""
         responses: dict[Any, dict[str, Any]] = {
             status: dict(told) for status, told in self._options["responses"].items()

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from redraft.errors import Refused
 from redraft.review.operations import Unit
 from redraft.server.routes.responses import MAX_NUMBER, Here, PathQuery, answer, gives, new_router
-from redraft.server.routes.shapes import DecidedShape, decided_shape
+from redraft.server.routes.shapes import DecidedShape, shape_decision
 from redraft.workspace.document import Draft
 from redraft.workspace.shape_types import DraftShape
 from redraft.workspace.shapes import draft_shape
@@ -89,14 +89,14 @@ async def decide(desk: Here, act: Act, given: DecisionRequest) -> Response:
         choice = _choice(workspace, given)
         if act == "reject":
             desk.served.agent.learn(choice, desk.author)
-            return decided_shape(workspace.reject(choice, author=desk.author, turn=given.turn))
+            return shape_decision(workspace.reject(choice, author=desk.author, turn=given.turn))
         try:
             done = workspace.accept(choice, author=desk.author, base_hash=given.base_file_hashes, turn=given.turn)
         except Refused as error:
             if given.rerun and "base_file_hash" in error.details and (turn := _turn_of(workspace, choice, error)):
                 outdated.append(turn)
             raise
-        return decided_shape(done)
+        return shape_decision(done)
 
     try:
         return answer(await desk.work(decide_in))
@@ -142,7 +142,7 @@ class SettleRequest(BaseModel):
 @router.post("/hunk/settle", **gives(DecidedShape, 404, body=True))
 async def settle(desk: Here, given: SettleRequest) -> Response:
     def act(workspace: Workspace) -> DecidedShape:
-        return decided_shape(workspace.settle(given.path, given.hunk_id, given.text, author=desk.author))
+        return shape_decision(workspace.settle(given.path, given.hunk_id, given.text, author=desk.author))
 
     return answer(await desk.work(act))
 
@@ -164,6 +164,6 @@ async def split(desk: Here, given: SplitRequest) -> Response:
 
     def act(workspace: Workspace) -> DecidedShape:
         done = workspace.split(given.path, given.hunk_id, given.at, given.base_at, author=desk.author)
-        return decided_shape(done)
+        return shape_decision(done)
 
     return answer(await desk.work(act))

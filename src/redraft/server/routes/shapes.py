@@ -149,7 +149,7 @@ class DecidedShape(TypedDict):
     left: dict[str, int]
 
 
-def decided_shape(decided: DecisionResult) -> DecidedShape:
+def shape_decision(decided: DecisionResult) -> DecidedShape:
     turn = None if decided.turn is None else turn_response(decided.turn)
     return {"turn": turn, "decided": decided.counts, "left": decided.left}
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from redraft.errors import ConfirmationRequired, Damaged, RedraftError, Refused
 from redraft.files.atomic_write import write_private
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
+from redraft.files.syscalls import explain_os_errors
 from redraft.formats.components import Component, component, fill_component
 from redraft.providers.child_process import ProcessOptions, TooMuchOutput, run_program
 from redraft.sessions.answers.fills import fill_for

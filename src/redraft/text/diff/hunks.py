@@ -15,7 +15,8 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.text.diff.line_diff import LineRegion, Region, diff_lines, diff_sequences
+from redraft.text.diff.line_diff import LineRegion, diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 from redraft.text.diff.word_diff import is_reflow, vocabulary, word_edits
 from redraft.text.edits import Change, Edit, Span
 from redraft.text.frontmatter_block import frontmatter_end

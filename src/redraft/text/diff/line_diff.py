@@ -1,190 +1,21 @@
-"""Which parts of two sequences, or of two texts by their lines, differ.
+"""Which parts of two texts differ, by their lines.
 
-`diff_sequences` compares sequences of any hashable items. `diff_lines` compares whole texts and looks only where they
-differ: it skips equal text in growing steps (galloping), finds a line nearby on which both sides meet again, and
-continues from there; only if there is no such line are all remaining lines compared. Both are deterministic and, up to
-a logarithm, linear: if two texts have too little in common to say what became what, the answer is one large region,
-never a long search. Neither knows what a paragraph or a word is.
+`diff_lines` compares whole texts and looks only where they differ: it skips equal text in growing steps (galloping),
+finds a line nearby on which both sides meet again, and continues from there; only if there is no such line are all
+remaining lines compared. It is deterministic and, up to a logarithm, linear. It does not know what a paragraph or a
+word is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.text.diff.alignment import Budget, MatchingRun, align, is_trivial
+from redraft.text.diff.sequence_diff import Region, common_suffix, diff_sequences, is_trivial
 from redraft.text.lines import count_breaks, count_lines, split_lines
 
-# Where a change begins: the same difference, placed so that it reads well.
-#
-# Among equivalent readings of a difference (a paragraph inserted before or after its blank line, the end of one list
-# item with the head of the next) the one is chosen that begins where a paragraph begins. And a lone blank line between
-# two large changes does not separate them: it joins them. Neither alters what the change does.
-
-
-H = TypeVar("H", bound=Hashable)
-
-# A trivial stretch between two changes is absorbed if both are at least this many times its length.
-_SWALLOW = 3
-# Readings to choose from; among thousands of equal lines the nearest hundred suffice.
-_FURTHEST = 100
-
-
-class Region(NamedTuple):
-    """A difference: `old[old_start:old_end]` became `new[new_start:new_end]`."""
-
-    old_start: int
-    old_end: int
-    new_start: int
-    new_end: int
-
-    @property
-    def size(self) -> int:
-        """The length of its longer side."""
-        return max(self.old_end - self.old_start, self.new_end - self.new_start)
-
-    def shift(self, distance: int) -> Region:
-        """The region, moved by `distance` items on both sides."""
-        return Region(*(place + distance for place in self))
-
-    def join(self, other: Region) -> Region:
-        """From the start of this one to the end of the other."""
-        return Region(self.old_start, other.old_end, self.new_start, other.new_end)
-
-
-def place_boundaries(old: Sequence[H], new: Sequence[H], regions: list[Region]) -> list[Region]:
-    """The same regions, joined and moved to where they read best."""
-    return _slide(old, new, _swallow(old, regions))
-
-
-def _swallow(old: Sequence[H], regions: list[Region]) -> list[Region]:
-    joined: list[Region] = []
-    for region in regions:
-        joined.append(region)
-        while len(joined) > 1 and _is_trifle(old, joined[-2], joined[-1]):
-            joined[-2:] = [joined[-2].join(joined[-1])]
-    return joined
-
-
-def _is_trifle(old: Sequence[H], before: Region, after: Region) -> bool:
-    between = range(before.old_end, after.old_start)
-    return len(between) * _SWALLOW <= min(before.size, after.size) and all(is_trivial(old[index]) for index in between)
-
-
-def _slide(old: Sequence[H], new: Sequence[H], regions: list[Region]) -> list[Region]:
-    settled: list[Region] = []
-    for index, region in enumerate(regions):
-        # A region may move until it touches the one before, and then they are one; it never touches the one after.
-        limit = regions[index + 1].old_start - 1 if index + 1 < len(regions) else len(old)
-        settled.append(_best(old, new, settled, region, limit))
-    return settled
-
-
-def _best(old: Sequence[H], new: Sequence[H], settled: list[Region], region: Region, limit: int) -> Region:
-    """The best reading of a region; removes from `settled` those that it now touches."""
-    while True:
-        side, start, end = _only_side(old, new, region)
-        if start == end:
-            return region
-        above = region.old_start - (settled[-1].old_end if settled else 0)
-        up = _agreement(side, start - 1, end - 1, -1, min(above, _FURTHEST))
-        if not settled or up < above:
-            break
-        region = settled.pop().join(region.shift(-up))
-    down = _agreement(side, start, end, 1, min(limit - region.old_end, _FURTHEST))
-    return region.shift(max(range(-up, down + 1), key=lambda shift: _appeal(side, start + shift)))
-
-
-def _only_side(old: Sequence[H], new: Sequence[H], region: Region) -> tuple[Sequence[H], int, int]:
-    """The side that has items while the other has none; an empty range if both have some."""
-    if region.old_start == region.old_end:
-        return new, region.new_start, region.new_end
-    if region.new_start == region.new_end:
-        return old, region.old_start, region.old_end
-    return old, 0, 0
-
-
-def _agreement(items: Sequence[H], first: int, second: int, step: int, limit: int) -> int:
-    """How many items, going in one direction, are the same from either position."""
-    count = 0
-    while count < limit and items[first + count * step] == items[second + count * step]:
-        count += 1
-    return count
-
-
-def _appeal(items: Sequence[H], start: int) -> tuple[bool, int, int]:
-    """How well a change that begins here reads: at a paragraph's start, little indented, late."""
-    item = items[start]
-    if not isinstance(item, str):
-        return False, 0, start
-    body = item.lstrip(" \t")
-    before = items[start - 1] if start else ""
-    opens = isinstance(before, str) and not before.strip() and bool(body.strip())
-    return opens, len(body) - len(item), start
-
-
-# How far two texts agree, from the front and from the back, at the speed of comparing memory.
-#
-# Slices are compared whole, each twice as long as the one before, until one differs; a binary search in that one finds
-# the first different character. 10 MB take a few milliseconds, where a loop over characters would take a second.
-
-
-_FIRST_AFFIX_STEP = 64
-# Longer steps exceed the processor's cache: 10 MB take 5 ms in steps of 64 K, 8 ms in steps of 1 M.
-_LONGEST_AFFIX_STEP = 1 << 16
-
-
-def common_prefix(a: str, b: str, start: int = 0) -> int:
-    """How many code points `a` and `b` have in common from `start` on."""
-    limit = min(len(a), len(b))
-    at = start
-    step = _FIRST_AFFIX_STEP
-    while at < limit:
-        end = min(at + step, limit)
-        if a[at:end] != b[at:end]:
-            return _first_difference(a, b, at, end) - start
-        at = end
-        step = min(step * 2, _LONGEST_AFFIX_STEP)
-    return max(limit - start, 0)
-
-
-def common_suffix(a: str, b: str, limit: int | None = None) -> int:
-    """How many code points `a` and `b` have in common at their ends, at most `limit`."""
-    shorter = min(len(a), len(b))
-    limit = shorter if limit is None else min(limit, shorter)
-    count = 0
-    step = _FIRST_AFFIX_STEP
-    while count < limit:
-        more = min(count + step, limit)
-        if a[len(a) - more : len(a) - count] != b[len(b) - more : len(b) - count]:
-            return _last_agreement(a, b, count, more)
-        count = more
-        step = min(step * 2, _LONGEST_AFFIX_STEP)
-    return limit
-
-
-def _first_difference(a: str, b: str, low: int, high: int) -> int:
-    # The first difference is in [low, high).
-    while high - low > 1:
-        middle = (low + high) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _last_agreement(a: str, b: str, low: int, high: int) -> int:
-    # The last `low` characters agree, the last `high` do not.
-    while high - low > 1:
-        middle = (low + high) // 2
-        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
-            low = middle
-        else:
-            high = middle
-    return low
-
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Where two texts agree, where they diverge, and where they meet again: positions, found without splitting either text.
 #
@@ -362,9 +193,6 @@ def _next_line(text: str, at: int, limit: int | None = None) -> int:
     return bare + 1 if bare >= 0 and _begins_line(text, bare + 1) else stop
 
 
-__all__ = ["LineRegion", "Region", "diff_lines", "diff_sequences"]
-
-
 # Meeting again costs about as much as comparing this many code points line by line; if the texts keep meeting for less,
 # comparing all the rest at once is cheaper.
 _WORTHWHILE = 400
@@ -382,63 +210,6 @@ class LineRegion(NamedTuple):
     until: int
     new_at: int
     new_until: int
-
-
-def diff_sequences(old: Sequence[H], new: Sequence[H]) -> list[Region]:
-    """The regions that differ, in order, not touching; everything between them is equal."""
-    regions: list[Region] = []
-    budget = Budget(len(old) + len(new))
-    gaps = [Region(0, len(old), 0, len(new))]
-    while gaps:
-        gap = _trim(old, new, gaps.pop())
-        if not gap.size:
-            continue
-        runs: list[MatchingRun] = []
-        if gap.old_start < gap.old_end and gap.new_start < gap.new_end:
-            sides = old[gap.old_start : gap.old_end], new[gap.new_start : gap.new_end]
-            runs = align(*sides, budget)
-            runs = _in_place(*sides, sum(run.length for run in runs)) or runs
-        if runs:
-            gaps.extend(reversed(list(_between(gap, runs))))
-        else:
-            regions.append(gap)
-    return place_boundaries(old, new, regions)
-
-
-def _in_place(old: Sequence[H], new: Sequence[H], least: int) -> list[MatchingRun]:
-    """The items that stayed in place, if at least `least` of them did and both sides have the same length: where items
-    repeat, each was then replaced in place rather than moved. Otherwise none."""
-    if not least or len(old) != len(new):
-        return []
-    same = [index for index, (left, right) in enumerate(zip(old, new, strict=True)) if left == right]
-    if len(same) < least or sum(not is_trivial(old[index]) for index in same) < least:
-        return []
-    return [MatchingRun(index, index, 1) for index in same]
-
-
-def _trim(old: Sequence[H], new: Sequence[H], gap: Region) -> Region:
-    """The gap without the items that both sides share at either end."""
-    old_start, old_end, new_start, new_end = gap
-    shorter = min(old_end - old_start, new_end - new_start)
-    count = 0
-    while count < shorter and old[old_start + count] == new[new_start + count]:
-        count += 1
-    old_start, new_start, shorter = old_start + count, new_start + count, shorter - count
-    count = 0
-    while count < shorter and old[old_end - 1 - count] == new[new_end - 1 - count]:
-        count += 1
-    return Region(old_start, old_end - count, new_start, new_end - count)
-
-
-def _between(gap: Region, runs: list[MatchingRun]) -> Iterator[Region]:
-    """What is before, between and after the equal runs of a gap."""
-    x, y = gap.old_start, gap.new_start
-    for run in runs:
-        old, new = gap.old_start + run.old, gap.new_start + run.new
-        if old > x or new > y:
-            yield Region(x, old, y, new)
-        x, y = old + run.length, new + run.length
-    yield Region(x, gap.old_end, y, gap.new_end)
 
 
 def diff_lines(old: str, new: str) -> list[LineRegion]:

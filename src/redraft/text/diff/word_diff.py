@@ -13,9 +13,9 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from redraft.text.diff.alignment import is_trivial
-from redraft.text.diff.line_diff import Region, diff_lines, diff_sequences
-from redraft.text.edits import Edit
+from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences, is_trivial
+from redraft.text.edits import Change, Edit
 from redraft.text.lines import count_breaks, split_lines
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _LARGE = 100_000
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """When it is first needed: these take a tenth of the time in which a command that compares nothing is done."""
     return re.compile(pattern, re.DOTALL)
 
@@ -76,7 +76,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def tokens(text: str) -> list[str]:
     """The words, punctuation and blanks of a text; they join back to it. A number, a date, a version, a name in code,
     and a web or mail address are one word each: half-changed, each would be something that nobody wrote."""
-    return _compiled(_TOKEN_OR_ADDRESS_PATTERN if "/" in text or "@" in text else _TOKEN_PATTERN).findall(text)
+    return _compile(_TOKEN_OR_ADDRESS_PATTERN if "/" in text or "@" in text else _TOKEN_PATTERN).findall(text)
 
 
 def has_word(text: str) -> bool:
@@ -109,12 +109,12 @@ def word_around(text: str, at: int) -> tuple[int, int]:
 
 def vocabulary(text: str) -> set[str]:
     """The distinct words of a text, in lower case: what similar passages have in common."""
-    return set(_compiled(_WORD_PATTERN).findall(text.lower()))
+    return set(_compile(_WORD_PATTERN).findall(text.lower()))
 
 
 def are_alike(old: str, new: str) -> bool:
     """Whether two texts have at least half of their words in common."""
-    before, after = (Counter(_compiled(_WORD_PATTERN).findall(text.casefold())) for text in (old, new))
+    before, after = (Counter(_compile(_WORD_PATTERN).findall(text.casefold())) for text in (old, new))
     return 4 * (before & after).total() >= before.total() + after.total() > 0
 
 
@@ -203,3 +203,19 @@ def _belong_together(old: str, first: Edit, second: Edit) -> bool:
     between = old[first.end : second.at]
     smaller = min(max(len(edit.old), len(edit.new)) for edit in (first, second))
     return (is_trivial(between) or 2 * len(between) <= smaller) and not count_breaks(between)
+
+
+def refine(edit: Edit) -> list[Edit]:
+    """The parts of an edit that change anything, to the character."""
+    if not edit.old or not edit.new:
+        return [edit]
+    return [
+        part.shift(edit.at + words.at)
+        for words in word_edits(edit.old, edit.new, tidy=False)
+        for part in Change.between(words.old, words.new).edits
+    ]
+
+
+def compare(old: str, new: str) -> Change:
+    """The change from one text to another, to the character, found by comparing their words."""
+    return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))

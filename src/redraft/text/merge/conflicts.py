@@ -189,7 +189,7 @@ class Merge:
         return mark_rows(rows, labels, style)
 
 
-def unchanged_piece(text: str) -> CleanRegion:
+def make_unchanged_piece(text: str) -> CleanRegion:
     """A stretch that no side changed."""
     return CleanRegion(text, "base", text, text, text)
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import accumulate, cycle
 from typing import TYPE_CHECKING, NamedTuple
 
-from redraft.text.diff.line_diff import Region, diff_lines, diff_sequences
+from redraft.text.diff.line_diff import diff_lines
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 from redraft.text.diff.word_diff import tokens
 from redraft.text.lines import split_lines
-from redraft.text.merge.conflicts import CleanRegion, Conflict, Merge, Piece, merge_stretch, unchanged_piece
+from redraft.text.merge.conflicts import CleanRegion, Conflict, Merge, Piece, make_unchanged_piece, merge_stretch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,11 +153,11 @@ def merge(base: str, ours: str, theirs: str) -> Merge:
     at = 0
     for group in group_regions(_changes(base, ours), _changes(base, theirs)):
         if group.start > at:
-            pieces.append(unchanged_piece(base[at : group.start]))
+            pieces.append(make_unchanged_piece(base[at : group.start]))
         pieces += _merge_lines(base, ours, theirs, group)
         at = group.end
     if at < len(base):
-        pieces.append(unchanged_piece(base[at:]))
+        pieces.append(make_unchanged_piece(base[at:]))
     return Merge(tuple(pieces))
 
 
@@ -496,7 +497,7 @@ def _pieces(left: _Side, right: _Side) -> Iterator[Piece]:
         left.regions, right.regions, lambda ours, theirs: left.is_blank(ours) or right.is_blank(theirs)
     ):
         if group.start > at:
-            yield unchanged_piece(left.base[at : group.start])
+            yield make_unchanged_piece(left.base[at : group.start])
         base = left.base[group.start : group.end]
         ours = left.text[group.left_start : group.left_end]
         theirs = right.text[group.right_start : group.right_end]
@@ -510,7 +511,7 @@ def _pieces(left: _Side, right: _Side) -> Iterator[Piece]:
         yield piece
         at = group.end
     if at < len(left.base):
-        yield unchanged_piece(left.base[at:])
+        yield make_unchanged_piece(left.base[at:])
 
 
 def _glues_words(pieces: list[Piece]) -> bool:

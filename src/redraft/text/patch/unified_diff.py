@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft.errors import Refused, Stale
-from redraft.text.diff.line_diff import Region, diff_sequences
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 from redraft.text.patch.parser import FilePatch, PatchHunk, Sign, parse_patch, quote_path
 
 if TYPE_CHECKING:

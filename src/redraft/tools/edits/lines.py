@@ -19,7 +19,7 @@ from redraft.tools.edit_turn import (
 )
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import anchored_line, carry, check_anchor
+from redraft.tools.target import carry, check_anchor, find_anchored_line
 
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))
@@ -74,7 +74,7 @@ def insert_lines(given: InsertLines, context: ToolContext) -> InsertLinesResult:
     document = basis.then
     if not given.content:
         raise Refused("There is nothing to insert.", code="content_required", field="content")
-    after = anchored_line(document, given.match_text) if given.match_text else given.after_line
+    after = find_anchored_line(document, given.match_text) if given.match_text else given.after_line
     total = document.text.line_count
     if not -1 <= after < total:
         raise Refused(

@@ -209,7 +209,7 @@ def _resolve_edit(name: str, edit: ProposedEdit, document: Document, context: To
         raise Refused(f"The edit {name} inserts nothing.", code="content_required", field="new_text")
     if not edit.anchor and edit.start_line is None:
         raise Refused(f"The edit {name} needs `start_line` or `anchor`.", field="start_line")
-    by_number = not edit.anchor and _expected_hash(edit) is None
+    by_number = not edit.anchor and _find_expected_hash(edit) is None
     if by_number and not edit.version and context.last_seen(document.path) is None:
         message = (
             f"You have not read {document.path}: read it first, or identify by `expected_hash`, `version` or "
@@ -252,10 +252,10 @@ def _bases(edit: ProposedEdit, document: Document, context: ToolContext) -> list
     try:
         basis = basis_of(document, edit.version, context)
     except Stale:
-        if edit.version or _expected_hash(edit) is None:
+        if edit.version or _find_expected_hash(edit) is None:
             raise
         return [now]
-    return [basis] if edit.version or _expected_hash(edit) is None else [basis, now]
+    return [basis] if edit.version or _find_expected_hash(edit) is None else [basis, now]
 
 
 def _target_lines(edit: ProposedEdit, document: Document) -> Span | None:
@@ -277,7 +277,7 @@ def _target_lines(edit: ProposedEdit, document: Document) -> Span | None:
 def _has_expected_hash(edit: ProposedEdit, lines: Span, document: Document) -> bool:
     """Whether the lines have the hash that the caller expects. An insertion may give that of the line it goes
     before."""
-    expected, text = _expected_hash(edit), document.text
+    expected, text = _find_expected_hash(edit), document.text
     if expected is None:
         return True
     end = lines.end
@@ -297,7 +297,7 @@ def _make_edit(edit: ProposedEdit, document: Document) -> Edit:
     return replacement(document, lines.start, lines.end, edit.new_text)
 
 
-def _expected_hash(edit: ProposedEdit) -> str | None:
+def _find_expected_hash(edit: ProposedEdit) -> str | None:
     """The hash that the caller gives. For an insertion the hash of no lines is ignored: it matches anywhere."""
     given = edit.expected_hash
     return None if edit.operation == "insert" and given == NOTHING else given

@@ -91,14 +91,14 @@ def _fit_spacing(new: str, old: str) -> str:
 def rename_flags(old_text: str, new_text: str, rename: Rename) -> list[Flag]:
     """The doubtful places of a rename, in the new text."""
     return [
-        *_taken_name_flags(old_text, new_text, rename),
+        *_flag_taken_names(old_text, new_text, rename),
         *_longer_names(new_text, rename),
         *leftovers(new_text, rename.old, rename.new),
         *(_pronouns(new_text, rename) if rename.update_pronouns else ()),
     ][:MAX_FLAGS]
 
 
-def _taken_name_flags(old_text: str, new_text: str, rename: Rename) -> Iterator[Flag]:
+def _flag_taken_names(old_text: str, new_text: str, rename: Rename) -> Iterator[Flag]:
     there = re.search(name_pattern(rename.new), old_text)
     if there:
         count = len(re.findall(name_pattern(rename.new), old_text))

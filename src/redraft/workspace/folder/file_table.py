@@ -31,8 +31,7 @@ MOST_RENAMES = 10_000
 
 
 class FileTable:
-    """The files by path, in the order of the listing as far as they were there at the last full look. Safe to use from
-    several threads."""
+    """The files by path, in the order of the last full listing. Safe to use from several threads."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
@@ -58,7 +57,7 @@ class FileTable:
             return asking.take(self._files)
 
     def hear_renames(self) -> list[RenamedPath]:
-        """What was renamed since the last call. Quick, whoever walks through the folder meanwhile."""
+        """What was renamed since the last call. Fast, even while another thread walks the folder."""
         with self._hearing:
             self._hear()
             renames, self._heard = self._heard.renames, self._heard._replace(renames=[])
@@ -72,7 +71,7 @@ class FileTable:
             )
 
     def forget(self, view: FileTableView) -> None:
-        """Close a view; the last one closes the watch."""
+        """Close a view; the last one to close stops the watch."""
         with self._guard:
             self._views = [each for each in self._views if each is not view]
             if not self._views:
@@ -83,7 +82,7 @@ class FileTable:
             self._stop()
 
     def _update_files(self) -> set[str] | None:
-        """Bring the files up to date; the paths that changed, or None where all were looked at anew."""
+        """Bring the files up to date; returns the paths that changed, or None after a full listing."""
         if self._notices is None or time.monotonic() - self._looked > LOOK_AGAIN_SECONDS:
             self._look()
             return None
@@ -105,8 +104,8 @@ class FileTable:
         return changed
 
     def _look(self) -> None:
-        """Look at all files, and hear of what changes from before the look on. The old watch hears until the new one
-        does, so that no rename goes unheard; where there are not enough watches for both, it ends first."""
+        """List all files, and watch for changes from before the listing on. The old watch runs until the new one does,
+        so that no rename is missed; if there are too few watches for both, it stops first."""
         self._looked = time.monotonic()
         notices = self._files_and_watch() if self._notices is not None else None
         if notices is None:
@@ -146,7 +145,7 @@ class FileTable:
 
 
 class FileTableView:
-    """What one of those who ask knows: `files` as they were when it last asked, which never change under its hands."""
+    """One user's view: `files` as they were when it last asked, which never change while it uses them."""
 
     def __init__(self, present: FileTable) -> None:
         self._present = present

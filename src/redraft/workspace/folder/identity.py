@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from redraft.errors import RedraftError, Refused
 from redraft.files.atomic_write import write_file
 from redraft.files.locks import folder_lock
-from redraft.files.os_errors import explain_os_errors
 from redraft.files.paths import parse_path
 from redraft.files.root import Root
+from redraft.files.syscalls import explain_os_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def _identify(root: Root, real: str, home: str) -> Identity:
 
 
 def make_private(folder: str) -> None:
-    """A folder for the person alone, with those above it."""
+    """Create a folder that only the person can access, with its parents."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
@@ -75,7 +75,7 @@ def make_private(folder: str) -> None:
 
 
 def remember(identity: Identity, folder: str) -> None:
-    """Write down which folder the state belongs to. Done last: the file also says that a history was begun."""
+    """Write down which folder the state belongs to. Done last, because the file also says that a history exists."""
     record = json.dumps({"id": identity.id, "folder": os.path.realpath(folder)})
     path = os.path.join(identity.state, "workspace.json")
     if read_text(path) == record:
@@ -90,7 +90,7 @@ def remember(identity: Identity, folder: str) -> None:
 
 
 def read_id(root: Root) -> str | None:
-    """The id that lies in the folder; None where none does. A disk that fails is no reason to give it a new one."""
+    """The id in the folder; None if there is none. A failing disk is no reason to create a new one."""
     try:
         text = root.read(ID_PATH, limit=1024).data.decode("ascii").strip()
     except (Refused, UnicodeDecodeError):
@@ -119,7 +119,7 @@ def is_elsewhere(home: str, number: str, real: str) -> bool:
 
 
 def states_of(home: str, real: str) -> Iterator[str]:
-    """The ids whose state was made for this folder."""
+    """The ids whose state was created for this folder."""
     with explain_os_errors("read", home):
         names = sorted(os.listdir(home))
     for name in names:

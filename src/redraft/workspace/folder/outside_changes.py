@@ -55,8 +55,8 @@ MOST_WRITTEN = 1000
 
 
 class LookResult(NamedTuple):
-    """A file as it was found, with all that another program did to it recorded; where its document stands, and whether
-    there was anything to record."""
+    """A file after everything that another program did to it was recorded: the file, where its document stands, and
+    whether there was anything to record."""
 
     image: FileImage | None
     place: str
@@ -65,7 +65,7 @@ class LookResult(NamedTuple):
 
 @dataclass(slots=True)
 class WriteRun:
-    """A program that keeps writing a document: when it began, and when its turn was last brought up to date."""
+    """A program that keeps writing a document: when it began, and when its turn was last updated."""
 
     began: float
     last: float
@@ -76,7 +76,7 @@ class WriteRun:
 
 
 class OutsideRecorder:
-    """Notices and records. Used by one thread at a time."""
+    """Notices changes by other programs and records them. Used by one thread at a time."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -94,8 +94,8 @@ class OutsideRecorder:
 
     @property
     def notices(self) -> list[str]:
-        """What a person should know of: documents in which another program changed the very words that they, or an
-        agent, have changed and not saved, and those that it deleted while they held what is not saved."""
+        """What the person should know: documents in which another program changed the same words that they or an agent
+        have changed and not saved, and documents that it deleted although they had unsaved changes."""
         self._conflicts = {path for path in self._conflicts if self._has_conflict(path)}
         self._without_file = {path for path in self._without_file if self._has_no_file(path)}
         return [
@@ -109,7 +109,7 @@ class OutsideRecorder:
         ]
 
     def find_conflicts(self) -> None:
-        """Bring to mind the conflicts that stand from before, or that another process noticed."""
+        """Find the conflicts that were there before, or that another process noticed."""
         engine = self._engine
         for path in engine.reviews.paths():
             if path not in self._conflicts and self._has_conflict(path):
@@ -127,18 +127,18 @@ class OutsideRecorder:
         return any(hunk.conflict for draft in drafts for hunk in draft.review.hunks)
 
     def _has_conflict(self, path: str) -> bool:
-        draft = self._engine.documents.stored_draft(path)
+        draft = self._engine.documents.load_stored_draft(path)
         return draft is not None and any(hunk.conflict for hunk in draft.review.hunks)
 
     def _has_no_file(self, path: str) -> bool:
-        """Whether something typed stands here that has no file."""
-        draft = self._engine.documents.stored_draft(path)
+        """Whether there is typing here without a file."""
+        draft = self._engine.documents.load_stored_draft(path)
         return draft is not None and draft.base_path is None and draft.dirty
 
     # Looking
 
     def look(self, path: DocPath) -> LookResult | None:
-        """Called by whoever found a file other than it was known to be; None where it cannot be recorded just now."""
+        """Record a file that the caller found changed; None if it cannot be recorded just now."""
         engine = self._engine
         if self._within:
             return None  # it is being recorded, or told, right now
@@ -153,17 +153,17 @@ class OutsideRecorder:
         return self._look([path]).get(path)
 
     def look_at(self, paths: Iterable[DocPath], appeared: Collection[str] | None = None) -> list[str]:
-        """Look at documents whose files may have changed, and give those that had. `appeared` are files that came
-        while they were watched: one of them may be where a document was moved to."""
+        """Check documents whose files may have changed, and return those that did. `appeared` are files that came while
+        they were watched: a document may have been moved to one of them."""
         wanted = [path for path in paths if self._may_differ(path)]
         return [looked.place for looked in self._look(wanted, appeared).values() if looked.changed]
 
     def look_again(self) -> list[str]:
-        """Look at what could not be recorded when it was noticed, as far as its time has come."""
+        """Check what could not be recorded when it was noticed, if it is time to."""
         return self.look_at([path for path in self.waiting if not self._is_put_off(path)]) if self.waiting else []
 
     def look_now(self, paths: Iterable[str] = ()) -> list[str]:
-        """Look at these and at whatever waits: something is about to be built upon it."""
+        """Check these documents and everything that waits: something is about to be built on them."""
         return self.look_at({*self.waiting, *map(DocPath, paths)})
 
     def open_documents(self) -> list[DocPath]:
@@ -174,13 +174,13 @@ class OutsideRecorder:
         engine = self._engine
         found = {DocPath(path) for _, path in engine.reviews.tabs()}
         for path in engine.reviews.paths():
-            draft = engine.documents.stored_draft(path)
+            draft = engine.documents.load_stored_draft(path)
             if draft is not None:
                 found.add(DocPath(draft.base_path or draft.key))
         return found
 
     def all_documents(self) -> list[DocPath]:
-        """Those, and what the latest turns wrote."""
+        """The open documents, and those that the latest turns wrote."""
         return [*{*self.open_documents(), *map(DocPath, self._engine.seen.recent_paths(MOST_WRITTEN))}]
 
     def _look(self, paths: Sequence[DocPath], appeared: Collection[str] | None = None) -> dict[DocPath, LookResult]:
@@ -202,8 +202,7 @@ class OutsideRecorder:
         return {}
 
     def before_turn(self, plans: Iterable[FilePlan]) -> None:
-        """Called before a turn is written over files: whatever another program did to them is recorded first. The lock
-        must be held."""
+        """Record what other programs did to the files that a turn is about to write. The caller must hold the lock."""
         unknown = [plan.path for plan in plans if not self._is_known(plan)]
         if unknown and not self._within:
             self._record(unknown)
@@ -229,7 +228,7 @@ class OutsideRecorder:
         return run is not None and time.monotonic() - run.last < run.pause
 
     def _may_differ(self, path: DocPath) -> bool:
-        """Whether no stamp proves that the file holds what it is known to hold."""
+        """Whether no stamp proves that the file has the content that it is known to have."""
         engine = self._engine
         draft = self._draft_of(path)
         if draft is not None:
@@ -257,7 +256,8 @@ class OutsideRecorder:
     # Comparing
 
     def _record(self, paths: Iterable[DocPath], appeared: Collection[str] | None = None) -> dict[DocPath, LookResult]:
-        """Look at these files and record what became of them; what cannot be told is left out. The lock is held."""
+        """Check these files and record what became of them; what cannot be decided is left out. The caller must hold
+        the lock."""
         with self.pause():
             self._moves.renames.add(self.hear_renames(), self._engine.clock())
             found: dict[DocPath, LookResult] = {}
@@ -300,14 +300,14 @@ class OutsideRecorder:
         return change
 
     def _is_replaced(self, path: DocPath) -> bool:
-        """Whether an agent put a link or a folder in a document's place: that must not lose the document."""
+        """Whether an agent replaced a document by a link or a folder, which must not lose the document."""
         return self.prompts.current is not None and self._engine.root.is_replaced(path)
 
     def _draft_of(self, path: DocPath) -> Draft | None:
-        """The draft of the file that lies here, or of the document that is to be created here."""
+        """The draft of the file at this path, or of the document that is to be created here."""
         engine = self._engine
         key = engine.reviews.working_path(path) or path
-        draft = engine.documents.stored_draft(key)
+        draft = engine.documents.load_stored_draft(key)
         return draft if draft is not None and (draft.base_path or draft.key) == path else None
 
     def _content_before(self, known: KnownContent | None, stored: Draft | None, path: DocPath) -> Content | None:
@@ -322,8 +322,7 @@ class OutsideRecorder:
         return None if kept is None else kept.as_content()
 
     def _remember_stamp(self, change: OutsideChange, known: KnownContent | None) -> None:
-        """The file holds what it held: keep the stamp that says so, where the content is known for longer than this
-        process lives."""
+        """Store the stamp of an unchanged file, if its content is known for longer than this process runs."""
         engine = self._engine
         if change.image is None or change.after is None or known is None or not change.proven:
             return
@@ -356,7 +355,7 @@ class OutsideRecorder:
             self._tell_conflict(change)
 
     def _add(self, changes: list[OutsideChange]) -> TurnRecord | None:
-        """One turn over all of them."""
+        """Add one turn for all of them."""
         engine = self._engine
         written = [change for change in changes if change.written or change.came_from is not None]
         if not written:
@@ -402,7 +401,7 @@ class OutsideRecorder:
         return record
 
     def _review_steps(self, changes: Sequence[OutsideChange]) -> list[ReviewStep]:
-        """The drafts of the documents as they were, and as they follow. Called inside a transaction."""
+        """The documents' drafts before and after they followed their files. Called inside a transaction."""
         documents = self._engine.documents
         followers = self._drafts_that_follow(changes)
         left: dict[str, Draft | None] = {}
@@ -415,15 +414,15 @@ class OutsideRecorder:
             made |= {} if draft is None else {draft.key: draft}
         steps: list[ReviewStep] = []
         for key, draft in (left | made).items():
-            before, after = (each and documents.to_image(each) for each in (documents.stored_draft(key), draft))
+            before, after = (each and documents.to_image(each) for each in (documents.load_stored_draft(key), draft))
             steps += [ReviewStep(key, before, after)] * (before != after)
         return steps
 
     def _follow(self, change: OutsideChange, *, moves: bool) -> Draft | None:
-        """The draft after the change; None where nothing is left to decide or to save."""
+        """The draft after the change; None if nothing is left to decide or to save."""
         stored, there, content = change.stored, change.went_to, change.after
         if stored is not None and there is not None and moves:
-            stored, content = _moved_draft(stored, there), change.left_as
+            stored, content = _move_draft(stored, there), change.left_as
             if is_secret_name(there):
                 return stored
             origin = stored
@@ -438,9 +437,9 @@ class OutsideRecorder:
         return None if not draft.key or draft.settled or draft.worthless else draft
 
     def _drafts_that_follow(self, changes: Iterable[OutsideChange]) -> set[DocPath]:
-        """The old places of the documents whose drafts can stand at the new ones: nothing stands there, or what does
-        goes elsewhere itself. Where a document became a secret its draft must: left behind, it would show what the
-        secret says."""
+        """The old paths of documents whose drafts can move to the new paths: nothing is there, or what is there moves
+        away itself. If a document became a secret its draft must move too: left behind, it would show what the secret
+        says."""
         moves = {
             change.path: (change.stored, change.went_to)
             for change in changes
@@ -455,14 +454,14 @@ class OutsideRecorder:
                 del moves[path]
 
     def _is_free(self, draft: Draft, there: DocPath, leaving: Container[str]) -> bool:
-        key, standing = _moved_draft(draft, there).key, self._draft_of(there)
+        key, standing = _move_draft(draft, there).key, self._draft_of(there)
         free = key in leaving or self._engine.reviews.get(key) is None
         return is_secret_name(there) or (free and (standing is None or standing.key in leaving))
 
     def draft_before_run(self, stored: Draft | None, path: DocPath) -> Draft | None:
-        """The draft as it was before other programs began to write the file, with what was typed since: what they wrote
-        before this may be half of a document, or none for a moment. The draft as it is, where anything else was done
-        with it since, or where it took in what they wrote a while ago and has no conflict of it."""
+        """The draft before other programs began to write the file, with what was typed since: what they wrote in
+        between may be half a document, or for a moment none. If anything else was done with the draft since, or it took
+        in their text a while ago without a conflict, the draft as it is."""
         try:
             return self._find_draft_before_run(stored, path)
         except RedraftError as error:
@@ -511,7 +510,7 @@ class OutsideRecorder:
         return all(turn.state is State.PROPOSED for turn in turns if turn.kind == "propose")
 
     def _grow(self, change: OutsideChange) -> TurnRecord | None:
-        """The turn of the same program, grown by this change, if it goes on where nobody has built on what it wrote."""
+        """Extend the turn of the same program by this change, if nobody has built on what it wrote."""
         engine = self._engine
         if not change.written or change.before is None or change.after is None:
             return None
@@ -545,26 +544,26 @@ class OutsideRecorder:
         return turn
 
     def _goes_on(self, turn: TurnRecord, now: float) -> bool:
-        """Whether it is the same program that writes: the agent of this prompt, or another one a moment ago."""
+        """Whether the same program is writing: the agent of this prompt, or another program a moment ago."""
         prompt = self.prompts.current
         if prompt is not None:
             return self.prompts.is_part(prompt, turn.id)
         return turn.author == OUTSIDE and 0 <= now - turn.created < SAME_SECONDS
 
     def _stands(self, stored: Draft | None, review: ReviewStep | None) -> bool:
-        """Whether the draft is still what the turn left of it."""
+        """Whether the draft is still what the turn left."""
         left = None if review is None or review.after is None else self._engine.documents.from_image(review.after)
         return left == stored
 
     def _tell_conflict(self, change: OutsideChange) -> None:
-        """Tell where the change met what a person has typed or an agent proposes, at the same words."""
+        """Report where the change met the same words that a person has typed or an agent proposes."""
         engine = self._engine
         if change.before is not None and self._has_no_file(change.place):
             self._without_file.add(change.place)
         old = {hunk.id for hunk in change.stored.review.hunks if hunk.conflict} if change.stored else set[str]()
-        draft = engine.documents.stored_draft(change.place)
+        draft = engine.documents.load_stored_draft(change.place)
         if draft is None and change.stored is not None and change.went_to is not None:
-            draft = engine.documents.stored_draft(_moved_draft(change.stored, change.went_to).key)
+            draft = engine.documents.load_stored_draft(_move_draft(change.stored, change.went_to).key)
         new = [hunk.id for hunk in draft.review.hunks if hunk.conflict and hunk.id not in old] if draft else []
         if draft is not None and new:
             self._conflicts.add(draft.key)
@@ -572,13 +571,13 @@ class OutsideRecorder:
 
 
 def _is_plain_write(turn: TurnRecord, path: str) -> bool:
-    """Whether a turn is another program's that stands, and wrote this file without moving it."""
+    """Whether a turn is another program's, still stands, and wrote this file without moving it."""
     if turn.kind != "outside" or turn.state is not State.APPLIED or turn.pruned:
         return False
     moved = {place for step in turn.files if step.moved_from is not None for place in (step.path, step.moved_from)}
     return path not in moved and any(step.path == path for step in turn.files)
 
 
-def _moved_draft(draft: Draft, there: DocPath) -> Draft:
-    """The draft of a file that lies there by now."""
+def _move_draft(draft: Draft, there: DocPath) -> Draft:
+    """The draft of a file that is at this path now."""
     return replace(draft, path=there if draft.path == draft.base_path else draft.path, base_path=there)

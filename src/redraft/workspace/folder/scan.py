@@ -34,7 +34,7 @@ _PORTION = 64
 
 
 class FileMark(NamedTuple):
-    """What changes whenever a file is written or replaced; the kernel sets the last of them, and nobody else can."""
+    """Changes whenever a file is written or replaced. The kernel sets the last part, which no program can set."""
 
     ino: int
     size: int
@@ -43,7 +43,7 @@ class FileMark(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """One folder and the files in it, sorted, with the mark of each."""
+    """One folder and its files, sorted, each with its mark."""
 
     path: str
     names: list[str]
@@ -55,10 +55,8 @@ def mark_of(found: os.stat_result) -> FileMark:
 
 
 def folders(root: Root, notices: Inotify | None = None) -> Iterator[Folder]:
-    """Every folder with the marks of its files; `notices` hears of whatever changes from here on.
-
-    Raises `Unsupported` where changes could go unheard.
-    """
+    """Every folder with the marks of its files; `notices` receives all changes from now on. Raises `Unsupported` if
+    changes could be missed."""
     local: set[int] = set()
 
     def listen(path: str, fd: int) -> None:
@@ -70,8 +68,8 @@ def folders(root: Root, notices: Inotify | None = None) -> Iterator[Folder]:
 
 
 def _walk(root: Root, entering: Callable[[str, int], None] | None = None) -> Iterator[tuple[str, int, list[str]]]:
-    """Every folder, one before those inside it, sorted: its path, its descriptor for as long as it is current, and the
-    names of its files. `entering` is called before they are looked at."""
+    """Every folder, parents first, sorted: its path, a descriptor that is valid while it is the current one, and the
+    names of its files. `entering` is called before its files are listed."""
     waiting = [""]
     while waiting:
         path = waiting.pop()
@@ -92,7 +90,7 @@ def _walk(root: Root, entering: Callable[[str, int], None] | None = None) -> Ite
 
 
 def _enter_secret_folders(root: Root, folders: Iterable[str], entering: Callable[[str, int], None]) -> None:
-    """A hidden folder is not looked into, but what is moved into one for secrets has to be heard of."""
+    """Watch a hidden folder for secrets without reading it: a file that is moved into it has to be noticed."""
     for folder in folders:
         if not is_secret_name(f"{folder}/x"):
             continue
@@ -116,7 +114,7 @@ def _listen(notices: Inotify, path: str, fd: int, local: set[int]) -> None:
 
 
 def _content(fd: int) -> tuple[list[str], list[str], list[str]]:
-    """The files, the folders and the hidden folders. Names of files are judged once more, and wholly, by `shown`."""
+    """The files, the folders and the hidden folders. File names are checked once more, and completely, by `shown`."""
     files: list[str] = []
     inner: list[str] = []
     hidden: list[str] = []
@@ -138,7 +136,7 @@ def _content(fd: int) -> tuple[list[str], list[str], list[str]]:
 
 
 def _marks(fd: int, names: list[str]) -> list[FileMark]:
-    """The marks of these files; a file that went away meanwhile goes from the list of names, too."""
+    """The marks of these files; a file that disappeared meanwhile is also removed from the names."""
     marks: list[FileMark] = []
     gone: list[str] = []
     for name in names:
@@ -152,7 +150,7 @@ def _marks(fd: int, names: list[str]) -> list[FileMark]:
 
 
 def file_mark(root: Root, path: str) -> FileMark | None:
-    """The mark of one regular file; None where there is none that could be a document."""
+    """The mark of one regular file; None if there is none that could be a document."""
     try:
         with root.open_parent(DocPath(path)) as parent:
             found = os.stat(parent.name, dir_fd=parent.fd, follow_symlinks=False)
@@ -162,14 +160,14 @@ def file_mark(root: Root, path: str) -> FileMark | None:
 
 
 def can_be_listed(path: str) -> bool:
-    """Whether a path that somebody heard of is one that `folders` would have given."""
+    """Whether `folders` would have listed this path."""
     return not (path.startswith(".") or "/." in path) and (
         path.isascii() or name_fault(path.rpartition("/")[2]) is None
     )
 
 
 def can_be_searched(path: str) -> bool:
-    """Whether a path that somebody else found lies where `FolderReader.read_all` would have come."""
+    """Whether `FolderReader.read_all` would have read this path."""
     folder = path.rpartition("/")[0]
     return can_be_listed(path) and not any(
         is_internal_name(name) or name_fault(name) is not None for name in folder.split("/") if folder
@@ -177,7 +175,7 @@ def can_be_searched(path: str) -> bool:
 
 
 class StableFile(NamedTuple):
-    """A file as it was read. `proven`: while it has this mark, it holds this content."""
+    """A file as it was read. `proven` means that it has this content as long as it has this mark."""
 
     path: str
     data: bytes
@@ -192,8 +190,8 @@ class FolderReader:
         self._root = root
 
     def read_all(self, wanted: Callable[[str], bool] | None = None) -> Generator[list[tuple[str, bytes]]]:
-        """The bytes of every file (that is wanted) without their byte order marks, in portions; what cannot be read is
-        left out. No link is followed, at any level. Nearly all of the time goes into four system calls a file."""
+        """The bytes of every wanted file without their byte order marks, in portions; unreadable files are left out. No
+        link is followed, at any level. Nearly all of the time is spent in four system calls for each file."""
         for folder, fd, names in _walk(self._root):
             start = folder + "/" if folder else ""
             chosen = names if wanted is None else [name for name in names if wanted(start + name)]
@@ -201,7 +199,7 @@ class FolderReader:
                 yield _read_at(self._root, fd, start, chosen[first : first + _PORTION])
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """As `read_all`, for these files; each folder is looked up once in a row."""
+        """Like `read_all`, for these files; each folder is opened once for consecutive files."""
         for folder, run in groupby(paths, lambda path: path.rpartition("/")[0]):
             start = folder + "/" if folder else ""
             try:
@@ -214,7 +212,8 @@ class FolderReader:
                 os.close(fd)
 
     def read_stable_files(self, paths: Iterable[str]) -> Iterator[StableFile]:
-        """As `read_many`, with the mark that each content has; a file written just now or meanwhile is left out."""
+        """Like `read_many`, with the mark of each content. A file that was written just now or during the read is left
+        out."""
         for path in paths:
             try:
                 fd = self._root.open_beneath(path, READ_FLAGS)
@@ -246,9 +245,9 @@ class FolderReader:
 
     @contextmanager
     def compare_marks(self) -> Generator[Callable[[str, FileMark], bool]]:
-        """To ask, quickly, whether files still have certain marks and are no secrets. A path may lead anywhere by then,
-        but no other file has the same mark. Ask before anything is shown that was read earlier: the folder's watch does
-        not hear of a new name (a hard link) of a file, and where that name is a secret's, the file is one."""
+        """Check quickly whether files still have these marks and are not secrets. By then a path may lead anywhere, but
+        no other file has the same mark. Check before showing anything that was read earlier: the watch does not report
+        a new name (a hard link) of a file, and if that name is a secret's, the file is one."""
         fd = self._root.open_folder("")
 
         def has_mark(path: str, mark: FileMark) -> bool:
@@ -266,7 +265,8 @@ class FolderReader:
 
 
 def _read_at(root: Root, folder: int, start: str, names: Sequence[str]) -> list[tuple[str, bytes]]:
-    """Files of one folder, whose paths begin with `start`. Written out, since it is run for every file there is."""
+    """Read the files of one folder, whose paths begin with `start`. Written inline for speed: it runs for every
+    file."""
     found: list[tuple[str, bytes]] = []
     for name in names:
         try:
@@ -302,7 +302,7 @@ def _rest_of(fd: int) -> bytes:
 
 
 def showable_text(path: str, data: bytes) -> str | None:
-    """The text in `data`, if it may be shown: a document's name, no secret, UTF-8 without NUL. Otherwise None."""
+    """The text in `data` if it may be shown: a document's name, no secret, UTF-8 without NUL. Otherwise None."""
     if b"\0" in data or is_secret_name(path) or is_secret_content(data):
         return None
     try:
@@ -313,14 +313,14 @@ def showable_text(path: str, data: bytes) -> str | None:
 
 
 class Drafts(NamedTuple):
-    """The working texts of documents under review or unsaved, and the places on disk that they stand for."""
+    """The working texts of documents under review or unsaved, and the paths on disk that they replace."""
 
     texts: dict[str, str]
     covered: set[str]
 
 
 def working_drafts(engine: Engine) -> Drafts:
-    """The drafts as they are now. For those who have the workspace to themselves."""
+    """The current drafts. The caller must have the workspace to itself."""
     texts: dict[str, str] = {}
     hidden: set[str] = set()
     for draft in engine.documents.drafts():

@@ -9,11 +9,11 @@ from redraft.errors import Forbidden, Refused
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.journal import Content, FilePlan
-from redraft.history.turns import PERSON, Author, State
+from redraft.history.turns import PERSON, Author, EditPosition, State, dump_positions
 from redraft.review.operations import Unit, expand, resolve, split_hunk, take_theirs
 from redraft.text.text import Text
 from redraft.workspace.document import FILE_HUNK, content_hash
-from redraft.workspace.turns.edit_positions import EditPosition, dump_positions, positions_of_decision
+from redraft.workspace.turns.edit_positions import positions_of_decision
 from redraft.workspace.turns.plan import Plan
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class DecisionResult:
-    """What a decision did: the turn it became, and per document how many hunks were decided and how many are left."""
+    """What a decision did: the turn it became, and for each document how many hunks were decided and how many are
+    left."""
 
     turn: TurnRecord | None
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -43,8 +44,8 @@ def accept(
     base_hash: Mapping[str, str] | None = None,
     turn: int | None = None,
 ) -> DecisionResult:
-    """Take hunks into the documents and write them. `None` for a document means all of it, unsaved typing too. Where a
-    `turn` is named, it alone is decided in hunks that others share."""
+    """Accept hunks and write them to the documents. `None` for a document means all of it, including unsaved typing.
+    With a `turn`, only its part of hunks that several turns share is accepted."""
     with engine.journal.lock():
         token = "" if turn is None else engine.turns.get(turn).token
         chosen = _choose_drafts(engine, choice, of_agents=False, turn=token)
@@ -64,8 +65,8 @@ def accept(
 
 
 def reject(engine: Engine, choice: Choice, *, author: Author = PERSON, turn: int | None = None) -> DecisionResult:
-    """Refuse hunks. `None` for a document means everything of an agent's in it; the person's own edits stand. Where a
-    `turn` is named, it alone is decided in hunks that others share."""
+    """Reject hunks. `None` for a document means everything that agents propose in it; the person's own edits stay. With
+    a `turn`, only its part of hunks that several turns share is rejected."""
     with engine.journal.lock():
         token = "" if turn is None else engine.turns.get(turn).token
         chosen = _choose_drafts(engine, choice, of_agents=True, turn=token)
@@ -80,7 +81,7 @@ def reject(engine: Engine, choice: Choice, *, author: Author = PERSON, turn: int
 
 
 def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Author = PERSON) -> DecisionResult:
-    """Settle one hunk, often a conflict: for the agent (`text` is None), or with a text of the person's own."""
+    """Settle one hunk, often a conflict: with the agent's text (`text` is None) or a text of the person's own."""
     with engine.journal.lock():
         ((draft, ids),) = _choose_drafts(engine, {path: [hunk]}, of_agents=False)
         plan = Plan()
@@ -96,7 +97,7 @@ def settle(engine: Engine, path: str, hunk: str, text: str | None, *, author: Au
 
 
 def _positions_of_proposal(draft: Draft, hunk: str, text: str) -> list[EditPosition] | None:
-    """Where the agent's words stand, if a hunk is settled with just what it proposes; None for any other text."""
+    """Where the agent's words are, if a hunk is settled with exactly what it proposes; None for any other text."""
     taken = take_theirs(draft.review, [hunk])
     proposed = next((part for part in taken.parts if part.id == hunk and part.marks), None)
     if proposed is None or proposed.working != text:
@@ -105,7 +106,7 @@ def _positions_of_proposal(draft: Draft, hunk: str, text: str) -> list[EditPosit
 
 
 def expand_choice(engine: Engine, choice: Choice, unit: Unit) -> dict[str, list[str] | None]:
-    """The choice with everything that is decided together with it by a larger unit."""
+    """Add to a choice every hunk that is decided together with it in a larger unit."""
     wider: dict[str, list[str] | None] = {}
     for path, ids in choice.items():
         draft = engine.documents.draft(path)
@@ -119,7 +120,7 @@ def expand_choice(engine: Engine, choice: Choice, unit: Unit) -> dict[str, list[
 def split(
     engine: Engine, path: str, hunk: str, at: int, base_at: int | None = None, *, author: Author = PERSON
 ) -> DecisionResult:
-    """Cut a hunk in two, each to be decided by itself. A document that is new is decided whole."""
+    """Split a hunk in two that are decided separately. A new document cannot be split."""
     with engine.journal.lock():
         draft, ids = _choose_drafts(engine, {path: [hunk]}, of_agents=False)[0]
         if draft.kind == "created" or hunk == FILE_HUNK:
@@ -145,7 +146,7 @@ def _choose_drafts(engine: Engine, choice: Choice, *, of_agents: bool, turn: str
 
 
 def _all_of(draft: Draft, *, of_agents: bool) -> set[str]:
-    """Everything that can be decided at once. Where all is accepted, conflicts wait until they are settled."""
+    """Everything that can be decided at once. If everything is accepted, conflicts wait until they are settled."""
     wanted = set(draft.hunk_ids(of_agents=of_agents))
     if of_agents:
         return wanted
@@ -154,13 +155,14 @@ def _all_of(draft: Draft, *, of_agents: bool) -> set[str]:
 
 
 def list_undecided_of_turn(engine: Engine, turn: TurnRecord) -> dict[str, list[str]]:
-    """What is left to decide of a turn, per document."""
+    """What is left to decide of a turn, by document."""
     waiting = ((draft.key, list_undecided_hunks(draft, turn)) for draft in engine.documents.drafts())
     return {path: ids for path, ids in waiting if ids}
 
 
 def list_undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
-    """A document that is created is one decision, which belongs to every turn that has a word in it."""
+    """What is left to decide in a document. A created document is one decision, which belongs to every turn that has a
+    word in it."""
     if draft.kind == "created":
         return [FILE_HUNK] if turn.token in _tokens(draft, {FILE_HUNK}) else []
     about_file = draft.kind != "modified" and draft.turn == turn.token
@@ -168,8 +170,8 @@ def list_undecided_hunks(draft: Draft, turn: TurnRecord) -> list[str]:
 
 
 def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]], only: str) -> None:
-    """Where turns are decided whole, a choice takes all that is left of a turn or nothing of it. Where one is named
-    (`only`), others that share its hunks are not decided with it."""
+    """Where turns are decided whole, require that a choice takes all that is left of a turn or nothing. If one is named
+    (`only`), other turns that share its hunks are not decided with it."""
     for turn in engine.turns.proposals():
         if only not in ("", turn.token):
             continue
@@ -184,7 +186,7 @@ def _check_whole_turns(engine: Engine, chosen: Mapping[str, set[str]], only: str
 
 
 def _check_base(draft: Draft, hashes: Mapping[str, str]) -> None:
-    """Refuse where the file is no longer the one that the person was shown (agent-sidebar's `base_file_hash`)."""
+    """Refuse if the file is not the one that the person was shown (agent-sidebar's `base_file_hash`)."""
     wanted = hashes.get(draft.key)
     if wanted is not None and wanted != content_hash(draft.saved or b""):
         raise Refused(
@@ -196,7 +198,7 @@ def _check_base(draft: Draft, hashes: Mapping[str, str]) -> None:
 
 
 def _plan_files(plan: Plan, before: Draft, after: Draft, places: list[EditPosition] | None) -> bytes | None:
-    """From what the disk holds to what it is to hold, and where. Gives that."""
+    """Plan what has to change on disk, and where; returns the bytes to write."""
     data = after.to_disk
     edits = None if places is None else dump_positions(places)
     old = None if before.saved is None else _content(before.saved, before)
@@ -259,7 +261,7 @@ def _tokens(draft: Draft, ids: set[str]) -> set[str]:
 
 
 def update_proposals(engine: Engine) -> None:
-    """Bring the states of proposals up to date: open while anything of one waits, else applied or discarded."""
+    """Update the states of proposals: open while anything is undecided, then applied or discarded."""
     drafts = {path: engine.documents.draft_or_stored(path) for path in engine.reviews.paths()}
     standing = [draft for draft in drafts.values() if draft is not None and not draft.settled]
     # Also of what no hunk shows, where the person typed the old words again: any more typing there brings it back.
@@ -268,7 +270,7 @@ def update_proposals(engine: Engine) -> None:
     with engine.database.transaction(durable=False):
         # What is not left of a draft must not come to life again with a turn that is closed by then.
         for path, draft in drafts.items():
-            stored = engine.documents.stored_draft(path)
+            stored = engine.documents.load_stored_draft(path)
             if stored is None:
                 continue
             if draft is None or draft.settled:
@@ -284,7 +286,8 @@ def update_proposals(engine: Engine) -> None:
 
 
 def is_partly_accepted(engine: Engine, turn: TurnRecord) -> bool:
-    """Whether a decision that stands took anything of the proposal: its token left a review by being accepted."""
+    """Whether a decision that stands accepted any part of the proposal, which is when its token left a review by being
+    accepted."""
     rows = engine.database.rows(
         "SELECT review_steps.before, review_steps.after FROM review_steps JOIN turns ON turns.id = review_steps.turn"
         " WHERE turns.id > ? AND turns.kind = 'accept' AND turns.state = 'applied' AND instr(review_steps.before, ?)",

@@ -1,84 +1,39 @@
-"""Following places through the history of a file, by position and never by equal words.
+"""Follow places through the history of a file, by position and never by equal words.
 
-Each file step keeps what it changed where, to the character. So a passage that one turn wrote can be followed through
-everything that came after it, or be found to have been changed. Steps of other programs, of which only both sides are
-known, are compared by words.
+Each file step stores the exact position of each edit. So a passage that one turn wrote can be followed through all
+later turns, or be found to have been changed. For steps of other programs only both texts are known; they are compared
+word by word.
 """
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from redraft.errors import RedraftError, Stale
 from redraft.files.textfile import decode
+from redraft.history.turns import EditPosition, dump_edits, load_positions
 from redraft.review.blanks import blanks_to_save
 from redraft.review.operations import is_shared
 from redraft.review.runs import USER, turn_of
-from redraft.text.diff.word_diff import word_edits
+from redraft.text.diff.word_diff import compare, refine
 from redraft.text.edits import Change, Edit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from redraft.history.store import SnapshotId
+    from redraft.history.database import SnapshotId
     from redraft.history.turns import FileStep
     from redraft.review.review import Part, Review
     from redraft.review.runs import Run
     from redraft.workspace.engine import Engine
 
 
-class EditPosition(NamedTuple):
-    """One edit of a step: where, how much went and came, which agent's edit it was and in which hunk, if it was one."""
-
-    at: int
-    old: int
-    new: int
-    mark: str = ""
-    hunk: str = ""
-
-    @property
-    def turn(self) -> str:
-        return turn_of(self.mark)
-
-
-def dump_positions(places: Iterable[EditPosition]) -> str:
-    return json.dumps([list(place) for place in places], separators=(",", ":"))
-
-
-def load_positions(written: str) -> list[EditPosition]:
-    return [EditPosition(*row) for row in json.loads(written)]
-
-
-def positions_of_change(change: Change) -> str:
-    """A change as places. What was written as a whole is compared: most of it stays."""
-    return dump_positions(
-        EditPosition(part.at, len(part.old), len(part.new)) for edit in change.edits for part in refine(edit)
-    )
-
-
-def dump_edits(change: Change) -> str:
-    """A change as places, each edit as it is: what it puts in are the very characters that were taken out before."""
-    return dump_positions(EditPosition(edit.at, len(edit.old), len(edit.new)) for edit in change.edits)
-
-
-def refine(edit: Edit) -> list[Edit]:
-    """The parts of an edit that change anything, as they are kept of a step."""
-    if not edit.old or not edit.new:
-        return [edit]
-    return [
-        part.shift(edit.at + words.at)
-        for words in word_edits(edit.old, edit.new, tidy=False)
-        for part in Change.between(words.old, words.new).edits
-    ]
-
-
 def positions_of_decision(
     review: Review, taken: Iterable[str], *, turn: str = "", typing: bool = False
 ) -> list[EditPosition]:
-    """What accepting these hunks (of one `turn`, where others share them) changes in the saved text; with `typing`,
-    what saving the person's own edits does."""
+    """What accepting these hunks changes in the saved text; with a `turn`, only its part of hunks that several turns
+    share. With `typing`, what saving the person's own edits changes."""
     wanted = set(taken)
     blanks = [] if typing else blanks_to_save(review, wanted, turn)
     blanks_of = {name: list(several) for name, several in groupby(blanks, lambda blank: blank.part)}
@@ -132,7 +87,7 @@ def _find_typing_positions(part: Part, at: int) -> list[EditPosition]:
 
 
 def _join(places: list[EditPosition]) -> list[EditPosition]:
-    """What is taken out and what is put in by one edit at one place are one."""
+    """Combine what one edit deletes and inserts at one place."""
     joined: list[EditPosition] = []
     for place in places:
         last = joined[-1] if joined else None
@@ -150,7 +105,7 @@ def positions_of_step(step: FileStep, before: str, after: str) -> list[EditPosit
 
 
 def change_of(places: Sequence[EditPosition], before: str, after: str) -> Change:
-    """The change of these places; all of them lead from `before` to `after`, so any of them can be read there."""
+    """The change at these positions, which leads from `before` to `after`."""
     edits: list[Edit] = []
     growth = 0
     for place in places:
@@ -171,7 +126,7 @@ def step_change(engine: Engine, step: FileStep) -> Change:
 
 
 def invert_remaining(engine: Engine, turn: int, step: FileStep) -> Change:
-    """The inverse of a step of a turn, without what a scoped rollback took back already."""
+    """The inverse of a turn's step, without what a scoped rollback already undid."""
     inverse = step_change(engine, step).invert()
     after = text_of(engine, step.after)
     left = list(range(len(inverse.edits)))
@@ -186,7 +141,7 @@ def invert_remaining(engine: Engine, turn: int, step: FileStep) -> Change:
 
 
 def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, until: int | None = None) -> Change:
-    """Everything that has changed a file since a turn left it as `then`, up to another turn; it was `now` by then."""
+    """Everything that changed a file after a turn left it as `then`, up to the turn `until`; by then it said `now`."""
     found = Change()
     text = then
     for step in engine.turns.file_steps(path, after=turn, before=until):
@@ -201,8 +156,8 @@ def change_since(engine: Engine, turn: int, path: str, then: str, now: str, *, u
 def edits_back(
     engine: Engine, turn: int, path: str, now: bytes | None, before: bytes | None, step: FileStep | None = None
 ) -> str | None:
-    """What leads a file back to where it was before a turn, to the character: what its steps since did to it, taken
-    back. None where it is no text on one of the sides."""
+    """The exact edits that return a file to where it was before a turn: the inverse of all its steps since. None if one
+    of the sides is not text."""
     if now is None or before is None or (step is not None and step.after is None):
         return None
     try:
@@ -212,11 +167,6 @@ def edits_back(
     done = Change() if step is None else step_change(engine, step)
     then = old if step is None else text_of(engine, step.after)
     return dump_edits(done.then(change_since(engine, turn, path, then, current)).invert())
-
-
-def compare(old: str, new: str) -> Change:
-    """The change from one text to another, to the character, found by comparing their words."""
-    return Change(tuple(refine(Edit(0, old, new)) if old != new else ()))
 
 
 # How a part can read after a decision: as before, without the agents' edits, with them, or as it is saved.
@@ -229,8 +179,8 @@ READINGS: tuple[Callable[[Run], bool], ...] = (
 
 
 def change_of_decision(review: Review, working: str) -> Change | None:
-    """What decisions did to the text that people see, to the character; `working` is what they see now. None where it
-    is not made of the review's own characters."""
+    """What decisions did to the visible text, to the character; `working` is the visible text now. None if it does not
+    consist of the review's own characters."""
     ways: list[dict[int, tuple[int, int]]] = []  # per part where it may end now, where it began, and how it reads
     ends: Iterable[int] = (0,)
     for part in review.parts:
@@ -270,7 +220,7 @@ def _edits_of_readings(review: Review, chosen: Sequence[int]) -> Iterable[Edit]:
 
 
 def text_of(engine: Engine, snapshot: SnapshotId | None) -> str:
-    """What a snapshot says; nothing where there is none, or where it is no text."""
+    """The text of a snapshot; empty if there is none, or if it is not text."""
     data = None if snapshot is None else engine.store.get(snapshot)
     try:
         return "" if data is None else decode(data).text

@@ -18,7 +18,7 @@ Action = Literal["read", "create", "modify", "move", "destroy"]
 
 
 def describe_action(what: str) -> str:
-    """An act, named as the rules name it, in a person's words: what they call `destroy` goes to the trash."""
+    """An action in words for a person: a `destroy` moves something to the trash."""
     action, _, named = what.partition(" ")
     return f"move {named} to the trash" if action == "destroy" else what
 
@@ -72,8 +72,8 @@ class Mode:
         return self.writes in (WriteTime.AT_ONCE, WriteTime.MERGED)
 
     def verdict(self, action: Action, path: str) -> Verdict:
-        """What the rules say; the strictest, where several modes hold at once. What is written at once is asked about
-        before it destroys; where the person accepts first, a deletion is one more thing to accept."""
+        """What the rules say; if several modes apply, the strictest of them. In a mode that writes at once, a deletion
+        is asked about first; if the person accepts changes first, it is one more change to accept."""
         said = self.rules_say(action, path)
         if action != "read" and self.writes is WriteTime.NEVER:
             return Verdict.DENY
@@ -82,13 +82,13 @@ class Mode:
         return said
 
     def rules_say(self, action: Action, path: str) -> Verdict:
-        """The strictest of what the first rule that fits says in each mode."""
+        """The strictest result of the first matching rule in each mode."""
         own = next((rule.verdict for rule in self.rules if rule.fits(action, path)), Verdict.ALLOW)
         others = (mode.rules_say(action, path) for mode in self.also)
         return max((own, *others), key=lambda verdict: STRICTNESS[verdict])
 
     def narrow(self, other: Mode) -> Mode:
-        """This mode under the further restrictions of `other`."""
+        """This mode with the additional restrictions of `other`."""
         writes = min(self.writes, other.writes, key=lambda when: WIDTH[when])
         name = self.name if writes is self.writes else other.name
         return replace(self, name=name, writes=writes, also=(*self.also, other))

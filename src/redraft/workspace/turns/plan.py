@@ -1,8 +1,8 @@
-"""From what a turn staged to what has to change: files on disk, and drafts.
+"""Turn what was staged into what has to change: files on disk, and drafts.
 
-Two ways lead there. `proposed` puts an agent's changes into the reviews and leaves the disk alone; `applied` writes
-them at once and lets any draft of the same document follow. Both read the present state under the lock, so what the
-person typed while the turn was open is merged with, never written over.
+There are two ways. `plan_proposal` puts an agent's changes into the reviews and leaves the disk alone; `plan_write`
+writes them at once and lets any draft of the same document follow. Both read the current state under the lock, so the
+person's typing during the turn is merged and never overwritten.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from redraft.errors import Refused, Stale
 from redraft.files.paths import DocPath
+from redraft.history.database import BOM
 from redraft.history.journal import Content, FilePlan
-from redraft.history.store import BOM
-from redraft.history.turns import ReviewStep
+from redraft.history.turns import ReviewStep, positions_of_change
 from redraft.review.operations import apply_agent_turn, type_into
 from redraft.review.outside_change import apply_outside_change, edit_saved_text, to_saved_change
 from redraft.review.review import Review
+from redraft.text.diff.word_diff import compare
 from redraft.text.edits import Change
 from redraft.text.merge.three_way import merge
 from redraft.text.rebase import KnownChange, carry_forward
 from redraft.text.text import Text
 from redraft.workspace.document import Draft, version_of
-from redraft.workspace.turns.edit_positions import compare, positions_of_change
 from redraft.workspace.turns.modes import WriteTime
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Plan:
     conflicts: list[str] = field(default_factory=list[str])
 
     def put_draft(self, draft: Draft) -> None:
-        """Keep a draft, or let it go when it says no more than the disk. One without a place is gone already."""
+        """Keep a draft, or drop it if the disk has everything it says. One without a path is gone already."""
         if draft.key:
             self.drafts[draft.key] = None if draft.settled or draft.worthless else draft
 
@@ -67,8 +67,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PlannedDocument:
-    """What was computed of a document's plan before the lock is held. It is used only where it is about the very same:
-    what was `staged`, and for a proposal the review that it goes `into`."""
+    """The part of a plan that was computed for a document before the lock was taken. It is used only if nothing
+    changed: the same `staged` document and, for a proposal, the same review (`into`)."""
 
     staged: StagedDocument
     into: Review | None = None
@@ -77,8 +77,8 @@ class PlannedDocument:
 
 
 def plan_ahead(turn: Turn, documents: Documents) -> Callable[[], None] | None:
-    """What takes long in planning a turn, to be done by whoever holds neither lock nor workspace; None where nothing
-    does. What changes meanwhile is found when the turn is carried out."""
+    """Do the slow part of planning a turn, without the lock or the workspace; None if nothing is slow. What changes
+    meanwhile is noticed when the turn is committed."""
     large = {path: staged for path, staged in turn.staged.items() if path not in turn.moved and _is_large(staged)}
     if not large:
         return None
@@ -96,7 +96,7 @@ def plan_ahead(turn: Turn, documents: Documents) -> Callable[[], None] | None:
 
 
 def _is_large(staged: StagedDocument) -> bool:
-    """Whether to plan it takes longer than somebody who types should wait."""
+    """Whether planning takes longer than somebody who is typing should wait."""
     if staged.seen is None or staged.now is None or staged.now == staged.seen:
         return False
     edits = [edit for call in staged.calls for edit in call.edits]
@@ -109,7 +109,7 @@ def _after_edit(review: Review, staged: StagedDocument, token: str) -> Review:
 
 
 def draft_of(documents: Documents, path: DocPath) -> Draft:
-    """The document's draft, or one in which nothing is pending yet."""
+    """The document's draft, or a new one in which nothing is pending."""
     draft = documents.draft(path)
     if draft is not None:
         return draft
@@ -120,7 +120,7 @@ def draft_of(documents: Documents, path: DocPath) -> Draft:
 
 
 def plan_proposal(turn: Turn, documents: Documents, token: str) -> Plan:
-    """An agent's turn as hunks to be judged."""
+    """Plan an agent's turn as hunks to decide."""
     plan = Plan()
     _check_places(turn, documents)
     sources = set(turn.moved.values())
@@ -143,7 +143,8 @@ def plan_proposal(turn: Turn, documents: Documents, token: str) -> Plan:
 
 
 def _check_places(turn: Turn, documents: Documents) -> None:
-    """A draft knows one place on disk and one in the working view, so a proposal cannot give one to two documents."""
+    """Refuse a proposal that gives one place to two documents: a draft has one place on disk and one in the working
+    view."""
     for target, source in turn.moved.items():
         reused = turn.staged[target].seen is not None or turn.staged[source].now is not None
         if reused or documents.draft(target) is not None:
@@ -166,7 +167,7 @@ def _propose_creation(plan: Plan, documents: Documents, path: DocPath, now: Docu
 
 
 def _propose_deletion(plan: Plan, documents: Documents, path: DocPath, token: str) -> None:
-    """It is about the file: the words stay as they are, and the person goes on with them until they decide."""
+    """Propose to delete the file. The words stay as they are, and the person can go on editing until they decide."""
     draft = draft_of(documents, path)
     if draft.base_path is None:
         if draft.review.to_save:
@@ -188,7 +189,7 @@ def _propose_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, n
 
 
 def plan_write(turn: Turn, documents: Documents, token: str) -> Plan:
-    """A turn that goes to the disk at once."""
+    """Plan a turn that is written to the disk at once."""
     plan = Plan()
     for path, staged in turn.staged.items():
         if staged.now is None:
@@ -204,7 +205,8 @@ def plan_write(turn: Turn, documents: Documents, token: str) -> Plan:
 
 
 def _check_one_fate(plan: Plan, token: str) -> None:
-    """A turn is written or it waits: where a document waits for a decision itself, its new hunks wait with it."""
+    """Refuse a turn that is partly written and partly waiting: new hunks in a document that waits for a decision wait
+    too."""
     waiting = [draft.key for draft in plan.drafts.values() if draft is not None and draft.has_hunk_of(token)]
     if plan.files and waiting:
         raise Refused(
@@ -244,7 +246,7 @@ def _compose(calls: Sequence[Change]) -> Change:
 
 
 def _by_author(turn: Turn, path: str, review: Review, seen: Document, now: Document, token: str) -> Review:
-    """The turn's change in a document that waits for a decision itself: an agent's is proposed, a person's is typed."""
+    """The turn's change in a document that waits for a decision: an agent's is proposed, a person's is typed."""
     if turn.author.is_agent:
         return apply_agent_turn(review, str(seen.text), str(now.text), token)
     merged = merge(str(seen.text), review.working, str(now.text))
@@ -256,8 +258,8 @@ def _by_author(turn: Turn, path: str, review: Review, seen: Document, now: Docum
 def _merge_with_disk(
     plan: Plan, turn: Turn, documents: Documents, path: DocPath, disk: DiskFile
 ) -> tuple[Content, str | None]:
-    """The turn's change brought into what somebody else wrote since: carried forward, or, where the mode says so,
-    merged. With what it changes where, if that is known."""
+    """Apply the turn's change to what somebody else wrote since: carried forward or, if the mode says so, merged.
+    Returns the positions of the change too, if they are known."""
     staged = turn.staged[path]
     seen, now = staged.seen, staged.now
     if seen is None or now is None:
@@ -295,7 +297,7 @@ def _find_pending_conflict(path: str) -> Refused:
 
 
 def _apply_to_draft(plan: Plan, turn: Turn, draft: Draft, staged: StagedDocument, seen: str, result: str) -> None:
-    """The disk takes the change, and every reading of the review with it; what is pending or unsaved stays so."""
+    """Apply the change to the disk's text and to every reading of the review; what is pending or unsaved stays so."""
     path, review = draft.key, draft.review
     if seen == review.working:
         change = to_saved_change(review, _compose(staged.calls))
@@ -360,7 +362,7 @@ def _apply_move(plan: Plan, turn: Turn, documents: Documents, path: DocPath, now
 
 
 def _content_at_target(turn: Turn, documents: Documents, path: DocPath) -> Content | None:
-    """What lies where a document is moved to, when the turn itself moved it away or deleted it first."""
+    """What is at the target of a move if the turn itself moved or deleted it first."""
     seen = turn.staged[path].seen
     if seen is None:
         return None
@@ -375,7 +377,7 @@ def content_of(document: Document) -> Content:
 
 
 def encode_content(text: Text, *, bom: bool, like: DiskFile | None = None) -> Content:
-    """The text as a file holds it. `like` is one from which it came by edits."""
+    """The text as a file contains it. `like` is the file that it was edited from."""
     known = (None, b"") if like is None else (like.text, memoryview(like.data)[len(BOM) * like.bom :])
     data = text.encode(*known)
     return Content(BOM + data if bom else data, text, bom)

@@ -13,8 +13,7 @@ from redraft.errors import Busy, ConfirmationRequired, Forbidden, Refused
 from redraft.files.paths import DocPath, check_agent_write, check_no_system_file, is_agent_instructions
 from redraft.files.secret_detection import check_name_not_secret
 from redraft.history.turns import PERSON
-from redraft.text.edits import Change, Edit
-from redraft.text.rebase import ChangeStep
+from redraft.text.edits import Change, ChangeStep, Edit
 from redraft.text.text import Text
 from redraft.workspace.document import Document, check_text, exceeds
 from redraft.workspace.turns.modes import Verdict, describe_action
@@ -48,11 +47,11 @@ class StagedDocument:
 
     @property
     def calls(self) -> list[Change]:
-        """What was done to it, call by call."""
+        """The changes, one for each call."""
         return [step.change for step in self.steps]
 
     def text_of(self, version: str) -> Text | None:
-        """The text that it had in this turn at some version."""
+        """The text that the document had in this turn at a version."""
         if self.first is None:
             return None
         text, found = self.first.text, self.first.version
@@ -74,7 +73,7 @@ class Outcome:
 
 
 class TurnState(NamedTuple):
-    """What a turn contains at one moment, to go back to."""
+    """What a turn contains at one moment, to return to with `restore`."""
 
     staged: dict[DocPath, StagedDocument]
     moved: dict[DocPath, DocPath]
@@ -84,7 +83,7 @@ class TurnState(NamedTuple):
 
 
 class Turn:
-    """Made by `Workspace.turn`. As a context manager it commits at the end and is discarded by an exception."""
+    """Made by `Workspace.turn`. As a context manager it commits at the end; an exception discards it."""
 
     def __init__(
         self,
@@ -135,18 +134,18 @@ class Turn:
             self.discard()
 
     def state(self) -> TurnState:
-        """What it contains now, for `restore`."""
+        """What the turn contains now, for `restore`."""
         together = None if self.edited_together is None else set(self.edited_together)
         return TurnState(dict(self.staged), dict(self.moved), list(self.folders), self.actions, together)
 
     def restore(self, state: TurnState) -> None:
-        """Go back to an earlier state."""
+        """Return to an earlier state."""
         self.staged, self.moved, self.actions = dict(state.staged), dict(state.moved), state.actions
         self.folders[:] = state.folders
         self.edited_together = None if state.edited_together is None else set(state.edited_together)
 
     def commit(self) -> Outcome:
-        """Close the turn: what it did is proposed or applied, as the mode says."""
+        """Close the turn and propose or apply it, as the mode says."""
         self._check_open()
         self.open = False
         try:
@@ -165,7 +164,7 @@ class Turn:
     # Reading
 
     def read(self, raw: str) -> Document:
-        """The document as this turn sees it, its own changes included."""
+        """The document as this turn sees it, with its own changes."""
         self._check_open()
         path = self._documents.path(raw)
         if self.author.is_agent:
@@ -185,8 +184,8 @@ class Turn:
         return document
 
     def recall(self, document: Document) -> None:
-        """Take a document as read that the turn's author was shown some time ago. A write that names its version is
-        made for that text: whatever happened since is merged with when the turn is carried out."""
+        """Treat a document as read because the turn's author saw it some time ago. A write that names its version is
+        made for that text; whatever happened since is merged when the turn is committed."""
         self._looked[self._documents.path(document.path)] = document
 
     def find_staged(self, path: str) -> StagedDocument | None:
@@ -204,22 +203,23 @@ class Turn:
         asked: Change | None = None,
         made_for: str | None = None,
     ) -> Document:
-        """Carry edits out; `version` is that of the text they are edits of. Where they were carried forward to it,
-        `asked` is what the caller asked for, of the version `made_for`."""
+        """Stage edits. `version` is the version of the text that they apply to. If they were carried forward to it,
+        `asked` is what the caller asked for, in the version `made_for`."""
         change = edits if isinstance(edits, Change) else Change(tuple(edits))
         check_text(*(edit.new for edit in change.edits))
         before = self._begin("modify", raw, version)
         return self._stage(before, change, change if asked is None else asked, made_for or version)
 
     def write(self, raw: str, content: str, version: str) -> Document:
-        """Replace the whole content. The smallest edit of whole words that does it is what is staged."""
+        """Replace the whole content. What is staged is the smallest edit of whole words that achieves it."""
         check_text(content)
         before = self._begin("modify", raw, version)
         change = Change.between(str(before.text), content, words=True)
         return self._stage(before, change, change, version)
 
     def create(self, raw: str, content: str = "", *, bom: bool = False, mode: int | None = None) -> Document:
-        """A new document; refused where anything is already. `mode` are its permissions, if not the usual ones."""
+        """Create a document; refused if anything is there. `mode` are its permissions, if they differ from the
+        default."""
         check_text(content)
         path = self._documents.path(raw)
         self._act("create", path)
@@ -231,12 +231,12 @@ class Turn:
         return document
 
     def delete(self, raw: str, version: str) -> None:
-        """Take the document away; it stays in the trash."""
+        """Delete the document; it stays in the trash."""
         before = self._begin("destroy", raw, version)
         self._remove(before)
 
     def version_of(self, raw: str) -> str:
-        """The version of a document that is not shown for it: the folder's owner may delete a secret unread."""
+        """The version of a document, without showing the document: the folder's owner may delete a secret unread."""
         path = self._documents.path(raw)
         document = self.staged[path].now if path in self.staged else self._document_for("destroy", path)
         if document is None:
@@ -249,7 +249,7 @@ class Turn:
         return self._look(path)
 
     def move(self, raw: str, to: str, version: str) -> Document:
-        """Give the document another place, never over another one."""
+        """Move the document, never over another one."""
         target = self._documents.path(to)
         before = self._begin("move", raw, version)
         self._permit("create", target)
@@ -270,8 +270,8 @@ class Turn:
         return document
 
     def make_folder(self, raw: str) -> list[DocPath]:
-        """An empty folder, and those above it that are missing, which it gives, outermost first. Where the person
-        decides first, none is made: a folder comes with the first document in it."""
+        """Create an empty folder and its missing parents; returns those it created, outermost first. If the person
+        decides first, none is created: a folder comes with its first document."""
         self._check_open()
         path = self._documents.path(raw)
         if self.author.is_agent:
@@ -336,7 +336,7 @@ class Turn:
             self.ask(f"{action} {path}, from which agents take instructions", [path])
 
     def ask(self, what: str, paths: list[str]) -> None:
-        """Go on only with the person's consent."""
+        """Go on only if the person agrees."""
         if self.confirm is None or not self.confirm(what, paths):
             message = f"A person must agree first: {describe_action(what)}."
             raise ConfirmationRequired(message, action=what, paths=paths)
@@ -390,7 +390,7 @@ class Turn:
 
     @property
     def touched(self) -> set[DocPath]:
-        """The documents that the turn is about; one that it moves is one, where it is then."""
+        """The documents that the turn is about; a moved one counts once, at its new path."""
         return self.staged.keys() - set(self.moved.values())
 
     @property
@@ -399,7 +399,7 @@ class Turn:
 
 
 def _apply_change(text: Text, change: Change) -> Text:
-    """The text with a change, as cheaply as can be."""
+    """Apply a change to the text in the cheapest way."""
     if len(change.edits) < MANY:
         return change.apply_to(text)
     old = str(text)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.recovery import read_or_none
+from redraft.history.turns import load_positions
 from redraft.review.outside_change import edit_saved_text, has_typing_in_words
-from redraft.workspace.turns.edit_positions import change_of, load_positions
+from redraft.workspace.turns.edit_positions import change_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +88,7 @@ def review_moves(engine: Engine, turn: TurnRecord) -> dict[str, ReviewStep]:
     return found
 
 
-def traded_places(engine: Engine, turn: TurnRecord) -> dict[str, str]:
+def find_traded_places(engine: Engine, turn: TurnRecord) -> dict[str, str]:
     """Where another program let documents trade places, or took a draft along: for each place the one that its document
     came from. The turn says of such documents only that they changed, so they are known by their content or by their
     drafts. None where each place has the draft that the turn left there: then all is as it was when that is set back.

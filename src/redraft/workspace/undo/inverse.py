@@ -11,57 +11,48 @@ from redraft.files.paths import DocPath
 from redraft.files.textfile import decode, encode
 from redraft.history.journal import Content, FilePlan
 from redraft.history.recovery import read_or_none
-from redraft.history.turns import State
+from redraft.history.turns import State, dump_edits, load_positions
 from redraft.review.blanks import save_blanks
 from redraft.review.outside_change import edit_saved_text
 from redraft.review.revert_step import revert_step
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
+from redraft.text.diff.word_diff import compare
 from redraft.text.text import Text
-from redraft.workspace.turns.edit_positions import (
-    change_since,
-    compare,
-    dump_edits,
-    edits_back,
-    invert_remaining,
-    load_positions,
-    step_change,
-    text_of,
-)
+from redraft.workspace.turns.edit_positions import change_since, edits_back, invert_remaining, step_change, text_of
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.draft_moves import (
     Clash,
     carry_back,
     disk_then,
     find_rivals,
+    find_traded_places,
     follow_file,
     let_others_follow,
     name_met,
     name_pending_moves,
     name_rival,
     review_moves,
-    traded_places,
 )
 from redraft.workspace.undo.tombstone_history import (
     collect_tombstones,
+    find_writing_token,
     image_of,
     is_text,
     locate,
     stands_in,
-    written_by,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from redraft.history.store import SnapshotId
-    from redraft.history.turns import FileStep, ReviewStep, TurnRecord
+    from redraft.history.database import SnapshotId
+    from redraft.history.turns import EditPosition, FileStep, ReviewStep, TurnRecord
     from redraft.review.review import Part
     from redraft.review.runs import Run
     from redraft.text.edits import Change
     from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
-    from redraft.workspace.turns.edit_positions import EditPosition
 
 
 # What a decision took out of a review, character by character, and which of its turns changed each other's words.
@@ -154,7 +145,7 @@ def invert_turn(engine: Engine, turn: TurnRecord) -> tuple[Plan, list[Clash]]:
             plan.files.append(file)
             disk_after[step.path] = file.after.data if file.after else None
     sources = review_moves(engine, turn)
-    traded = traded_places(engine, turn)
+    traded = find_traded_places(engine, turn)
     clashes += carry_back(engine, plan, traded, disk_after)
     for step in turn.reviews:
         if step in sources.values() or step.path in traded or step.path in traded.values():
@@ -177,7 +168,7 @@ def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
     if turn.kind != "apply" or step.before is None or step.after is None or step.moved_from is not None:
         return False
     before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
-    return engine.turns.taken_back(turn.id) and is_text(before or b"", after or b"")
+    return engine.turns.was_reverted(turn.id) and is_text(before or b"", after or b"")
 
 
 def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
@@ -423,7 +414,7 @@ def _without_words(
     found = decode(now)
     draft = next((draft for draft in engine.documents.drafts() if draft.base_path == path), None)
     left = None if draft is None else draft.withdraw_turn(turn.token) or draft
-    tombstones = collect_tombstones(engine, path, decision, found.text, written=written_by(turn))
+    tombstones = collect_tombstones(engine, path, decision, found.text, written=find_writing_token(turn))
     tombstones.see(Review.of(found.text) if left is None else left.review)
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     undone = {other.token for other in others if other.state is State.UNDONE}

@@ -20,8 +20,10 @@ from redraft.history.turns import (
     PERSON,
     Author,
     State,
+    dump_edits,
     list_created_folders,
     list_removed_folders,
+    load_positions,
     note_created_folders,
     note_removed_folders,
 )
@@ -30,18 +32,11 @@ from redraft.review.outside_change import edit_saved_text, has_typing_in_words
 from redraft.review.review import Review
 from redraft.review.runs import USER, turn_of
 from redraft.text.diff.hunks import Hunk, diff, line_span
+from redraft.text.diff.word_diff import refine
 from redraft.text.edits import Change, Edit
 from redraft.text.lines import count_breaks
 from redraft.workspace.turns.decisions import update_proposals
-from redraft.workspace.turns.edit_positions import (
-    change_of,
-    change_since,
-    dump_edits,
-    load_positions,
-    positions_of_step,
-    refine,
-    text_of,
-)
+from redraft.workspace.turns.edit_positions import change_of, change_since, positions_of_step, text_of
 from redraft.workspace.turns.plan import Plan
 from redraft.workspace.undo.draft_moves import Clash, name_met
 from redraft.workspace.undo.inverse import (
@@ -340,7 +335,7 @@ def _edits(engine: Engine, turn: TurnRecord, path: str) -> list[tuple[Edit, str]
         review = next((step for step in turn.reviews if step.path == path), None)
         if review is None or review.after is None:
             return None
-        return _proposed_edits(engine.documents.from_image(review.after).review, turn.token)
+        return _list_proposed_edits(engine.documents.from_image(review.after).review, turn.token)
     step = next((step for step in turn.files if step.path == path), None)
     if step is None or step.edits is None:
         return None
@@ -350,10 +345,10 @@ def _edits(engine: Engine, turn: TurnRecord, path: str) -> list[tuple[Edit, str]
     if places and all(place.hunk for place in places):
         return [(edit, place.hunk) for edit, place in zip(change.edits, places, strict=True)]
     review = apply_agent_turn(Review.of(before), before, after, turn.token, [change])
-    return _proposed_edits(review, turn.token)
+    return _list_proposed_edits(review, turn.token)
 
 
-def _proposed_edits(review: Review, token: str) -> list[tuple[Edit, str]]:
+def _list_proposed_edits(review: Review, token: str) -> list[tuple[Edit, str]]:
     """What a turn did to the text that it saw, part by part of the review that came of it."""
     found: list[tuple[Edit, str]] = []
     at = 0
@@ -455,7 +450,7 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
         since = change_since(engine, turn.id, path, after, text)
         inverse = Change(tuple(found.hunk.edit for found in mine)).invert()
         kept: list[Edit] = []
-        undone = _undone_hunks(engine, turn, path)
+        undone = _find_undone_hunks(engine, turn, path)
         later = {part for each in since.edits for part in refine(each)}
         for index in chosen:
             edit = inverse.edits[index]
@@ -487,13 +482,13 @@ def _plan_scoped(engine: Engine, turn: TurnRecord, hunks: list[TurnHunk], wanted
     return plan, clashes
 
 
-def _undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
+def _find_undone_hunks(engine: Engine, turn: TurnRecord, path: str) -> set[str]:
     """The hunks of a decision of which every turn that proposed something there has been undone."""
     step = next((step for step in turn.files if step.path == path and step.edits is not None), None)
     places = [place for place in load_positions(step.edits) if place.mark] if step and step.edits else []
-    tokens = {place.turn for place in places}
+    tokens = {turn_of(place.mark) for place in places}
     standing = tokens - {each.token for each in engine.turns.by_tokens(tokens) if each.state is State.UNDONE}
-    return {place.hunk for place in places} - {place.hunk for place in places if place.turn in standing}
+    return {place.hunk for place in places} - {place.hunk for place in places if turn_of(place.mark) in standing}
 
 
 def _find_typing_taken(

@@ -9,9 +9,10 @@ from redraft.files.paths import DocPath
 from redraft.files.textfile import decode
 from redraft.history.recovery import read_or_none
 from redraft.history.turns import State
-from redraft.review.blanks import unsaved_from
+from redraft.review.blanks import count_unsaved_from
 from redraft.review.review import Review
-from redraft.workspace.turns.edit_positions import compare, positions_of_step, step_change, text_of
+from redraft.text.diff.word_diff import compare
+from redraft.workspace.turns.edit_positions import positions_of_step, step_change, text_of
 from redraft.workspace.undo.history_runs import FileChange
 from redraft.workspace.undo.tombstones import Tombstones
 
@@ -78,7 +79,9 @@ def _follow_step(engine: Engine, tombstones: Tombstones, turn: TurnRecord, step:
         return
     if turn.kind not in ("undo", "rollback"):
         review = next((image_of(engine, each.before) for each in turn.reviews if each.path == step.path), None)
-        found = {index: unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review}
+        found = {
+            index: count_unsaved_from(review, place.hunk) for index, place in enumerate(places) if exact and review
+        }
         blanks = {index: count for index, count in found.items() if count}
         parts = tuple("" if index in blanks else place.hunk for index, place in enumerate(places)) if exact else ()
         tombstones.follow(FileChange(turn.id, change, marks, parts, blanks=blanks))
@@ -133,12 +136,12 @@ def stands_in(engine: Engine, turn: TurnRecord, path: str, since: int) -> bool:
     now = read_or_none(engine.root, DocPath(path))
     if now is None or not is_text(now):
         return False
-    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=written_by(turn))
+    tombstones = collect_tombstones(engine, path, since, decode(now).text, written=find_writing_token(turn))
     others = engine.turns.by_tokens(tombstones.turns - {turn.token})
     return tombstones.has_standing(turn.token, {other.token for other in others if other.state is State.UNDONE})
 
 
-def written_by(turn: TurnRecord) -> str:
+def find_writing_token(turn: TurnRecord) -> str:
     return turn.token if turn.kind == "apply" else ""
 
 

@@ -91,7 +91,7 @@ def plural(name: str) -> str:
 
 def rename_in_text(text: str, old: str, new: str, format: str = "markdown") -> RenameResult:  # noqa: A002 - the tools' own word
     """The text with the name changed wherever it is prose."""
-    protected = protected_spans(text, format)
+    protected = find_protected_spans(text, format)
     found = rename_edits(text, _tidy_forms(old, new))
     edits = [
         edit for edit in found if not any(start < edit.at + len(edit.old) and edit.at < end for start, end in protected)
@@ -105,7 +105,7 @@ def _tidy_forms(old: str, new: str) -> dict[str, str]:
     return forms(" ".join(old.split()), new)
 
 
-def protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]]:  # noqa: A002
+def find_protected_spans(text: str, format: str = "markdown") -> list[tuple[int, int]]:  # noqa: A002
     """The parts of a text that are code, keys or link targets."""
     if format == "json":
         return [match.span() for match in _JSON_KEY.finditer(text)]
