@@ -20,8 +20,7 @@ from itertools import accumulate, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from redraft import __version__
-from redraft.files.sqlite import is_damage, open_cache, remove_database
-from redraft.files.sqlite_log import LogIndex
+from redraft.files.sqlite import LogIndex, is_damage, open_cache, remove_database
 from redraft.workspace.folder.scan import FileMark
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import RedraftError, Refused
-from redraft.files.sqlite import explain_sqlite_error, open_database
-from redraft.files.sqlite_log import LogIndex
+from redraft.files.sqlite import LogIndex, explain_sqlite_error, open_database
 from redraft.mcp_server.transports.http_headers import Headers
 from redraft.server.replies import JSON, refuse, reply
 
