@@ -17,6 +17,7 @@ import pytest
 from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Generator
 
     from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
@@ -53,6 +54,17 @@ class Window:
     @property
     def bars(self) -> Locator:
         return self.page.locator("[data-hunk]")
+
+    def press(self, name: str | re.Pattern[str], at: int | None = None) -> None:
+        """A button of a change's bar, which shows itself while the pointer is over the words."""
+        button = (self.bars if at is None else self.bars.nth(at)).get_by_role("button", name=name)
+        change = button.evaluate("button => button.closest('[data-hunk]').dataset.hunk")
+        words = self.page.locator(f'[data-of="{change}"]').first
+        if words.is_visible():
+            words.hover()
+        else:
+            button.focus()
+        button.click()
 
     def status(self, text: str) -> None:
         """Wait until the foot of the pane says this."""
@@ -107,7 +119,8 @@ class Room:
     def window(self, path: str, *, width: int = 1280, **state: Any) -> Window:
         """A new window with the document in front; its store begins with these keys."""
         self.server.post("/api/tabs", {"path": path})
-        kept = {"welcomed": True, "agentOpen": False, "side": None, "active": path, "order": [path], **state}
+        plain = {"autosave": False, "firstView": "source", "prose": "mono"}
+        kept = {"welcomed": True, "agentOpen": False, "side": None, "active": path, "order": [path], **plain, **state}
         context = self.browser.new_context(viewport={"width": width, "height": 800}, reduced_motion="reduce")
         # Not by `storage_state`, for which Playwright opens a page of its own and takes half a second.
         context.add_init_script(STORE % json.dumps(json.dumps({"state": kept, "version": 0})))

@@ -16,26 +16,30 @@ import { tabsQuery, workspaceQuery } from "@/api/queries";
 import type { LiveDocument, LiveView } from "@/live/liveDocument";
 import { liveDocument } from "@/live/registry";
 import type { Session } from "@/live/session";
+import { AppliedBanner } from "@/review/AppliedBanner";
 import { ChangeBanner } from "@/review/ChangeBanner";
 import { CompareView } from "@/review/CompareView";
 import { ConflictDialog } from "@/review/ConflictDialog";
 import { stepToHunk } from "@/review/hunkNavigation";
 import type { Hunk } from "@/review/hunkPlaces";
+import { useApplied } from "@/review/useApplied";
 import { useReview } from "@/review/useReview";
-import { switchView } from "@/rich/documentViews";
+import { chosenView, switchView } from "@/rich/documentViews";
 import type { RichViewHandle } from "@/rich/RichView";
 import { listKeys } from "@/rich/unwrittenKeys";
 import { saveDocument } from "@/state/documents";
 import { type DocumentView, show, useStore } from "@/state/store";
-import { registerFocus } from "@/state/textFocus";
+import { registerText, watchOpening } from "@/state/textFocus";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
+import { cursorPrompt } from "./cursorPrompt";
 import css from "./DocumentPane.module.css";
 import { Facts } from "./facts";
 import { formatOf } from "./language";
 import { lastPlaces } from "./lastPlaces";
 import { SourceEditor } from "./SourceEditor";
 import { StatusBar, ViewSwitch } from "./StatusBar";
+import { useTypewriter } from "./useTypewriter";
 
 const RichView = lazy(() => import("@/rich/RichView"));
 
@@ -51,7 +55,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: lock } = useQuery(lockQuery);
   const prose = useStore((store) => store.prose);
-  const chosen = useStore((store) => store.views[path] ?? "source");
+  const chosen = useStore((store) => chosenView(store, path, document.session?.text.length ?? 0));
   const draft = useReview(path, live.about, chosen === "compare");
   const shown = viewOf(path, chosen, draft !== null);
   const [facts] = useState(() => new Facts());
@@ -74,16 +78,44 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
     [path, shown, view],
   );
   const toText = useCallback(() => (shown === "rich" ? rich.current?.focus() : view?.focus()), [shown, view]);
-  useEffect(() => registerFocus(path, toText), [path, toText]);
+  const ask = useCallback(() => {
+    if (shown === "rich") rich.current?.ask();
+    else if (view) show({ prompt: cursorPrompt(view, path) });
+  }, [path, shown, view]);
+  const step = useCallback(
+    (direction: number) => {
+      if (shown === "rich") rich.current?.step(direction);
+      else if (view && shown === "source") stepToHunk(view, direction);
+    },
+    [shown, view],
+  );
+  useEffect(
+    () => registerText({ path, focus: toText, ask: readOnly ? () => {} : ask, step }),
+    [path, toText, ask, readOnly, step],
+  );
+  const pane = useRef<HTMLElement>(null);
+  useTypewriter(
+    pane,
+    useStore((store) => store.typewriter),
+  );
+  useEffect(() => (pane.current ? watchOpening(pane.current, path) : undefined), [path]);
+  const applied = useApplied(path);
   const { session } = document;
-  const pane = { path, session, facts, readOnly, draft, onSave: save };
+  const editing = { path, session, facts, readOnly, draft, applied, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
   useRestoredTyping(path, session);
   useReturn(document, tabId);
 
   return (
-    <section className={css.pane} data-prose={prose} aria-label={path}>
+    <section
+      ref={pane}
+      className={css.pane}
+      data-prose={formatOf(path) === "Markdown" || formatOf(path) === "Text" ? prose : "mono"}
+      data-document={path}
+      aria-label={path}
+    >
       {draft?.pending ? <ChangeBanner draft={draft} byTurn={byTurn} onView={toNext} /> : null}
+      <AppliedBanner path={path} hunks={applied} onView={toNext} />
       {live.status === "gone" ? (
         <p className={css.problem}>
           {live.problem}{" "}
@@ -99,12 +131,12 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
         {session === null ? (
           <Empty>{live.status === "gone" ? "Nothing to show." : live.problem || "Opening…"}</Empty>
         ) : shown === "compare" && draft ? (
-          <CompareView key={live.generation} {...pane} session={session} draft={draft} />
+          <CompareView key={live.generation} {...editing} session={session} draft={draft} />
         ) : shown === "rich" ? (
           <Suspense fallback={<Empty>Opening…</Empty>}>
             <RichView
               key={live.generation}
-              {...pane}
+              {...editing}
               {...reviewing}
               session={session}
               stepping={rich}
@@ -112,7 +144,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
             />
           </Suspense>
         ) : (
-          <SourceEditor key={live.generation} {...pane} {...reviewing} session={session} onView={setView} />
+          <SourceEditor key={live.generation} {...editing} {...reviewing} session={session} onView={setView} />
         )}
       </div>
       <StatusBar path={path} live={live} facts={facts} pending={pending}>

@@ -1,23 +1,30 @@
-import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
+import { ChevronDown, ChevronRight, File, FileText, Folder, Image } from "lucide-react";
 import type { DragEvent, ReactNode } from "react";
-import { openDocument } from "@/state/documents";
+import { KIND_TONES, kindName } from "@/review/reviewText";
+import { isPicture } from "@/state/documents";
 import { show } from "@/state/store";
 import { RightClick } from "@/ui/Menu";
 import { Badge } from "@/ui/Small";
 import css from "./panels.module.css";
-import { folderOf, type Row } from "./tree";
-import { toggleFolder } from "./useTreeKeys";
+import { folderOf, type Row, type Waiting } from "./tree";
+import { openRow } from "./useTreeKeys";
 
 interface FileRowProps {
   row: Row;
   top: number;
   selected: boolean;
   focusable: boolean;
-  pending: boolean;
+  waiting: Waiting | undefined;
   over: boolean;
   onOver: () => void;
   onDrop: (event: DragEvent) => void;
   onFocus: () => void;
+}
+
+/** What waits there: how many changes, or what would become of the document. */
+function WaitingBadge({ waiting: { count, kind } }: { waiting: Waiting }): ReactNode {
+  if (!kind) return <Badge tone="agent">{count} to review</Badge>;
+  return <Badge tone={KIND_TONES[kind]}>{kindName(kind)}</Badge>;
 }
 
 export function FileRow({
@@ -25,7 +32,7 @@ export function FileRow({
   top,
   selected,
   focusable,
-  pending,
+  waiting,
   over,
   onOver,
   onDrop,
@@ -46,6 +53,7 @@ export function FileRow({
         ]
       : []),
   ];
+  const Icon = isPicture(row.path) ? Image : row.readable ? FileText : File;
   const icon = row.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />;
   return (
     <RightClick entries={entries}>
@@ -68,13 +76,13 @@ export function FileRow({
         }}
         onDrop={onDrop}
         onFocus={onFocus}
-        onClick={() => (row.folder ? toggleFolder(row.path) : row.readable && void openDocument(row.path))}
+        onClick={() => openRow(row)}
         onKeyDown={() => undefined}
       >
-        {row.folder ? icon : <FileText size={14} aria-hidden />}
+        {row.folder ? icon : <Icon size={14} aria-hidden />}
         {row.folder ? <Folder size={14} aria-hidden /> : null}
         <span className={css.text}>{row.name}</span>
-        {pending ? <Badge tone="agent">to review</Badge> : null}
+        {waiting ? <WaitingBadge waiting={waiting} /> : null}
       </div>
     </RightClick>
   );
