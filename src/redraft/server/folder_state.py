@@ -190,13 +190,11 @@ class FolderState:
 
     def find_worker(self, document: str) -> LongDocuments | None:
         """The worker for whole-document calls, within the budget of one job; None without a model."""
-        from redraft.agent.model_selection import Models
         from redraft.agent.run.budget import JobBudget
         from redraft.agent.subagents.long_documents import make_for_call
 
         settings = self.workspace.settings
-        # The person's environment, and the settings as the folder narrows them: it may keep its documents here.
-        provider = Models.of(settings, self.models.environ).provider("", lambda _choice: None)
+        provider = self.models.provider("", lambda _choice: None)
         budget = JobBudget.of(settings.agent, {})
         return make_for_call(self.agent.store, settings.limits, provider, document, self.guard, budget)
 
@@ -213,7 +211,8 @@ class FolderState:
 
     @property
     def models(self) -> Models:
-        return models()
+        """The person's models as they are now, as far as the folder's settings allow them."""
+        return models(self.workspace.folder)
 
     @property
     def folder_name(self) -> str:

@@ -13,13 +13,13 @@ import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from redraft.errors import Busy, RedraftError
 from redraft.files.locks import folder_lock
 from redraft.formats.components import parse_answer
-from redraft.formats.frontmatter import fields, set_field
 from redraft.sessions.answers.fills import AppliedAnswer, apply_answer
+from redraft.sessions.answers.letter import format_letter
 from redraft.sessions.answers.merge import merge_answer
 from redraft.sessions.document_store import DocumentStore, StoredChange, change
 from redraft.sessions.project import AGENT_DOC, PATCHES
@@ -110,9 +110,9 @@ def write_answer(
     *,
     baseline: str | None = None,
     strategy: Strategy | None = None,
-    set_fields: Mapping[str, str] | None = None,
+    set_fields: Callable[[str], str] = str,
 ) -> WrittenAnswer:
-    """Write an answer into its document, merged with what was typed since `baseline`, and `set_fields` into its
+    """Write an answer into its document, merged with what was typed since `baseline`; `set_fields` sets fields of its
     frontmatter."""
     with preserve_answer(context, answer), context.lock():
         made = plan_answer(context, answer, baseline, context.store.read(context.project.path).text, strategy=strategy)
@@ -121,19 +121,12 @@ def write_answer(
         def make(text: str) -> str:
             merged = merge_answer(made.base, text, made.applied, made.strategy, context.author)
             met[0] = merged.conflicts
-            return _set_fields(merged.text, set_fields)
+            return set_fields(merged.text)
 
         changed = change(context.store, context.project.path, f"Answer in {context.project.path}", make)
         if changed.state != "proposed":
-            context.agent_files.save_snapshot(context.project, _set_fields(made.applied.text, set_fields))
+            context.agent_files.save_snapshot(context.project, set_fields(made.applied.text))
     return WrittenAnswer(changed, met[0], made.applied.remarks, marked=met[0] > 0 and made.strategy == "merge")
-
-
-def _set_fields(text: str, wanted: Mapping[str, str] | None) -> str:
-    for key, value in (wanted or {}).items():
-        if fields(text).get(key) != value:
-            text = set_field(text, key, value)
-    return text
 
 
 @contextmanager
@@ -152,11 +145,13 @@ def preserve_answer(context: SessionContext, answer: str) -> Generator[str]:
 # Editors that listen: a JSON file in `.agent-doc/patches/`, which an editor's plugin picks up and applies to its
 # buffer.
 #
-# The plugin deletes the file as a receipt. A file that nobody picked up in time is withdrawn, so that it cannot be
-# applied a second time later; if it is gone by then, it was picked up after all.
+# The plugin deletes the file as a receipt, or renames it while it is at it and deletes it when it has saved. A file
+# that nobody picked up in time is withdrawn, so that it cannot be applied a second time later; if it is gone by then,
+# it was picked up after all.
 
 
 EDITOR_SECONDS = 2.0
+TAKING, TAKING_SECONDS = ".taking", 30.0
 _PAUSE = 0.02
 
 
@@ -191,6 +186,11 @@ def deliver_to_editor(
                     f"No editor took the answer within {EDITOR_SECONDS:g} seconds; nothing was written."
                 )
             time.sleep(_PAUSE)
+        deadline = time.monotonic() + TAKING_SECONDS
+        while context.agent_files.read(name + TAKING) is not None:
+            if time.monotonic() > deadline:
+                raise AnswerNotTaken(f"An editor has begun to take the answer, and left it in {name + TAKING}.")
+            time.sleep(_PAUSE)
         context.agent_files.save_snapshot(context.project, context.store.read(context.project.path).text)
 
 
@@ -200,17 +200,10 @@ def _write_letter(context: SessionContext, answer: str, baseline: str | None, st
     name, number = f"{PATCHES}/{context.project.name}.json", 1
     while context.agent_files.read(name) is not None:  # a file that waits is never overwritten
         name, number = f"{PATCHES}/{context.project.name}-{number}.json", number + 1
-    context.agent_files.write(name, json.dumps(_letter(context, made, current), ensure_ascii=False).encode())
+    # Only an answer to the whole document needs the whole text.
+    whole = (
+        merge_answer(made.base, current, made.applied, made.strategy, context.author).text if made.applied.tail else ""
+    )
+    letter = format_letter(context.project.file, made, whole)
+    context.agent_files.write(name, json.dumps(letter, ensure_ascii=False).encode())
     return name
-
-
-def _letter(context: SessionContext, plan: AnswerPlan, current: str) -> dict[str, Any]:
-    """Patches if the answer only fills components; the whole text if it changes the document itself."""
-    patches = [
-        {"component": fill.component, "content": fill.content, "mode": fill.filling.mode} for fill in plan.applied.fills
-    ]
-    letter: dict[str, Any] = {"file": context.project.file, "patches": patches, "unmatched": "", "baseline": plan.base}
-    if plan.applied.tail:
-        merged = merge_answer(plan.base, current, plan.applied, plan.strategy, context.author)
-        letter |= {"patches": [], "fullContent": merged.text}
-    return letter
