@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from redraft.agent.model_selection import Models
     from redraft.agent.subagents.long_documents import LongDocuments
     from redraft.files.textfile import DecodedText
+    from redraft.providers.contract import Provider
     from redraft.workspace.workspace import Workspace
 
 FOLDER_SETTINGS = ".redraft/settings.toml"
@@ -181,6 +182,14 @@ def models() -> Models:
     return Models.of(user_settings(), os.environ)
 
 
+def model_for_calls(settings: Settings) -> Provider:
+    """The person's model for calls outside of any job, with the settings as the folder narrows them: it may keep its
+    documents on this machine. Which model answered is in the log of what was spent."""
+    from redraft.agent.model_selection import Models
+
+    return Models.of(settings, os.environ).provider("", lambda _choice: None)
+
+
 @contextmanager
 def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | None = None) -> Generator[Agent]:
     """The agent of an open folder. `guard` is the lock of whoever else uses the workspace. A job may be as wide as the
@@ -206,15 +215,14 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
 def open_worker(workspace: Workspace, document: str) -> Generator[LongDocuments | None]:
     """Whoever works on whole documents for one call, with the person's model and within what one job may spend; None
     where no model is set up."""
-    from redraft.agent.model_selection import Models
     from redraft.agent.run.budget import JobBudget
     from redraft.agent.store.agent_store import AgentStore
     from redraft.agent.subagents.long_documents import make_for_call
 
     settings = workspace.settings
     with AgentStore(workspace.state, workspace.now) as store:
-        provider = Models.of(settings, os.environ).provider("", lambda _choice: None)
-        yield make_for_call(store, settings.limits, provider, document, budget=JobBudget.of(settings.agent, {}))
+        budget = JobBudget.of(settings.agent, {})
+        yield make_for_call(store, settings.limits, model_for_calls(settings), document, budget=budget)
 
 
 def read_input(name: str) -> DecodedText:

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.agent.model_selection import Models
 from redraft.agent.run.budget import JobBudget
 from redraft.agent.store.agent_store import AgentStore
 from redraft.agent.subagents.long_documents import make_for_model
 from redraft.providers.contract import CancelToken
 from redraft.providers.models import OFFLINE
-from redraft.runtime import models
+from redraft.runtime import model_for_calls
 
 if TYPE_CHECKING:
     from redraft.agent.subagents.long_documents import LongDocuments
     from redraft.agent.subagents.pool import Progress
     from redraft.mcp_server.call import McpCall
     from redraft.providers.contract import Provider
-    from redraft.providers.router import ModelChoice
     from redraft.tools.long_documents.worker import Analysis, Ask, Source, Task, Transformation, TransformationRequest
 
 ABOUT = "answers of subagents"
@@ -31,8 +29,7 @@ ABOUT = "answers of subagents"
 def subagents_for(call: McpCall) -> Subagents | None:
     """The worker of a call's context; None where no model is set up."""
     settings = call.connection.endpoint.workspace.settings
-    # The person's environment, and the settings as the folder narrows them: it may keep its documents on this machine.
-    provider = Models.of(settings, models().environ).provider("", _ignore_choice)
+    provider = model_for_calls(settings)
     return None if provider.provider_name == OFFLINE else Subagents(call, provider)
 
 
@@ -82,7 +79,3 @@ class Subagents:
         """Answers are counted through all rounds, so that the number only grows; of how many is known of this round."""
         self._answers += 1
         self._call.progress(self._answers, self._answers + progress.total - progress.done, ABOUT)
-
-
-def _ignore_choice(choice: ModelChoice) -> None:
-    """Which model answered is in the log of what was spent."""

@@ -5,7 +5,7 @@ import { COMMANDS, ON_MAC } from "./commands";
 /** The shortcuts of the commands, wherever the focus is. */
 export function useKeys(): void {
   useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
+    const onKey = (event: KeyboardEvent) => {
       // A button that made a decision may be gone, and the focus with it.
       if (event.target === document.body && matchesKeys("Mod+Z", event) && undoLastDecision()) event.preventDefault();
       const command = COMMANDS.find(({ keys }) => keys !== undefined && matchesKeys(keys, event));
@@ -13,8 +13,8 @@ export function useKeys(): void {
       event.preventDefault();
       command.run();
     };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
   }, []);
 }
 
