@@ -68,7 +68,7 @@ def again(workspace: Workspace) -> RoomSync:
     return RoomSync(RoomStore(workspace.database), PATH)
 
 
-def call_before(workspace: Workspace, statement: str, act: Callable[[], object]) -> None:
+def call_before(workspace: Workspace, statement: str, act: Callable[[], None]) -> None:
     """Let SQLite call a function before each statement of a kind, in the midst of its transaction."""
     connection = workspace.database._connection  # pyright: ignore[reportPrivateUsage]
     connection.create_function("happen", 0, act)
