@@ -20,7 +20,7 @@ def test_turns_are_listed_with_the_newest_first(proposed: Program):
     lines = proposed.ok("turns").splitlines()
     assert [line.split()[0] for line in lines] == ["2", "1"]
     assert "applied" in lines[0]
-    assert "proposed" in lines[1]
+    assert "to review" in lines[1]  # the word of the app
     assert "scribe  First turn" in lines[1]
 
 

@@ -17,6 +17,7 @@ import pytest
 from tests.server.serving import Server, begun, ended
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Generator
 
     from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
@@ -53,6 +54,17 @@ class Window:
     @property
     def bars(self) -> Locator:
         return self.page.locator("[data-hunk]")
+
+    def press(self, name: str | re.Pattern[str], at: int | None = None) -> None:
+        """A button of a change's bar, which shows itself while the pointer is over the words."""
+        button = (self.bars if at is None else self.bars.nth(at)).get_by_role("button", name=name)
+        change = button.evaluate("button => button.closest('[data-hunk]').dataset.hunk")
+        words = self.page.locator(f'[data-of="{change}"]').first
+        if words.is_visible():
+            words.hover()
+        else:
+            button.focus()
+        button.click()
 
     def status(self, text: str) -> None:
         """Wait until the foot of the pane says this."""

@@ -181,7 +181,7 @@ def test_a_section_is_added_and_its_lines_are_shown_before_they_are_written(desk
     front = {"active": "Project Roadmap.md", "order": ["Project Roadmap.md"]}
     desk.begin(agentModel="section", agentMode="propose", **front)
     desk.ask('Add a "Next Steps" section to my project roadmap with action items for Q1')
-    desk.card.get_by_text("1 hunk to review").wait_for()
+    desk.card.get_by_text("1 change to review").wait_for()
     for text in SAID:
         desk.sidebar.get_by_text(text).wait_for()
     words, card = desk.sidebar.evaluate(TOPS, SAID)

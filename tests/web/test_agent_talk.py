@@ -92,9 +92,10 @@ def test_the_card_counts_what_is_left_to_review(desk: Desk):
     desk.server.post("/api/tabs", {"path": "twice.md"})
     desk.begin(agentModel="twice", active="twice.md", order=["twice.md"])
     desk.ask("Change it.")
-    desk.card.get_by_text("2 hunks to review").wait_for()
+    desk.card.get_by_text("2 changes to review").wait_for()
+    desk.page.locator("ins", has_text="twelve").hover()
     desk.page.get_by_role("button", name='Accept: "eleven" → "twelve"').click()
-    desk.card.get_by_text("1 hunk to review").wait_for()
+    desk.card.get_by_text("1 change to review").wait_for()
     desk.page.get_by_role("button", name='Reject: "Tale" → "Story"').click()
     desk.card.get_by_text("to review").wait_for(state="detached")
     assert desk.read("twice.md") == TALE.replace("eleven", "twelve")
@@ -105,8 +106,10 @@ def test_what_was_accepted_one_by_one_the_card_takes_back_whole(desk: Desk):
     desk.server.post("/api/tabs", {"path": "pieces.md"})
     desk.begin(agentModel="pieces", active="pieces.md", order=["pieces.md"])
     desk.ask("Change it.")
+    desk.page.locator("ins", has_text="twelve").hover()
     desk.page.get_by_role("button", name='Accept: "eleven" → "twelve"').click()
-    desk.card.get_by_text("1 hunk to review").wait_for()
+    desk.card.get_by_text("1 change to review").wait_for()
+    desk.page.locator("ins", has_text="Story").hover()
     desk.page.get_by_role("button", name='Accept: "Tale" → "Story"').click()
     desk.card.get_by_text("accepted", exact=True).wait_for()
     assert desk.read("pieces.md") == TALE.replace("eleven", "twelve").replace("Tale", "Story")
@@ -131,11 +134,11 @@ def test_ctrl_z_right_after_the_cards_buttons_takes_the_decision_back(desk: Desk
     desk.page.keyboard.press("Control+End")
     desk.page.keyboard.type("Typed.")
     desk.ask("Change it.")
-    desk.card.get_by_text("2 hunks to review").wait_for()
+    desk.card.get_by_text("2 changes to review").wait_for()
     desk.card.get_by_role("button", name=act).click()
     desk.card.get_by_text("accepted" if act == "Accept all" else "rejected").wait_for()
     desk.page.keyboard.press("Control+z")
-    desk.card.get_by_text("2 hunks to review").wait_for()
+    desk.card.get_by_text("2 changes to review").wait_for()
     assert desk.read(path) == TALE
     assert desk.server.get("/api/documents", path=shown)["content"].endswith("Typed.")
     desk.server.post("/api/review/reject", {"all": True})
@@ -230,7 +233,7 @@ def test_work_is_shown_and_can_be_stopped(desk: Desk):
     desk.page.keyboard.type("Typed meanwhile.")
     desk.page.get_by_text("Typed meanwhile.").wait_for()
     assert desk.violations() == []
-    desk.button("Cancel").click()
+    desk.working.get_by_role("button", name="Cancel").click()
     desk.sidebar.get_by_text("Stopped. Nothing was changed.").wait_for()
     desk.working.wait_for(state="detached")
     assert desk.last_job()["status"] == "cancelled"
@@ -420,7 +423,6 @@ def test_someone_with_no_key_asks_reviews_accepts_and_undoes_within_a_minute(des
     suggestions.filter(has_text="Rename Ines to Marta everywhere").wait_for()
     desk.expect(lambda: suggestions.count() == 3)
     suggestions.filter(has_text="Rename Ines").click()
-    desk.composer.press("Enter")
     desk.card.get_by_text("to review").wait_for()
     assert "Ines" in desk.read("story.md")
     assert desk.violations() == []
@@ -456,13 +458,19 @@ def test_what_is_selected_in_the_editor_goes_along_with_the_next_request_alone(d
     assert rows.count() == 0
 
 
-def test_quick_actions_fill_the_composer_with_what_the_assistant_understands(desk: Desk):
+@pytest.mark.covers("RD-app-quick-run")
+def test_quick_actions_run_and_fit_the_document_and_what_the_assistant_understands(desk: Desk):
     desk.server.post("/api/tabs", {"path": "tale.md"})
     desk.begin(active="tale.md", order=["tale.md"])
     actions = desk.page.get_by_role("list", name="Quick actions").get_by_role("button")
     actions.filter(has_text="Summarise").wait_for()
     assert actions.filter(has_text="Tighten").count() == 0  # that takes a model
     actions.filter(has_text="Summarise").click()
-    assert desk.composer.input_value() == "Summarise tale.md in 5 sentences"
-    desk.composer.press("Enter")
+    desk.sidebar.get_by_text("Summarise tale.md in 5 sentences").wait_for()
     desk.sidebar.get_by_text("It was dark for").wait_for()
+    assert desk.composer.input_value() == ""
+    desk.write("places.json", '{"harbour": 1}\n')
+    desk.server.post("/api/tabs", {"path": "places.json"})
+    desk.begin(active="places.json", order=["places.json"])
+    actions.filter(has_text="What changed?").wait_for()
+    assert actions.filter(has_text="People and places").count() == 0  # that is for prose

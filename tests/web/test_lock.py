@@ -27,7 +27,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generat
         yield found
 
 
-@pytest.mark.covers("TK-lock-view", "RD-decided-lock")
+@pytest.mark.covers("TK-lock-view", "RD-decided-lock", "RD-agent-line")
 @pytest.mark.parametrize("view", ["source", "rich"])
 def test_while_a_job_holds_the_documents_the_app_says_so_and_lets_nobody_type(desk: Desk, view: str):
     desk.begin(agentModel="asks", active="tale.md", order=["tale.md"], views={"tale.md": view})
@@ -43,6 +43,9 @@ def test_while_a_job_holds_the_documents_the_app_says_so_and_lets_nobody_type(de
 
     desk.ask("What happened then?")
     desk.page.get_by_text(SENTENCE).wait_for()
+    line = desk.page.get_by_role("region", name="Agent status")
+    line.get_by_text("Waiting for you").wait_for()
+    assert line.get_by_role("button").all_inner_texts() == ["Cancel"]
     text.click()
     desk.page.keyboard.press("Control+End")
     desk.page.keyboard.type("Typed in vain.")

@@ -30,7 +30,7 @@ def test_of_many_hunks_only_those_in_sight_are_drawn_and_the_last_can_be_decided
     window.page.keyboard.press("Control+End")
     window.expect(lambda: f"Paragraph {2 * count - 1} " in window.lines[-3])
     # The last is in sight. The first that is drawn lies above, and scrolling there would draw all of them anew.
-    window.bars.last.get_by_role("button", name="Accept").click()
+    window.press("Accept", -1)
     window.page.get_by_text(f"AI changed {count - 1:,} places here").wait_for()
 
 
@@ -44,7 +44,7 @@ def test_a_hunk_too_large_to_judge_is_split_where_the_cursor_is(room: Room):
     window = room.window("code.md")
     window.page.get_by_text("value_2 = 2", exact=True).click()
     before = hunks(room)
-    window.bars.get_by_role("button", name="Split").click()
+    window.press("Split")
     window.page.get_by_text(f"AI changed {len(before) + 1} places here").wait_for()
     after = hunks(room)
     assert "".join(after) == "".join(before)

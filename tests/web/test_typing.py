@@ -137,7 +137,7 @@ def test_a_killed_server_loses_nothing_even_if_the_page_is_closed_meanwhile(room
     window.text.wait_for()
     wanted = STORY.replace("eleven", "twelve") + "Before the crash. And after it."
     window.expect(lambda: room.working("killed.md") == wanted)
-    window.bars.get_by_role("button", name="Accept").click()
+    window.press("Accept")
     window.expect(lambda: "twelve years" in room.disk("killed.md"))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from redraft.workspace.document import Draft
     from redraft.workspace.workspace import Workspace
 
-STATE_STYLES = {"proposed": YELLOW, "applied": GREEN, "discarded": DIM, "undone": DIM, "applying": RED}
+STATE_STYLES = {"to review": YELLOW, "rejected": DIM, "undone": DIM, "applying": RED}
 AUTHOR_STYLES = {"agent": CYAN, "user": GREEN, "mixed": YELLOW, "none": DIM}
 AUTHOR_WORDS = {"agent": "agent's", "user": "your own", "mixed": "agent's and yours", "none": "unchanged"}
 # Where the person typed nothing, it is another program, or another agent, that wrote at the agent's words.
@@ -65,14 +65,26 @@ def print_change(screen: Screen, change: Mapping[str, Any]) -> None:
     screen.line("  ", StyledText(f"{change['action']:<9}", YELLOW), StyledText(change["path"], BOLD), origin)
 
 
-def print_turn(screen: Screen, turn: TurnRecord) -> None:
+def turn_state_words(turn: TurnRecord, listed: Iterable[TurnRecord] = ()) -> str:
+    """What became of a turn, in the words of the app; `listed` are the turns among which its decisions are found."""
+    if turn.state == "proposed":
+        return "to review"
+    if turn.state == "discarded":
+        return "rejected"
+    if turn.state != "applied" or turn.kind != "propose":
+        return str(turn.state)
+    decided = {other.kind for other in listed if other.source == turn.id and other.state == "applied"}
+    return "partly accepted" if "reject" in decided else "accepted"
+
+
+def print_turn(screen: Screen, turn: TurnRecord, listed: Iterable[TurnRecord] = ()) -> None:
     """A turn on one line: number, time, state, author, title, documents."""
-    state = str(turn.state)
+    state = turn_state_words(turn, listed)
     documents = "" if all(path in turn.title for path in turn.paths) else summarize_paths(turn.paths)
     screen.line(
         StyledText(f"{turn.id:>5}", BOLD),
         StyledText(f"  {format_time(turn.created)}  ", DIM),
-        StyledText(f"{state:<9}", STATE_STYLES.get(state, "")),
+        StyledText(f"{state:<9}", STATE_STYLES.get(state, GREEN)),
         "  ",
         StyledText(str(turn.author), AUTHOR_STYLES["agent" if turn.author.is_agent else "user"]),
         f"  {shorten(turn.title)}",

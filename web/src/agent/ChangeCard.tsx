@@ -43,7 +43,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
       <p className={css.cardHead}>
         <Sparkles size={15} aria-hidden /> AI completed {pluralize(view.files + view.folders.length, "action")}
         <span className={css.state}>
-          {pending ? `${pluralize(left || view.hunks, "hunk")} to review` : describeFate(turns, made)}
+          {pending ? `${pluralize(left || view.hunks, "change")} to review` : describeFate(turns, made)}
         </span>
       </p>
       <ul className={css.changes}>

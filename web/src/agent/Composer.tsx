@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { errorMessage } from "@/api/client";
 import { useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
-import { COMPOSER, EMPTY_COMPOSER, sendComposer, updateComposer } from "./actions";
+import { EMPTY_COMPOSER, sendComposer, updateComposer } from "./actions";
 import css from "./agent.module.css";
 import { ContextRows } from "./ContextRows";
 import { isBusy, type Phase } from "./jobView";
@@ -87,7 +87,7 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
       <div className={css.writing}>
         <textarea
           ref={field}
-          id={COMPOSER}
+          id="agent-composer"
           className={css.text}
           rows={1}
           value={composer.text}

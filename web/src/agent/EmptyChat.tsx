@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { server, unwrap } from "@/api/client";
 import { providersQuery, treeQuery } from "@/api/queries";
 import { useStore } from "@/state/store";
-import { fillComposer } from "./actions";
+import { sendNow } from "./actions";
 import css from "./agent.module.css";
 import { listProse, listSuggestions } from "./suggestions";
 
@@ -45,7 +45,7 @@ export function EmptyChat(): ReactNode {
         <ul className={css.suggestions} aria-label="Suggestions">
           {listSuggestions(documents, text, front).map((suggestion) => (
             <li key={suggestion.ask}>
-              <button type="button" className={css.suggestion} onClick={() => fillComposer(suggestion.ask)}>
+              <button type="button" className={css.suggestion} onClick={() => sendNow(suggestion.ask)}>
                 {suggestion.ask}
                 <span className={css.soft}>{suggestion.why}</span>
               </button>

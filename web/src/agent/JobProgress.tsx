@@ -38,9 +38,18 @@ export function JobProgress({ jobId, view }: { jobId: string; view: JobView }): 
   );
 }
 
-function headline(view: JobView): string {
+/** What a running job is at, in a few words. */
+export function headline(view: JobView): string {
   if (view.phase === "waiting") return "Waiting for you";
   return view.step ? `Working: step ${view.step} of at most ${view.steps}` : "Starting…";
+}
+
+/** What it does right now. */
+export function describeProgress(view: JobView): string {
+  return describeCurrent(
+    view,
+    view.parts.filter((part): part is Call => part.kind === "call"),
+  );
 }
 
 function describeCurrent(view: JobView, calls: readonly Call[]): string {
@@ -50,7 +59,7 @@ function describeCurrent(view: JobView, calls: readonly Call[]): string {
   return view.thinking ? "Now: thinking" : "Now: preparing";
 }
 
-function describeSubagents({ role, done, total, active }: NonNullable<JobView["subagents"]>): string {
+export function describeSubagents({ role, done, total, active }: NonNullable<JobView["subagents"]>): string {
   return `${pluralize(active, "subagent")} working (${role}): ${done} of ${total} parts done`;
 }
 

@@ -3,20 +3,19 @@ import { FilePlus2, ListVideo, Play } from "lucide-react";
 import type { ReactNode } from "react";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
-import { fillComposer } from "./actions";
+import { sendNow } from "./actions";
 import css from "./agent.module.css";
 import { macrosQuery, runMacro } from "./macros";
-import { QUICK_ACTIONS } from "./suggestions";
+import { listQuickActions } from "./suggestions";
 
-/** Frequent requests for the document in front: each is put into the composer, to be sent or changed. Macros run at
- * once, or in their dialog if they need values. */
+/** Frequent requests that fit the document in front. Each runs at once, and so do macros, unless they need values. */
 export function QuickActions(): ReactNode {
   const active = useStore((store) => store.active);
   const model = useStore((store) => store.agentModel);
   const { data } = useQuery(providersQuery);
   const { data: macros = [] } = useQuery(macrosQuery);
   const offline = model === "offline" || (model === "" && data?.default.provider === "offline");
-  const usable = QUICK_ACTIONS.filter((action) => !(offline && action.needsModel));
+  const usable = listQuickActions(active ?? "", offline);
   const own = macros.filter(({ saved, values }) => saved && values.length === 0);
   const run = async (name: string) => {
     if (await runMacro(name, {})) seeMacros();
@@ -26,7 +25,7 @@ export function QuickActions(): ReactNode {
     <ul className={css.chips} aria-label="Quick actions">
       {usable.map((action) => (
         <li key={action.label}>
-          <button type="button" className={css.chip} onClick={() => fillComposer(action.ask(active))}>
+          <button type="button" className={css.chip} onClick={() => sendNow(action.ask(active))}>
             {action.label}
           </button>
         </li>

@@ -6,7 +6,7 @@ import { waitForDelivery } from "@/live/delivery";
 import { decideTurn } from "@/review/decisions";
 import { attempt } from "@/state/documents";
 import { bringToFront } from "@/state/front";
-import { type Composer, type LooseRow, show, showToast, useStore } from "@/state/store";
+import { type AgentMode, type Composer, type LooseRow, show, showToast, useStore } from "@/state/store";
 import type { Question } from "./jobView";
 import { jobQuery, sessionQuery } from "./queries";
 
@@ -23,19 +23,6 @@ export function updateComposer(session: string | null, part: Partial<Composer>):
   const empty = !changed.text && !changed.rows.length && !changed.waiting;
   show({ composers: empty ? others : { ...others, [session ?? ""]: changed } });
 }
-
-/** Put text into the composer, and the cursor after it. */
-export function fillComposer(text: string): void {
-  updateComposer(useStore.getState().session, { text });
-  requestAnimationFrame(() => {
-    const field = document.getElementById(COMPOSER);
-    if (field instanceof HTMLTextAreaElement) {
-      field.focus();
-      field.setSelectionRange(text.length, text.length);
-    }
-  });
-}
-export const COMPOSER = "agent-composer";
 
 /** The session that is shown, or a new one. */
 export async function ensureSession(): Promise<string> {
@@ -63,22 +50,30 @@ export async function sendComposer(sent: Composer): Promise<void> {
   await sendRequest(sent.text.trim(), sent.rows, (session) => removeSent(session, sent));
 }
 
-/** Send a request to the agent; the caller shows an error. */
+/** Send a request at once, as if it had been typed; while the agent works it waits. */
+export function sendNow(text: string): void {
+  updateComposer(useStore.getState().session, { text, waiting: true });
+}
+
+/** Send a request to the agent, and return its job; the caller shows an error. */
 export async function sendRequest(
   text: string,
   rows: readonly LooseRow[] = [],
   onSent: (session: string) => void = () => undefined,
-): Promise<void> {
-  const { agentMode, agentModel } = useStore.getState();
+  mode: AgentMode | null = useStore.getState().agentMode,
+): Promise<string> {
+  const { agentModel } = useStore.getState();
+  let job = "";
   const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
   const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
   const run = async () => {
     // "This document" means what this window shows, with what was just typed into it.
     await Promise.all([bringToFront(), waitForDelivery()]);
     const session_id = await ensureSession();
-    const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode: agentMode } }));
+    const { job_id } = await unwrap(server.POST("/api/agent/run", { body: { ...body, session_id, mode } }));
+    job = job_id;
     onSent(session_id);
-    if (agentMode) void warnIfModeNarrowed(job_id, agentMode);
+    if (mode) void warnIfModeNarrowed(job_id, mode);
     await refetch({ queryKey: sessionQuery(session_id).queryKey });
   };
   try {
@@ -89,6 +84,7 @@ export async function sendRequest(
     await run();
   }
   refresh("job");
+  return job;
 }
 
 /** A folder's settings may allow less than was requested; tell the person. */

@@ -11,7 +11,23 @@ const ASK_MS = 2000;
 const GATHER_MS = 40;
 const REFRESHING = new Set(["diff.generated", "job.completed", "job.failed", "job.cancelled", "rerun.started"]);
 
+/** The jobs that are followed, each by one stream, and by how many parts of the page. */
+const followed = new Map<string, { count: number; stop: () => void }>();
+
+/** Follow a job; returns the function that ends it. */
 export function followJob(id: string): () => void {
+  const known = followed.get(id) ?? { count: 0, stop: openStream(id) };
+  known.count += 1;
+  followed.set(id, known);
+  return () => {
+    known.count -= 1;
+    if (known.count > 0) return;
+    followed.delete(id);
+    known.stop();
+  };
+}
+
+function openStream(id: string): () => void {
   let source: EventSource | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
   let drawing: ReturnType<typeof setTimeout> | undefined;

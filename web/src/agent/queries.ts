@@ -27,6 +27,15 @@ export const spentTodayQuery = queryOptions({
   queryFn: async () => (await unwrap(server.GET("/api/usage", { params: { query: { by: "day" } } }))).usage,
 });
 
+/** The latest jobs, of everybody. */
+export const jobsQuery = queryOptions({
+  queryKey: ["jobs", "latest"],
+  queryFn: async () =>
+    (await unwrap(server.GET("/api/agent/jobs", { params: { query: { limit: 10 } } }))).jobs.map(
+      ({ job_id, session_id, status, error, turn }) => ({ job_id, session_id, status, error, turn }),
+    ),
+});
+
 export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ["jobs", id, "job"],

@@ -71,14 +71,31 @@ export interface QuickAction {
   ask: (path: string) => string;
   /** Whether it needs a model; the offline assistant is none. */
   needsModel?: boolean;
+  /** Whether it is about prose, or, if false, about anything else; otherwise it fits every document. */
+  prose?: boolean;
 }
 
-export const QUICK_ACTIONS: readonly QuickAction[] = [
-  { label: "Summarise", ask: (path) => `Summarise ${path} in 5 sentences` },
-  { label: "Tighten", ask: (path) => `Tighten ${path}: same meaning, fewer words`, needsModel: true },
-  { label: "Fix spelling", ask: (path) => `Fix the spelling and grammar in ${path}, nothing else`, needsModel: true },
-  { label: "Table of contents", ask: (path) => `Make a table of contents for ${path}` },
-  { label: "Style figures", ask: (path) => `Show style figures for ${path}` },
-  { label: "People and places", ask: (path) => `List the people and places in ${path}` },
+const QUICK_ACTIONS: readonly QuickAction[] = [
+  { label: "Summarise", ask: (path) => `Summarise ${path} in 5 sentences`, prose: true },
+  { label: "Tighten", ask: (path) => `Tighten ${path}: same meaning, fewer words`, needsModel: true, prose: true },
+  {
+    label: "Fix spelling",
+    ask: (path) => `Fix the spelling and grammar in ${path}, nothing else`,
+    needsModel: true,
+    prose: true,
+  },
+  { label: "Table of contents", ask: (path) => `Make a table of contents for ${path}`, prose: true },
+  { label: "Style figures", ask: (path) => `Show style figures for ${path}`, prose: true },
+  { label: "People and places", ask: (path) => `List the people and places in ${path}`, prose: true },
+  { label: "Explain", ask: (path) => `Explain ${path}`, needsModel: true, prose: false },
+  { label: "Find mistakes", ask: (path) => `Look for mistakes in ${path}`, needsModel: true, prose: false },
   { label: "What changed?", ask: () => "What changed?" },
 ];
+
+/** The quick actions that fit a document, and that whoever answers understands. */
+export function listQuickActions(path: string, offline: boolean): readonly QuickAction[] {
+  const prose = PROSE.test(path);
+  return QUICK_ACTIONS.filter(
+    (action) => !(offline && action.needsModel) && (action.prose === undefined || action.prose === prose),
+  );
+}

@@ -1,7 +1,10 @@
 import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
+import { AgentStatus } from "@/agent/AgentStatus";
+import { AskAtCursor } from "@/agent/AskAtCursor";
 import { SidePanelView } from "@/panels/SidePanelView";
 import { ReviewSummary } from "@/review/ReviewSummary";
+import { useArrivals } from "@/review/useArrivals";
 import { setFront, watchWindowUse } from "@/state/front";
 import { isNarrow, onNarrow } from "@/state/narrow";
 import { useStore } from "@/state/store";
@@ -21,6 +24,7 @@ export function Layout(): ReactNode {
   const narrow = useNarrow();
   const { front } = useTabs();
   useFront();
+  useArrivals(front?.path);
   const ids = ["side", "documents", "agent"].filter((id) => (id === "side" ? side : id !== "agent" || agentOpen));
   const saved = useDefaultLayout({ id: "redraft", panelIds: narrow ? ["documents"] : ids });
   const agent = (
@@ -67,6 +71,8 @@ export function Layout(): ReactNode {
           </div>
         ) : null}
       </div>
+      <AgentStatus />
+      <AskAtCursor />
     </div>
   );
 }

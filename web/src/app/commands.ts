@@ -5,6 +5,7 @@ import { client, refresh, tabsQuery } from "@/api/queries";
 import { toggleView } from "@/rich/documentViews";
 import { closeDocument, saveDocument } from "@/state/documents";
 import { type SidePanel, show, showToast, useStore } from "@/state/store";
+import { askAtCursor, stepToChange } from "@/state/textFocus";
 
 export interface Command {
   name: string;
@@ -60,6 +61,9 @@ export const COMMANDS: readonly Command[] = [
       if (tab) void closeDocument(tab.tab_id, tab.path);
     },
   },
+  { name: "Ask the agent at the cursor", keys: "Mod+J", run: askAtCursor },
+  { name: "Next change", keys: "Alt+J", run: () => stepToChange(1) },
+  { name: "Previous change", keys: "Alt+K", run: () => stepToChange(-1) },
   { name: "New document", keys: "Alt+N", run: () => show({ dialog: { kind: "new", folder: "" } }) },
   { name: "Switch between rich text and source", keys: "Alt+R", run: () => toggleView(useStore.getState().active) },
   { name: "Files", keys: "Mod+Shift+E", run: togglePanel("files") },

@@ -16,20 +16,23 @@ import { tabsQuery, workspaceQuery } from "@/api/queries";
 import type { LiveDocument, LiveView } from "@/live/liveDocument";
 import { liveDocument } from "@/live/registry";
 import type { Session } from "@/live/session";
+import { AppliedBanner } from "@/review/AppliedBanner";
 import { ChangeBanner } from "@/review/ChangeBanner";
 import { CompareView } from "@/review/CompareView";
 import { ConflictDialog } from "@/review/ConflictDialog";
 import { stepToHunk } from "@/review/hunkNavigation";
 import type { Hunk } from "@/review/hunkPlaces";
+import { useApplied } from "@/review/useApplied";
 import { useReview } from "@/review/useReview";
 import { switchView } from "@/rich/documentViews";
 import type { RichViewHandle } from "@/rich/RichView";
 import { listKeys } from "@/rich/unwrittenKeys";
 import { saveDocument } from "@/state/documents";
 import { type DocumentView, show, useStore } from "@/state/store";
-import { registerFocus } from "@/state/textFocus";
+import { registerText } from "@/state/textFocus";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
+import { cursorPrompt } from "./cursorPrompt";
 import css from "./DocumentPane.module.css";
 import { Facts } from "./facts";
 import { formatOf } from "./language";
@@ -74,9 +77,24 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
     [path, shown, view],
   );
   const toText = useCallback(() => (shown === "rich" ? rich.current?.focus() : view?.focus()), [shown, view]);
-  useEffect(() => registerFocus(path, toText), [path, toText]);
+  const ask = useCallback(() => {
+    if (shown === "rich") rich.current?.ask();
+    else if (view) show({ prompt: cursorPrompt(view, path) });
+  }, [path, shown, view]);
+  const step = useCallback(
+    (direction: number) => {
+      if (shown === "rich") rich.current?.step(direction);
+      else if (view && shown === "source") stepToHunk(view, direction);
+    },
+    [shown, view],
+  );
+  useEffect(
+    () => registerText({ path, focus: toText, ask: readOnly ? () => {} : ask, step }),
+    [path, toText, ask, readOnly, step],
+  );
+  const applied = useApplied(path);
   const { session } = document;
-  const pane = { path, session, facts, readOnly, draft, onSave: save };
+  const pane = { path, session, facts, readOnly, draft, applied, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
   useRestoredTyping(path, session);
   useReturn(document, tabId);
@@ -84,6 +102,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   return (
     <section className={css.pane} data-prose={prose} aria-label={path}>
       {draft?.pending ? <ChangeBanner draft={draft} byTurn={byTurn} onView={toNext} /> : null}
+      <AppliedBanner path={path} hunks={applied} onView={toNext} />
       {live.status === "gone" ? (
         <p className={css.problem}>
           {live.problem}{" "}

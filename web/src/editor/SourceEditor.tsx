@@ -2,13 +2,19 @@ import { EditorSelection, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Session } from "@/live/session";
-import { decideHunk, splitHunk } from "@/review/decisions";
-import { reviewKeys } from "@/review/hunkNavigation";
-import type { Draft, Hunk } from "@/review/hunkPlaces";
+import { withApplied } from "@/review/appliedHunks";
+import { decideHunk, decideUnit, splitHunk } from "@/review/decisions";
+import { goToHunk, reviewKeys } from "@/review/hunkNavigation";
+import { type Draft, type Hunk, isOpen } from "@/review/hunkPlaces";
 import { findSplit } from "@/review/hunkSplit";
 import { reviewMarks } from "@/review/marks";
-import { cursorLineIn, dropHunk, hunksField, setHunks } from "@/review/reviewState";
+import { goToNextDocument, withTurn } from "@/review/otherDocuments";
+import { cursorLineIn, dropHunk, hunksField, pinHunk, setHunks } from "@/review/reviewState";
+import { listUnits } from "@/review/reviewUnits";
+import { decideApplied } from "@/review/useApplied";
+import { isTyping } from "@/review/useArrivals";
 import { type Place, show, useStore } from "@/state/store";
+import { cursorPrompt } from "./cursorPrompt";
 import { colourOf } from "./cursors";
 import css from "./DocumentPane.module.css";
 import { editorFor } from "./extensions";
@@ -22,6 +28,8 @@ interface SourceEditorProps {
   facts: Facts;
   readOnly: boolean;
   draft: Draft | null;
+  /** What was written at once, and can be kept or undone. */
+  applied: readonly Hunk[];
   byTurn: boolean;
   /** The name that others see at the person's cursor. */
   name: string;
@@ -41,7 +49,7 @@ const places = new Map<string, LeftPlace>();
 
 /** The editable text of a document, with its review. */
 export function SourceEditor(props: SourceEditorProps): ReactNode {
-  const { path, session, facts, readOnly, draft, name, onView } = props;
+  const { path, session, facts, readOnly, draft, applied, name, onView } = props;
   const host = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<EditorView | null>(null);
   // The editor always calls the latest callbacks, without being created again.
@@ -68,7 +76,8 @@ export function SourceEditor(props: SourceEditorProps): ReactNode {
   useEffect(() => {
     session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
   }, [session, name]);
-  useHunks(view, draft);
+  useHunks(view, draft, applied);
+  useArrival(view, path, draft, applied);
   useGoToPlace(view, path);
   return <div className={css.editor} ref={host} />;
 }
@@ -93,12 +102,25 @@ function createEditor(
       reviewMarks({
         decide: (act, hunk) => {
           const { draft, byTurn } = given.current;
+          if (hunk.applied !== undefined) return decideApplied(act, given.current.path, hunk);
           if (!draft) return;
           if (!byTurn) view.dispatch({ effects: dropHunk.of(hunk.hunk_id) });
           void decideHunk(act, draft, hunk, byTurn);
         },
         settle: (hunk) => given.current.onConflict(hunk),
         showTurn: (turn) => show({ dialog: { kind: "turn", turn } }),
+        units: (hunk) => withTurn(listUnits(view.state.doc, view.state.field(hunksField), hunk), hunk),
+        decideUnit: (act, unit) => {
+          const { draft } = given.current;
+          if (!draft) return;
+          view.dispatch({ effects: unit.hunks.map(({ hunk_id }) => dropHunk.of(hunk_id)) });
+          void decideUnit(act, draft, unit);
+        },
+        refine: (hunk) => {
+          const placed = view.state.field(hunksField).find((each) => each.hunk.hunk_id === hunk.hunk_id);
+          if (placed) show({ prompt: cursorPrompt(view, given.current.path, placed) });
+        },
+        goOn: (step) => goToNextDocument(given.current.path, step),
         split: (hunk) => void splitHunk(path, hunk, findSplit(hunk.working, cursorLineIn(view, hunk))),
         get byTurn() {
           return given.current.byTurn;
@@ -141,10 +163,26 @@ function goToPlace(view: EditorView, place: Place): void {
 const NONE: Hunk[] = [];
 
 /** Shows a review in an editor. Nothing is marked in a document that is decided as a whole. */
-function useHunks(view: EditorView | null, draft: Draft | null): void {
+function useHunks(view: EditorView | null, draft: Draft | null, applied: readonly Hunk[]): void {
   const hunks = draft && draft.kind !== "created" ? draft.hunks : NONE;
   useEffect(() => {
-    if (!view || (hunks.length === 0 && view.state.field(hunksField).length === 0)) return;
-    view.dispatch({ effects: setHunks.of(hunks.filter(({ kind }) => kind === "modified")) });
-  }, [view, hunks]);
+    if (!view || (hunks.length + applied.length === 0 && view.state.field(hunksField).length === 0)) return;
+    view.dispatch({ effects: setHunks.of(withApplied(hunks, applied, view.state.doc)) });
+  }, [view, hunks, applied]);
+}
+
+/** Shows the first change of a turn that has just arrived, and its bar; the cursor stays where the person types. */
+function useArrival(view: EditorView | null, path: string, draft: Draft | null, applied: readonly Hunk[]): void {
+  const arrived = useStore((store) => store.arrived);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the changes are shown by then
+  useEffect(() => {
+    if (!view || arrived?.path !== path) return;
+    const first = view.state.field(hunksField).find(({ hunk }) => isOpen(hunk) && hunk.turn === arrived.turn);
+    if (!first) return;
+    show({ arrived: null });
+    if (arrived.focus) return goToHunk(view, first, false);
+    if (isTyping()) return;
+    const effects = [EditorView.scrollIntoView(first.from, { y: "nearest", yMargin: 80 })];
+    view.dispatch({ effects: [...effects, pinHunk.of(first.hunk.hunk_id)] });
+  }, [view, path, arrived, draft, applied]);
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Tabs } from "radix-ui";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { errorMessage } from "@/api/client";
+import { turnsQuery } from "@/api/queries";
 import { Button } from "@/ui/Button";
 import { formatAge, pluralize } from "@/ui/format";
 import { Modal } from "@/ui/Modal";
@@ -22,6 +23,7 @@ export function TurnDialog({ turn: number, onClose }: { turn: number; onClose: (
   const tick = (ids: readonly string[], on: boolean) => {
     setTicked((before) => new Set(on ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))));
   };
+  const { data: turns = [] } = useQuery(turnsQuery);
   if (!detail) {
     return (
       <Modal title={`Turn ${number}`} onClose={onClose} wide>
@@ -37,7 +39,7 @@ export function TurnDialog({ turn: number, onClose }: { turn: number; onClose: (
   }
   const { turn } = detail;
   const { added, removed } = sizeOf(detail.documents.map((document) => document.patch));
-  const kind = describeState(turn);
+  const kind = describeState(turn, turns);
   return (
     <Modal
       title={turn.title}

@@ -10,9 +10,9 @@ const FACES = { person: User, agent: Bot, system: Cog, outside: FilePen };
 const TONES: Record<string, Tone> = { "to review": "agent", undone: "warn" };
 
 /** A turn in the list: who, what, when, and how much. */
-export function TurnRow({ turn }: { turn: Turn }): ReactNode {
+export function TurnRow({ turn, turns }: { turn: Turn; turns: readonly Turn[] }): ReactNode {
   const Face = FACES[turn.author.kind];
-  const kind = describeState(turn);
+  const kind = describeState(turn, turns);
   const places = turn.folders.length > 0 ? turn.folders.slice(-1) : turn.paths;
   const where = places.length === 1 ? places[0] : pluralize(places.length, "document");
   return (

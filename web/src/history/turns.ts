@@ -2,6 +2,7 @@
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { reportClashes } from "@/agent/actions";
+import { describeFate } from "@/agent/undo";
 import { type Schemas, server, unwrap } from "@/api/client";
 import { refresh } from "@/api/queries";
 import { attempt } from "@/state/documents";
@@ -96,12 +97,14 @@ export async function rollback(turn: number, hunks: readonly string[] | "all"): 
   return clashes;
 }
 
-/** What happened to a turn, if there is more to say than its title. */
-export function describeState(turn: Turn): string {
-  if (turn.state === "undone") return "undone";
-  if (turn.state === "discarded") return "rejected";
+/**
+ * What became of a turn, in the words that the card, the history and the command line share; `turns` are those among
+ * which the decisions about it are found. Empty if there is no more to say than its title.
+ */
+export function describeState(turn: Turn, turns: readonly Turn[]): string {
   if (turn.state === "proposed") return "to review";
-  return turn.kind === "propose" ? "accepted" : "";
+  if (turn.kind !== "propose" && turn.author.kind !== "agent") return turn.state === "undone" ? "undone" : "";
+  return describeFate(turns, turn.turn);
 }
 
 /** Whether a turn can still be undone as a whole. */

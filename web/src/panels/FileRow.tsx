@@ -1,11 +1,12 @@
 import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
 import type { DragEvent, ReactNode } from "react";
+import { KIND_TONES, kindName } from "@/review/reviewText";
 import { openDocument } from "@/state/documents";
 import { show } from "@/state/store";
 import { RightClick } from "@/ui/Menu";
 import { Badge } from "@/ui/Small";
 import css from "./panels.module.css";
-import { folderOf, type Row } from "./tree";
+import { folderOf, type Row, type Waiting } from "./tree";
 import { toggleFolder } from "./useTreeKeys";
 
 interface FileRowProps {
@@ -13,11 +14,17 @@ interface FileRowProps {
   top: number;
   selected: boolean;
   focusable: boolean;
-  pending: boolean;
+  waiting: Waiting | undefined;
   over: boolean;
   onOver: () => void;
   onDrop: (event: DragEvent) => void;
   onFocus: () => void;
+}
+
+/** What waits there: how many changes, or what would become of the document. */
+function WaitingBadge({ waiting: { count, kind } }: { waiting: Waiting }): ReactNode {
+  if (!kind) return <Badge tone="agent">{count} to review</Badge>;
+  return <Badge tone={KIND_TONES[kind]}>{kindName(kind)}</Badge>;
 }
 
 export function FileRow({
@@ -25,7 +32,7 @@ export function FileRow({
   top,
   selected,
   focusable,
-  pending,
+  waiting,
   over,
   onOver,
   onDrop,
@@ -74,7 +81,7 @@ export function FileRow({
         {row.folder ? icon : <FileText size={14} aria-hidden />}
         {row.folder ? <Folder size={14} aria-hidden /> : null}
         <span className={css.text}>{row.name}</span>
-        {pending ? <Badge tone="agent">to review</Badge> : null}
+        {waiting ? <WaitingBadge waiting={waiting} /> : null}
       </div>
     </RightClick>
   );

@@ -3,13 +3,14 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { FilePlus } from "lucide-react";
 import { type DragEvent, type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { reviewQuery, treeQuery } from "@/api/queries";
+import { listOpenHunks } from "@/review/reviewText";
 import { moveDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
 import { FileRow } from "./FileRow";
 import css from "./panels.module.css";
-import { dropTarget, listRows, type Row } from "./tree";
+import { countWaiting, dropTarget, listRows, type Row, withProposed } from "./tree";
 import { useTreeKeys } from "./useTreeKeys";
 
 const ROW_HEIGHT = 28;
@@ -24,8 +25,18 @@ export function FilesPanel(): ReactNode {
   const [over, setOver] = useState<string | null>(null);
   const filter = useDeferredValue(typed);
   const list = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => listRows(entries ?? [], new Set(unfolded), filter), [entries, unfolded, filter]);
-  const pending = useMemo(() => new Set(drafts?.filter((draft) => draft.pending).map(({ path }) => path)), [drafts]);
+  const proposed = useMemo(
+    () =>
+      (drafts ?? [])
+        .filter(({ pending }) => pending)
+        .map((draft) => ({ ...draft, changes: listOpenHunks(draft).length })),
+    [drafts],
+  );
+  const rows = useMemo(
+    () => listRows(withProposed(entries ?? [], proposed), new Set(unfolded), filter),
+    [entries, proposed, unfolded, filter],
+  );
+  const waiting = useMemo(() => countWaiting(proposed), [proposed]);
   const keys = useTreeKeys(rows);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -83,7 +94,7 @@ export function FilesPanel(): ReactNode {
                 top={item.start}
                 selected={row.path === active}
                 focusable={row.path === (keys.focused ?? rows[0]?.path)}
-                pending={pending.has(row.path)}
+                waiting={row.open ? undefined : waiting.get(row.path)}
                 over={over === row.path}
                 onOver={() => setOver(row.path)}
                 onDrop={(event) => drop(event, row)}

@@ -57,7 +57,7 @@ export function HistoryPanel(): ReactNode {
           <ol className={history.turns} aria-label="Turns">
             <li className={history.now}>Now</li>
             {turns.map((turn) => (
-              <TurnRow key={turn.turn} turn={turn} />
+              <TurnRow key={turn.turn} turn={turn} turns={turns} />
             ))}
           </ol>
         ) : null}

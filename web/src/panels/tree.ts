@@ -45,6 +45,40 @@ function isFolder(node: Node): boolean {
   return node.children.size > 0 || node.entry?.kind === "folder";
 }
 
+/** What waits in a folder, or in a document. */
+export interface Waiting {
+  /** How many changes are to review. */
+  count: number;
+  /** What would become of the document itself; undefined if only its text changes. */
+  kind?: "created" | "moved" | "deleted";
+}
+
+type Proposed = Pick<Schemas["DraftShape"], "path" | "base_path" | "kind"> & { changes: number };
+
+/** What waits, by path; the changes of a folder are those of everything in it. */
+export function countWaiting(drafts: readonly Proposed[]): Map<string, Waiting> {
+  const found = new Map<string, Waiting>();
+  for (const { path, kind, changes } of drafts) {
+    found.set(path, { count: changes, ...(kind !== "modified" && { kind }) });
+    for (let folder = folderOf(path); folder; folder = folderOf(folder)) {
+      found.set(folder, { count: (found.get(folder)?.count ?? 0) + changes });
+    }
+  }
+  return found;
+}
+
+/** The folder with what agents propose to make of it: a new document is listed, a moved one stands at its new place. */
+export function withProposed(entries: readonly Entry[], drafts: readonly Proposed[]): Entry[] {
+  const made = drafts.filter(({ kind }) => kind === "created" || kind === "moved");
+  if (made.length === 0) return [...entries];
+  const left = new Set(made.flatMap(({ kind, base_path }) => (kind === "moved" && base_path ? [base_path] : [])));
+  const known = new Set(entries.map(({ path }) => path));
+  const added = made
+    .filter(({ path }) => !known.has(path))
+    .map(({ path }): Entry => ({ path, kind: "file", size: 0, modified: "" }) as Entry);
+  return [...entries.filter(({ path }) => !left.has(path)), ...added];
+}
+
 /** The visible rows: folders first, then in natural order, and with a filter only what matches. */
 export function listRows(entries: readonly Entry[], opened: ReadonlySet<string>, filter = ""): Row[] {
   const wanted = filter.trim().toLowerCase();

@@ -8,15 +8,12 @@ import { type DiffLine, linesBetween } from "@/history/patch";
 import { openDocument } from "@/state/documents";
 import { Button } from "@/ui/Button";
 import { pluralize } from "@/ui/format";
-import { Badge, type Tone } from "@/ui/Small";
+import { Badge } from "@/ui/Small";
 import { decideAll } from "./decisions";
 import { type Draft, type Hunk, normalizeNewlines } from "./hunkPlaces";
 import { countLabelled } from "./labels";
 import css from "./ReviewSummary.module.css";
-import { formatSummary, kindName, listOpenHunks } from "./reviewText";
-
-const TONES: Record<Draft["kind"], Tone> = { created: "added", modified: "agent", moved: "plain", deleted: "removed" };
-const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
+import { formatSummary, KIND_TONES, kindName, listOpenHunks, sortDrafts } from "./reviewText";
 
 /** What is pending in the whole folder, by kind of change; unless all of it is in front, with its own banner. */
 export function ReviewSummary({ front }: { front: string | undefined }): ReactNode {
@@ -27,9 +24,7 @@ export function ReviewSummary({ front }: { front: string | undefined }): ReactNo
   if (drafts.every(({ path }) => path === front)) return null;
   const labelled = drafts.reduce((sum, draft) => sum + countLabelled(draft), 0);
   const wanted = onlyLabelled && labelled > 0 ? drafts.filter((draft) => countLabelled(draft) > 0) : drafts;
-  const sorted = ORDER.flatMap((kind) => wanted.filter((draft) => draft.kind === kind)).sort(
-    (one, other) => countLabelled(other) - countLabelled(one),
-  );
+  const sorted = sortDrafts(wanted).sort((one, other) => countLabelled(other) - countLabelled(one));
   return (
     <Collapsible.Root asChild>
       <section className={css.summary} aria-label="Changes to review">
@@ -78,7 +73,7 @@ function SummaryRow({ draft, byTurn }: { draft: Draft; byTurn: boolean }): React
     <Collapsible.Root asChild>
       <li>
         <div className={css.file}>
-          <Badge tone={TONES[draft.kind]}>{kindName(draft.kind)}</Badge>
+          <Badge tone={KIND_TONES[draft.kind]}>{kindName(draft.kind)}</Badge>
           <button type="button" className={css.path} onClick={() => void openDocument(draft.path)}>
             {label}
           </button>

@@ -6,6 +6,8 @@ import { waitForDelivery } from "@/live/delivery";
 import { closeTrashed } from "@/state/documents";
 import { dismissToastsOf, showToast } from "@/state/store";
 import { focusText } from "@/state/textFocus";
+import { pluralize } from "@/ui/format";
+import { describeChange } from "./changeText";
 import {
   countTypings,
   type Decision,
@@ -19,6 +21,7 @@ import {
 } from "./decisionStack";
 import type { Draft, Hunk } from "./hunkPlaces";
 import { listOpenHunks } from "./reviewText";
+import type { ReviewUnit } from "./reviewUnits";
 import { isWithAgent } from "./sides";
 import { draftQuery, hideHunk } from "./useReview";
 
@@ -143,15 +146,17 @@ function offerUndo(text: string, turn: number, paths: readonly string[]): void {
     if (decision) reverse("undo", decision);
     else void enqueue(() => undoDecision(turn, paths));
   };
-  showToast(text, { action: { label: "Undo", run }, turn });
+  showToast(text, { action: { label: "Undo", run }, turn, topic: "decision" });
 }
 
-function announce(act: Act, paths: readonly string[]): (decided: Decided) => void {
+/** Say what was decided; of a single change, which one. */
+function announce(act: Act, paths: readonly string[], single?: Hunk): (decided: Decided) => void {
   return ({ turn, decided }) => {
     const count = Object.values(decided).reduce((sum, each) => sum + each, 0);
-    if (!turn || (act === "accept" && count === 1)) return;
-    const what = `${act === "accept" ? "Accepted" : "Rejected"} ${count} ${count === 1 ? "change" : "changes"}.`;
-    offerUndo(what, turn.turn, paths);
+    if (!turn) return;
+    const title = act === "accept" ? "Accepted" : "Rejected";
+    const words = single && count === 1 ? describeChange(single.base, single.working) : "";
+    offerUndo(words ? `${title}: ${words}` : `${title} ${pluralize(count, "change")}.`, turn.turn, paths);
   };
 }
 
@@ -168,13 +173,61 @@ export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean):
   const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
   const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
   const trashed = act === "accept" && hunk.kind === "deleted";
-  const onDone = trashed ? announceTrashed(path) : announce(act, [path]);
+  const onDone = trashed ? announceTrashed(path) : announce(act, [path], byTurn ? undefined : hunk);
   const single = "hunks" in choice;
   const rewords = ({ hunk_id, turn }: Hunk) => (single ? hunk_id === hunk.hunk_id : turn === hunk.turn);
   return sendDecision([path], ask, onDone, {
     ...(single && { answered: hideHunk(path, hunk.hunk_id) }),
     ...(act === "reject" && { rewords }),
   });
+}
+
+/** Take back a hunk of a turn that was written at once. */
+export function undoApplied(path: string, { applied, hunk_id, base, working }: Hunk): Promise<boolean> {
+  if (applied === undefined) return Promise.resolve(false);
+  focusText([path]);
+  const params = { path: { checkpoint_id: applied } };
+  const body = { mode: "scoped_selected" as const, hunk_ids: [hunk_id] };
+  const ask = async (): Promise<Decided | null> => {
+    const done = await unwrap(server.POST("/api/agent/checkpoints/{checkpoint_id}/rollback", { params, body }));
+    const [clash] = done.conflicts;
+    if (clash) showToast(`${clash.path}: ${clash.reason}`, { tone: "bad" });
+    return { turn: done.turn, decided: {}, left: {} };
+  };
+  const done = ({ turn }: Decided) => turn && offerUndo(`Undone: ${describeChange(base, working)}`, turn.turn, [path]);
+  return sendDecision([path], ask, done);
+}
+
+/** Decide a larger unit around a change: the same act for more hunks at once. */
+export function decideUnit(act: Act, draft: Draft, { kind, hunks }: ReviewUnit): Promise<boolean> {
+  const { path } = draft;
+  const [first] = hunks;
+  if (kind === "document") return decideAll(act, [draft], false);
+  if (kind === "turn" && first && first.turn !== null) return decideWholeTurn(act, first.turn);
+  focusText([path]);
+  const ids = new Set(hunks.map(({ hunk_id }) => hunk_id));
+  const answers = [...ids].map((id) => hideHunk(path, id));
+  return sendDecision(
+    [path],
+    async () => postDecision(act, { hunks: { [path]: [...ids] } }, [await fetchDraft(draft)]),
+    announce(act, [path]),
+    {
+      answered: () => answers.forEach((answered) => void answered()),
+      ...(act === "reject" && { rewords: ({ hunk_id }: Hunk) => ids.has(hunk_id) }),
+    },
+  );
+}
+
+/** Decide all that is left of a turn, in every document. */
+function decideWholeTurn(act: Act, turn: number): Promise<boolean> {
+  const isOf = ({ hunks }: Draft) => hunks.some((hunk) => hunk.turn === turn);
+  const paths = (client.getQueryData(reviewQuery.queryKey) ?? []).filter(isOf).map(({ path }) => path);
+  focusText(paths);
+  const ask = async () => {
+    const { documents } = await unwrap(server.GET("/api/review"));
+    return postDecision(act, { turn }, documents.filter(isOf));
+  };
+  return sendDecision(paths, ask, announce(act, paths), act === "reject" ? { rewords: isWithAgent } : {});
 }
 
 /**

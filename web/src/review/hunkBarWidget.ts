@@ -1,4 +1,4 @@
-/** The bar above a hunk in the source view, with the removed text if that is better read separately. */
+/** The bar of a hunk in the source view, with the removed text if that is better read separately. */
 
 import { type EditorView, WidgetType } from "@codemirror/view";
 import { createElement, createHunkBar, numberBar } from "./hunkBar";
@@ -16,7 +16,6 @@ export class HunkBarWidget extends WidgetType {
     readonly hunk: Hunk,
     readonly number: number,
     readonly count: number,
-    readonly crowded: boolean,
   ) {
     super();
   }
@@ -27,22 +26,23 @@ export class HunkBarWidget extends WidgetType {
 
   override updateDOM(bar: HTMLElement, _view: EditorView, before: this): boolean {
     if (!this.#looksLike(before)) return false;
-    numberBar(bar, this.number, this.count);
+    const own = bar.querySelector("[data-hunk]");
+    if (own) numberBar(own, this.number, this.count);
     return true;
   }
 
   /** Whether another bar is the same but for its number. */
-  #looksLike({ hunk, crowded }: HunkBarWidget): boolean {
+  #looksLike({ hunk }: HunkBarWidget): boolean {
     const { hunk: own } = this;
     const texts = hunk.base === own.base && hunk.working === own.working && hunk.proposed === own.proposed;
     const labels = hunk.labels.join() === own.labels.join();
-    const same = hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict && crowded === this.crowded;
+    const same = hunk.hunk_id === own.hunk_id && hunk.conflict === own.conflict;
     return texts && labels && same;
   }
 
   override get estimatedHeight(): number {
     const lines = this.hunk.working === "" ? normalizeNewlines(this.hunk.base).split("\n").length - 1 : 0;
-    return BAR_HEIGHT + lines * LINE_HEIGHT;
+    return (this.hunk.conflict ? BAR_HEIGHT : 0) + lines * LINE_HEIGHT;
   }
 
   override ignoreEvent(): boolean {
@@ -52,7 +52,7 @@ export class HunkBarWidget extends WidgetType {
   override toDOM(view: EditorView): HTMLElement {
     const actions = view.state.facet(reviewActions);
     const bar = { ...actions, stepFrom: (id: string, step: number) => stepFromBar(view, id, step) };
-    const root = createHunkBar(this.hunk, this.number, this.count, bar, this.crowded);
+    const root = createHunkBar(this.hunk, this.number, this.count, bar);
     root.append(...this.#removed());
     return root;
   }
@@ -65,6 +65,7 @@ export class HunkBarWidget extends WidgetType {
     if (block === "") return [];
     const removed = createElement("del", css.removedBlock);
     removed.textContent = block.replace(/\n$/, "");
+    removed.dataset.of = hunk.hunk_id;
     return [removed];
   }
 }

@@ -33,25 +33,29 @@ function findBar(view: EditorView, id: string): HTMLElement | null {
   return view.contentDOM.querySelector(`[data-hunk="${CSS.escape(id)}"] button[data-first]`);
 }
 
-/** From the bar of one hunk to the next or the previous one, cyclically: the returned function goes there. */
+/**
+ * From the bar of one hunk to the next or the previous one; the returned function goes there. After the last one here
+ * the next document comes, and if there is none, the first one again.
+ */
 export function stepFromBar(view: EditorView, id: string, step: number): () => void {
   const all = openHunksIn(view);
   const at = all.findIndex(({ hunk }) => hunk.hunk_id === id);
+  const isLast = all[at + step] === undefined;
   const next = all[(at + step + all.length) % all.length]?.hunk.hunk_id;
   return () => {
+    if (isLast && view.state.facet(reviewActions).goOn(step)) return;
     const found = openHunksIn(view).find(({ hunk }) => hunk.hunk_id === next);
     if (found && next !== id) goToHunk(view, found, true);
   };
 }
 
-/** From the cursor to the nearest hunk in a direction; of those that are `wanted`. */
+/** From the cursor to the nearest hunk in a direction, of those that are `wanted`; after the last one in another document. */
 export function stepToHunk(view: EditorView, step: number, wanted: (hunk: Hunk) => boolean = () => true): boolean {
   const all = openHunksIn(view).filter(({ hunk }) => wanted(hunk));
   const { head } = view.state.selection.main;
-  const next =
-    step > 0
-      ? (all.find(({ from }) => from > head) ?? all[0])
-      : (all.findLast(({ from }) => from < head) ?? all.at(-1));
+  const onward = step > 0 ? all.find(({ from }) => from > head) : all.findLast(({ from }) => from < head);
+  if (!onward && view.state.facet(reviewActions).goOn(step)) return true;
+  const next = onward ?? (step > 0 ? all[0] : all.at(-1));
   if (!next) return false;
   goToHunk(view, next, false);
   return true;

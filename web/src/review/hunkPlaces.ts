@@ -4,7 +4,8 @@ import type { ChangeDesc, Text } from "@codemirror/state";
 import type { Schemas } from "@/api/client";
 import { toRange } from "@/editor/places";
 
-export type Hunk = Schemas["HunkShape"];
+/** `applied` is the turn that wrote it, if that did not wait for a decision: it can be kept or undone. */
+export type Hunk = Schemas["HunkShape"] & { applied?: number };
 export type Draft = Schemas["DraftShape"];
 
 interface Stretch {

@@ -1,5 +1,5 @@
 /**
- * The review in the text: insertions are marked, deletions are shown, and each hunk has a bar above it.
+ * The review in the text: insertions are marked, deletions are shown, and each hunk has a bar at its words.
  *
  * The bars are one set, built once for each answer of the server and mapped through every change; words are compared
  * only in the visible text, so that thousands of hunks cost no more than those on the screen.
@@ -7,10 +7,11 @@
 
 import { type Range, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate, WidgetType } from "@codemirror/view";
+import { FloatingBars } from "./floatingBars";
 import { HunkBarWidget } from "./hunkBarWidget";
 import { isOpen, normalizeNewlines, type PlacedHunk } from "./hunkPlaces";
 import css from "./marks.module.css";
-import { dropHunk, hunksField, type ReviewActions, reviewActions, setHunks } from "./reviewState";
+import { currentHunk, dropHunk, hunksField, pinHunk, type ReviewActions, reviewActions, setHunks } from "./reviewState";
 import { diffWords } from "./wordDiff";
 
 const bars = StateField.define<DecorationSet>({
@@ -20,12 +21,10 @@ const bars = StateField.define<DecorationSet>({
     if (!anew) return set.map(transaction.changes);
     const { doc } = transaction.state;
     const open = transaction.state.field(hunksField).filter(({ hunk }) => isOpen(hunk));
-    const lines = open.map(({ from }) => doc.lineAt(from).from);
     return Decoration.set(
-      open.map(({ hunk }, at) => {
-        const line = lines[at] ?? 0;
-        const widget = new HunkBarWidget(hunk, at + 1, open.length, lines[at - 1] === line || lines[at + 1] === line);
-        return Decoration.widget({ widget, block: true, side: -1 }).range(line);
+      open.map(({ hunk, from }, at) => {
+        const widget = new HunkBarWidget(hunk, at + 1, open.length);
+        return Decoration.widget({ widget, block: true, side: -1 }).range(doc.lineAt(from).from);
       }),
       true,
     );
@@ -34,23 +33,28 @@ const bars = StateField.define<DecorationSet>({
 });
 
 class RemovedWords extends WidgetType {
-  constructor(readonly text: string) {
+  constructor(
+    readonly text: string,
+    readonly hunk: string,
+  ) {
     super();
   }
 
   override eq(other: RemovedWords): boolean {
-    return other.text === this.text;
+    return other.text === this.text && other.hunk === this.hunk;
   }
 
   override toDOM(): HTMLElement {
     const removed = document.createElement("del");
     removed.className = css.removed ?? "";
     removed.textContent = this.text;
+    removed.dataset.of = this.hunk;
     return removed;
   }
 }
 
-const addedWords = Decoration.mark({ tagName: "ins", class: css.added ?? "" });
+const addedWords = (hunk: string) =>
+  Decoration.mark({ tagName: "ins", class: css.added ?? "", attributes: { "data-of": hunk } });
 const lines = {
   plain: Decoration.line({ class: css.hunk ?? "" }),
   own: Decoration.line({ class: css.own ?? "" }),
@@ -72,9 +76,9 @@ function marksOf(view: EditorView, { hunk, from, to }: PlacedHunk, marks: Range<
   }
   if (hunk.conflict || hunk.author === "user") return;
   const { added, removed } = diffWords(normalizeNewlines(hunk.base), doc.sliceString(from, to));
-  for (const range of added) marks.push(addedWords.range(from + range.from, from + range.to));
+  for (const range of added) marks.push(addedWords(hunk.hunk_id).range(from + range.from, from + range.to));
   for (const { at, text } of removed) {
-    marks.push(Decoration.widget({ widget: new RemovedWords(text), side: -1 }).range(from + at));
+    marks.push(Decoration.widget({ widget: new RemovedWords(text, hunk.hunk_id), side: -1 }).range(from + at));
   }
 }
 
@@ -107,6 +111,36 @@ const words = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
+/** Shows the bar of the change that is looked at, at its words. */
+const floating = ViewPlugin.fromClass(
+  class {
+    readonly bars: FloatingBars;
+
+    constructor(readonly view: EditorView) {
+      const { contentDOM: root, scrollDOM: scroller } = view;
+      const current = () => (view.hasFocus ? (currentHunk(view)?.hunk_id ?? null) : null);
+      this.bars = new FloatingBars({ root, scroller, current });
+    }
+
+    update(update: ViewUpdate): void {
+      if (update.transactions.some((each) => each.isUserEvent("input") || each.isUserEvent("delete")))
+        this.bars.noteTyping();
+      else if (update.selectionSet) this.bars.noteMove();
+      const changed = update.startState.field(hunksField) !== update.state.field(hunksField);
+      const pinned = update.transactions.flatMap(({ effects }) => effects).find((each) => each.is(pinHunk));
+      if (pinned) this.bars.pin(pinned.value as string);
+      if (update.selectionSet || update.geometryChanged || update.focusChanged || changed || pinned) {
+        // After the text is drawn, where its words are measured.
+        this.view.requestMeasure({ key: this, read: () => null, write: () => this.bars.update() });
+      }
+    }
+
+    destroy(): void {
+      this.bars.end();
+    }
+  },
+);
+
 export function reviewMarks(actions: ReviewActions) {
-  return [reviewActions.of(actions), hunksField, bars, words];
+  return [reviewActions.of(actions), hunksField, bars, words, floating];
 }

@@ -3,6 +3,7 @@
 import { Facet, StateEffect, StateField } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { findHunkAt, type Hunk, isOpen, mapHunks, type PlacedHunk, placeHunks } from "./hunkPlaces";
+import type { ReviewUnit } from "./reviewUnits";
 
 /** What the bars and the keys do. */
 export interface ReviewActions {
@@ -12,16 +13,35 @@ export interface ReviewActions {
   showTurn: (turn: number) => void;
   /** Split a hunk in two. */
   split: (hunk: Hunk) => void;
+  /** The larger units that a hunk is part of. */
+  units: (hunk: Hunk) => ReviewUnit[];
+  decideUnit: (act: "accept" | "reject", unit: ReviewUnit) => void;
+  /** Ask the agent for something better. */
+  refine: (hunk: Hunk) => void;
+  /** Go on from the last change here to the first one in another document; returns whether there is one. */
+  goOn: (step: number) => boolean;
   /** Whether only whole turns are decided. */
   byTurn: boolean;
 }
 
-const IDLE: ReviewActions = { decide: () => {}, settle: () => {}, showTurn: () => {}, split: () => {}, byTurn: false };
+const IDLE: ReviewActions = {
+  decide: () => {},
+  settle: () => {},
+  showTurn: () => {},
+  split: () => {},
+  units: () => [],
+  decideUnit: () => {},
+  refine: () => {},
+  goOn: () => false,
+  byTurn: false,
+};
 
 export const reviewActions = Facet.define<ReviewActions, ReviewActions>({ combine: ([first]) => first ?? IDLE });
 
 /** The hunks of a review, as fetched; those that cannot be found are left out until the next fetch. */
 export const setHunks = StateEffect.define<readonly Hunk[]>();
+/** Show the bar of a hunk, wherever the cursor is. */
+export const pinHunk = StateEffect.define<string>();
 /** A hunk was decided just now. */
 export const dropHunk = StateEffect.define<string>();
 

@@ -1,6 +1,7 @@
 /** The review in words. */
 
 import { pluralize } from "@/ui/format";
+import type { Tone } from "@/ui/Small";
 import { type Draft, type Hunk, isOpen, normalizeNewlines } from "./hunkPlaces";
 import { isWithAgent } from "./sides";
 
@@ -36,7 +37,22 @@ export function formatBanner(draft: Draft): string {
   return changed ? `${from} and changed ${pluralize(places, "place")}` : from;
 }
 
+const ORDER: Draft["kind"][] = ["created", "modified", "moved", "deleted"];
+
+/** Documents in the order in which they are listed and visited. */
+export function sortDrafts<One extends Pick<Draft, "kind">>(drafts: readonly One[]): One[] {
+  return ORDER.flatMap((kind) => drafts.filter((draft) => draft.kind === kind));
+}
+
 const KINDS = { created: "New", modified: "Changed", moved: "Moved", deleted: "Deleted" } as const;
+
+/** How a kind of change looks in a list. */
+export const KIND_TONES: Record<Draft["kind"], Tone> = {
+  created: "added",
+  modified: "agent",
+  moved: "plain",
+  deleted: "removed",
+};
 
 export function kindName(kind: Draft["kind"]): string {
   return KINDS[kind];

@@ -1,22 +1,28 @@
+import { Text } from "@codemirror/state";
 import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { errorMessage } from "@/api/client";
 import { colourOf } from "@/editor/cursors";
 import type { Facts } from "@/editor/facts";
 import type { Session } from "@/live/session";
-import { decideHunk, splitHunk } from "@/review/decisions";
-import type { Draft, Hunk } from "@/review/hunkPlaces";
+import { decideHunk, decideUnit, splitHunk } from "@/review/decisions";
+import { type Draft, type Hunk, placeHunks } from "@/review/hunkPlaces";
 import { findSplit } from "@/review/hunkSplit";
+import { goToNextDocument, withTurn } from "@/review/otherDocuments";
+import { listUnits, type ReviewUnit } from "@/review/reviewUnits";
+import { decideApplied } from "@/review/useApplied";
 import { show } from "@/state/store";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import { markdownApi, type ParsedMarkdown } from "./markdownApi";
 import "./bridge";
+import { cursorPrompt } from "./cursorPrompt";
 import { cursors, showCursors } from "./cursors";
 import { switchView } from "./documentViews";
+import { linesOf } from "./places";
 import css from "./RichView.module.css";
 import { RichEditor } from "./richEditor";
 import { trackFacts } from "./richFacts";
-import { dropHunk, reviewExtensions, stepToHunk } from "./richReview";
+import { dropHunks, reviewExtensions, stepToHunk, stretchOfHunk } from "./richReview";
 import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
@@ -30,6 +36,8 @@ export interface RichViewProps {
   facts: Facts;
   readOnly: boolean;
   draft: Draft | null;
+  /** What was written at once, and can be kept or undone. */
+  applied: readonly Hunk[];
   byTurn: boolean;
   name: string;
   onConflict: (hunk: Hunk) => void;
@@ -41,6 +49,8 @@ export interface RichViewProps {
 export interface RichViewHandle {
   step(direction: number, wanted?: (hunk: Hunk) => boolean): void;
   focus(): void;
+  /** Ask the agent about what is at the cursor. */
+  ask(): void;
 }
 
 /** A markdown document in the rich view, editable. */
@@ -86,17 +96,19 @@ interface RichPageProps extends RichViewProps {
 }
 
 function RichPage(props: RichPageProps): ReactNode {
-  const { path, session, name, readOnly, draft, stepping } = props;
+  const { path, session, name, readOnly, draft, applied, stepping } = props;
   const host = useRef<HTMLDivElement>(null);
   const { editing, problem, settled } = useRichEditor(host, props);
-  useRichReview(editing, draft, settled);
+  useRichReview(editing, draft, applied, settled);
   useGoToPlace(editing, path, settled);
   useEffect(() => {
     session.awareness.setLocalStateField("user", { name, color: colourOf(session.doc.clientID) });
   }, [session, name]);
   useImperativeHandle(stepping, () => ({
-    step: (by, wanted) => void (editing && stepToHunk(editing.editor.view, by, wanted)),
+    step: (by, wanted) =>
+      void (editing && stepToHunk(editing.editor.view, by, (step) => goToNextDocument(path, step), wanted)),
     focus: () => editing?.editor.view.focus(),
+    ask: () => editing && show({ prompt: cursorPrompt(editing) }),
   }));
   return (
     <div className={css.view}>
@@ -106,7 +118,7 @@ function RichPage(props: RichPageProps): ReactNode {
           {problem}
         </p>
       ) : null}
-      <div className={css.scroll}>
+      <div className={css.scroll} data-scroller>
         <div className={css.page} ref={host} />
       </div>
     </div>
@@ -163,10 +175,28 @@ function reviewActions(given: { current: RichViewProps }, editing: () => RichEdi
   return {
     decide: (act: "accept" | "reject", hunk: Hunk) => {
       const { draft, byTurn } = given.current;
+      if (hunk.applied !== undefined) return decideApplied(act, given.current.path, hunk);
       if (!draft) return;
-      if (!byTurn) dropHunk(editing().editor.view, hunk.hunk_id);
+      if (!byTurn) dropHunks(editing().editor.view, [hunk.hunk_id]);
       void decideHunk(act, draft, hunk, byTurn);
     },
+    units: (hunk: Hunk) => {
+      const text = Text.of(linesOf(editing().sync.text));
+      const changes = given.current.draft?.hunks.filter(({ kind }) => kind === "modified") ?? [];
+      return withTurn(listUnits(text, placeHunks(changes, text).placed, hunk), hunk);
+    },
+    decideUnit: (act: "accept" | "reject", unit: ReviewUnit) => {
+      const { draft } = given.current;
+      if (!draft) return;
+      const ids = unit.hunks.map(({ hunk_id }) => hunk_id);
+      dropHunks(editing().editor.view, ids);
+      void decideUnit(act, draft, unit);
+    },
+    refine: (hunk: Hunk) => {
+      const words = stretchOfHunk(editing().editor.view, hunk.hunk_id);
+      if (words) show({ prompt: cursorPrompt(editing(), { ...words, words: hunk.working || hunk.base }) });
+    },
+    goOn: (step: number) => goToNextDocument(given.current.path, step),
     settle: (hunk: Hunk) => given.current.onConflict(hunk),
     showTurn: (turn: number) => show({ dialog: { kind: "turn", turn } }),
     split: (hunk: Hunk) => void splitHunk(given.current.path, hunk, findSplit(hunk.working)),

@@ -47,6 +47,7 @@ function changes(base: string, working: string, hunks: Told[]): { doc: Node; fou
     after,
     before,
     withLines(placed, Text.of(working.split("\n")), Text.of(base.split("\n"))),
+    working,
   );
   return { doc: after.doc, found };
 }

@@ -11,7 +11,7 @@ import { type Hunk, normalizeNewlines, type PlacedHunk } from "@/review/hunkPlac
 import { diffWords } from "@/review/wordDiff";
 import { blocksOf, diffBlocks, numberIn, startOf } from "./blocks";
 import type { BlockLines } from "./markdownApi";
-import { type Plain, toPlain } from "./places";
+import { type Plain, type RichText, type SourcePlace, toPlain, toPosition } from "./places";
 
 /** A parsed document, with the lines of its blocks. */
 export interface Read {
@@ -24,6 +24,14 @@ export interface LinedHunk {
   hunk: Hunk;
   working: BlockLines;
   base: BlockLines;
+  /** Its words in the current text. */
+  from: SourcePlace;
+  to: SourcePlace;
+}
+
+/** Words or blocks as they are marked, and the hunk that they belong to. */
+interface Owned {
+  of?: string;
 }
 
 /** What is shown of hunks that share blocks: positions are those of the document in front. */
@@ -33,11 +41,11 @@ export interface Change {
   at: number;
   /** The blocks that they are about. */
   blocks: { from: number; to: number }[];
-  added: { from: number; to: number }[];
+  added: ({ from: number; to: number } & Owned)[];
   /** Words that were removed. */
-  removed: { at: number; text: string }[];
+  removed: ({ at: number; text: string } & Owned)[];
   /** Blocks that were removed. */
-  gone: { at: number; nodes: Node[] }[];
+  gone: ({ at: number; nodes: Node[] } & Owned)[];
 }
 
 export function withLines(placed: readonly PlacedHunk[], text: Text, base: Text): LinedHunk[] {
@@ -46,8 +54,19 @@ export function withLines(placed: readonly PlacedHunk[], text: Text, base: Text)
     const { length } = normalizeNewlines(hunk.base);
     const start = from + shift;
     shift += length - (to - from);
-    return { hunk, working: between(text, from, to), base: between(base, start, start + length) };
+    return {
+      hunk,
+      working: between(text, from, to),
+      base: between(base, start, start + length),
+      from: placeIn(text, from),
+      to: placeIn(text, to),
+    };
   });
+}
+
+function placeIn(text: Text, position: number): SourcePlace {
+  const line = text.lineAt(position);
+  return { line: line.number - 1, column: position - line.from };
 }
 
 function between(text: Text, from: number, to: number): BlockLines {
@@ -104,7 +123,7 @@ function widen(
 }
 
 interface Group {
-  hunks: Hunk[];
+  hunks: LinedHunk[];
   working: Numbers;
   base: Numbers;
 }
@@ -118,32 +137,68 @@ function groupHunks(working: Read, base: Read, hunks: readonly LinedHunk[]): Gro
     widen(here, working.blocks, each.working, there, base.blocks, each.base);
     const last = groups.at(-1);
     if (last && (here.from < last.working.to || there.from < last.base.to)) {
-      last.hunks.push(each.hunk);
+      last.hunks.push(each);
       last.working.to = Math.max(last.working.to, here.to);
       last.base.to = Math.max(last.base.to, there.to);
-    } else groups.push({ hunks: [each.hunk], working: here, base: there });
+    } else groups.push({ hunks: [each], working: here, base: there });
   }
   return groups;
 }
 
-/** The changes as shown in `doc`, which represents `working` and may be slightly newer. */
-export function findChanges(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[]): Change[] {
+/** The changes as shown in `doc`, which represents `working`, whose markdown is `text`, and may be slightly newer. */
+export function findChanges(doc: Node, working: Read, base: Read, hunks: readonly LinedHunk[], text: string): Change[] {
   const here = diffBlocks(blocksOf(working.doc), blocksOf(doc));
   return groupHunks(working, base, hunks).map((group) => {
     const from = numberIn(here, group.working.from) ?? Math.min(group.working.from, doc.childCount);
     const last = group.working.to - 1;
     const to = last < group.working.from ? from : (numberIn(here, last) ?? last) + 1;
-    return toChange(doc, group, { from, to: Math.min(Math.max(from, to), doc.childCount) }, blocksOf(base.doc));
+    const shown = { from, to: Math.min(Math.max(from, to), doc.childCount) };
+    const change = toChange(doc, group, shown, blocksOf(base.doc));
+    assignOwners(change, group.hunks, { doc, text, blocks: working.blocks });
+    return change;
   });
+}
+
+/** Say of each mark which hunk it belongs to: the one whose words are there, or nearest. */
+function assignOwners({ added, removed, gone }: Change, hunks: readonly LinedHunk[], standing: RichText): void {
+  const marks = [
+    ...added.map((mark) => ({ mark, from: mark.from, to: mark.to })),
+    ...[...removed, ...gone].map((mark) => ({ mark, from: mark.at, to: mark.at })),
+  ];
+  const [only] = hunks;
+  const places =
+    hunks.length === 1
+      ? []
+      : hunks.map(({ hunk, from, to }) => ({
+          hunk,
+          from: toPosition(standing, from),
+          to: toPosition(standing, to),
+        }));
+  for (const { mark, from, to } of marks) {
+    const distance = (place: { from: number; to: number }) => Math.max(place.from - to, from - place.to, 0);
+    const near = places.reduce<(typeof places)[number] | undefined>(
+      (best, place) => (best && distance(best) <= distance(place) ? best : place),
+      undefined,
+    );
+    const owner = near?.hunk ?? only?.hunk;
+    if (owner) mark.of = owner.hunk_id;
+  }
 }
 
 function toChange(doc: Node, group: Group, here: Numbers, olds: readonly Node[]): Change {
   const { from, to } = here;
   const at = startOf(doc, from);
-  const change: Change = { hunks: group.hunks, at, blocks: [], added: [], removed: [], gone: [] };
+  const change: Change = {
+    hunks: group.hunks.map(({ hunk }) => hunk),
+    at,
+    blocks: [],
+    added: [],
+    removed: [],
+    gone: [],
+  };
   const news = blocksOf(doc).slice(from, to);
   const before = olds.slice(group.base.from, group.base.to);
-  if (group.hunks.some(({ conflict }) => conflict)) {
+  if (change.hunks.some(({ conflict }) => conflict)) {
     // What is here is the person's own, and may be unchanged.
     if (news.length > 0) change.blocks.push({ from: at, to: startOf(doc, to) });
     return change;

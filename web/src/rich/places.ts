@@ -5,7 +5,7 @@
  * is markup in between.
  */
 
-import { diff } from "@codemirror/merge";
+import { type Change, diff } from "@codemirror/merge";
 import type { Node } from "@tiptap/pm/model";
 import type { BlockLines } from "./markdownApi";
 
@@ -77,10 +77,14 @@ export function toPlace(standing: RichText, position: number): SourcePlace {
   return { line: block.lines.start + line, column: Math.min(column, source[line]?.length ?? 0) };
 }
 
+/** The last comparison: many places of one block are mapped, one after the other. */
+let last: { from: string; to: string; changes: readonly Change[] } | null = null;
+
 /** An offset of one text in the text that it became. */
 function mapOffset(from: string, to: string, offset: number): number {
+  if (last?.from !== from || last.to !== to) last = { from, to, changes: diff(from, to, PATIENCE) };
   let shift = 0;
-  for (const { fromA, toA, fromB, toB } of diff(from, to, PATIENCE)) {
+  for (const { fromA, toA, fromB, toB } of last.changes) {
     if (offset < fromA || (offset === fromA && toA === fromA)) break;
     if (offset < toA) return Math.min(toB, fromB + offset - fromA);
     shift = toB - toA;

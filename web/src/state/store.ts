@@ -34,6 +34,22 @@ export interface Composer {
   waiting?: boolean;
 }
 
+/** The box in which the person says what the agent shall do at the cursor, or with the selection. */
+export interface CursorPrompt {
+  path: string;
+  startLine: number;
+  endLine: number;
+  /** The selected text; empty at a cursor. */
+  text: string;
+  /** Whether the cursor is on an empty line. */
+  empty: boolean;
+  /** A change of the agent's that it shall make better. */
+  refine?: string;
+  place: () => DOMRect;
+  /** Return the focus to the text. */
+  back: () => void;
+}
+
 export interface Store {
   theme: Theme;
   prose: Prose;
@@ -58,6 +74,10 @@ export interface Store {
   /** The model that answers; "" leaves it to the settings. */
   agentModel: string;
   welcomed: boolean;
+  /** Agents' turns that were written at once, and which of their hunks the person has kept. */
+  applied: Record<number, string[]>;
+  /** The newest turn when this window last looked. */
+  seenTurn: number | null;
 
   connected: boolean;
   /** A place that an editor should go to; the editor clears it when it is there. */
@@ -65,6 +85,9 @@ export interface Store {
   palette: "closed" | "files" | "commands";
   dialog: Dialog | null;
   toasts: Toast[];
+  prompt: CursorPrompt | null;
+  /** A turn that has just arrived, whose first change in this document is to be shown, with the cursor if `focus`. */
+  arrived: { path: string; turn: number; focus?: boolean } | null;
   /** The selection in the editor in front, for the agent's context. */
   selection: { path: string; startLine: number; endLine: number; text: string } | null;
 }
@@ -85,6 +108,8 @@ export interface Toast {
   text: string;
   tone: "plain" | "bad";
   action?: { label: string; run: () => void };
+  /** A message replaces an earlier one on the same topic. */
+  topic?: string;
   /** The turn that it is about: once that is undone, it no longer applies. */
   turn?: number;
 }
@@ -107,17 +132,21 @@ export const useStore = create<Store>()(
       agentMode: null,
       agentModel: "",
       welcomed: false,
+      applied: {},
+      seenTurn: null,
       connected: true,
       goingTo: null,
       palette: "closed",
       dialog: null,
       toasts: [],
+      prompt: null,
+      arrived: null,
       selection: null,
     }),
     {
       name: "redraft",
       // Transient state is left out; everything else survives a reload.
-      partialize: ({ tabs, connected, goingTo, palette, dialog, toasts, selection, ...kept }) => kept,
+      partialize: ({ tabs, connected, goingTo, palette, dialog, toasts, prompt, arrived, selection, ...kept }) => kept,
     },
   ),
 );
@@ -132,7 +161,11 @@ let toastCount = 0;
 export function showToast(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
   toastCount += 1;
   const toast: Toast = { id: toastCount, text, tone: "plain", ...more };
-  useStore.setState(({ toasts }) => ({ toasts: [...toasts.slice(-3), toast] }));
+  const { topic } = toast;
+  useStore.setState(({ toasts }) => {
+    const others = topic === undefined ? toasts : toasts.filter((other) => other.topic !== topic);
+    return { toasts: [...others.slice(-3), toast] };
+  });
 }
 
 export function dismissToast(id: number): void {

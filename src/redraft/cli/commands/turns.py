@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation, add_paths, pluralize, positive_number, turn_number
-from redraft.cli.display import document_changes, format_time, print_change, print_turn, show_change
+from redraft.cli.display import document_changes, format_time, print_change, print_turn, show_change, turn_state_words
 from redraft.cli.screen import BOLD, CYAN, DIM, StyledText
 from redraft.errors import Refused
 from redraft.workspace.shapes import turn_shape
@@ -27,7 +27,7 @@ def turns(call: Invocation) -> int:
             call.emit({"turns": [turn_shape(turn) for turn in found]})
             return 0
         for turn in found:
-            print_turn(call.screen, turn)
+            print_turn(call.screen, turn, found)
         if not found:
             call.screen.line("There are no turns yet.")
         elif len(found) == call.arguments.limit:
@@ -72,7 +72,9 @@ def _print_details(call: Invocation, workspace: Workspace, turn: TurnRecord) -> 
     screen = call.screen
     screen.line(StyledText(f"Turn {turn.id}", BOLD), f"  {turn.title}")
     mode = f" in the mode {turn.mode}" if turn.mode else ""
-    screen.line(StyledText(f"{turn.kind}{mode} by {turn.author}, {format_time(turn.created)}, {turn.state}", DIM))
+    screen.line(
+        StyledText(f"{turn.kind}{mode} by {turn.author}, {format_time(turn.created)}, {turn_state_words(turn)}", DIM)
+    )
     if turn.source is not None:
         screen.line(StyledText(f"about turn {turn.source}", DIM))
     for change in document_changes(workspace, turn):

@@ -1,7 +1,11 @@
 import { type Editor, posToDOMRect } from "@tiptap/core";
 import { TextSelection } from "@tiptap/pm/state";
+import { Sparkles } from "lucide-react";
 import { Popover, Toolbar } from "radix-ui";
 import { type ReactNode, useMemo, useState } from "react";
+import { formatKeys } from "@/app/commands";
+import { askAtCursor } from "@/state/textFocus";
+import { IconButton } from "@/ui/Button";
 import { ActionButton } from "./ActionButton";
 import { MARKS } from "./actions";
 import { useTools } from "./state";
@@ -49,6 +53,16 @@ export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
           onEscapeKeyDown={() => setDismissed(where)}
         >
           <Toolbar.Root role="toolbar" className={css.bubble} aria-label="Format the selection">
+            <Toolbar.Button asChild>
+              <IconButton
+                label="Ask the agent"
+                keys={formatKeys("Mod+J")}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={askAtCursor}
+              >
+                <Sparkles size={16} />
+              </IconButton>
+            </Toolbar.Button>
             {MARKS.map((act) => (
               <ActionButton key={act.id} editor={editor} act={act} />
             ))}

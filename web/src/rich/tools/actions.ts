@@ -21,9 +21,11 @@ import {
   Minus,
   Pilcrow,
   Quote,
+  Sparkles,
   Strikethrough,
   Table,
 } from "lucide-react";
+import { askAtCursor } from "@/state/textFocus";
 import { chooseImages } from "./imageUpload";
 import { toolState } from "./state";
 
@@ -164,10 +166,19 @@ export const INSERTS: EditorAction[] = [
   },
 ];
 
+const ASK: EditorAction = {
+  id: "ask",
+  label: "Ask the agent",
+  icon: Sparkles,
+  keys: "Mod+J",
+  words: "ai write continue outline",
+  run: askAtCursor,
+};
+
 /** What the slash menu offers for what was typed after the slash, best first. */
 export function matchActions(typed: string): EditorAction[] {
   const wanted = typed.trim().toLowerCase();
-  const all = [...STYLES, ...BLOCKS, ...INSERTS];
+  const all = [...STYLES, ...BLOCKS, ...INSERTS, ASK];
   if (!wanted) return all;
   const rank = ({ label, words = "" }: EditorAction): number => {
     const names = [label.toLowerCase(), ...words.split(" ")];

@@ -32,7 +32,7 @@ describe("pictures", () => {
 
 describe("the slash menu", () => {
   it("offers everything for nothing, and the nearest first", () => {
-    expect(matchActions("").length).toBe(12);
+    expect(matchActions("").length).toBe(13);
     expect(matchActions("head").map(({ id }) => id)).toEqual(["heading1", "heading2", "heading3"]);
     expect(matchActions("li")[0]?.id).toBe("horizontalRule");
     expect(matchActions("todo").map(({ id }) => id)).toEqual(["taskList"]);
