@@ -74,6 +74,21 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-backend-order", "5.2 Backend resolution", 8,
             '`--agent` wins over frontmatter, that over `default_agent`, that over "claude".'),
 
+    done("AD-output-forms", "5.1 Backend", 21,
+            "An answer is read from Claude's JSON object, array and stream and from Codex's events; a torn one is "
+            "none."),
+    done("AD-empty-answer", "5.1 Backend", 21, "An empty answer is a failure that keeps the question."),
+    done("AD-resume-map", "5.1 Backend", 21,
+            "`resume` may hold a conversation for each agent, in either style of YAML; the others' entries stay."),
+    done("AD-model-every-agent", "5.1 Backend", 21,
+            "`--model` is passed to the agent, or the run says that it is not."),
+    done("AD-arguments", "5.1 Backend", 21,
+            "No document, name or setting can give a program options: `resume` and `model` have the form of an id and "
+            "of a model's name, and are joined to their option."),
+    done("AD-run-ended", "5.1 Backend", 21, "A signal that ends `run` ends the agent with all that it started."),
+    done("AD-comp-patch-attribute", "2.3 Components", 21,
+            "`patch=append` in a marker is the same as `mode=append`, and wins over it."),
+
     done("AD-claude-command", "5.3 Claude backend", 8,
             "The command is `claude -p --output-format json --permission-mode acceptEdits`."),
     done("AD-claude-resume", "5.3 Claude backend", 8, "A known session is resumed by `--resume ID`."),

@@ -64,7 +64,7 @@ class Claude:
 def claude(agent_doc: AgentDoc, tmp_path: Path) -> Claude:
     home = tmp_path / "bin"
     home.mkdir()
-    for name in ("claude", "scribe"):
+    for name in ("claude", "codex", "scribe"):
         program = home / name
         program.write_text(FAKE.format(python=sys.executable, home=str(home)), encoding="utf-8")
         program.chmod(0o755)
@@ -124,7 +124,7 @@ def test_the_next_round_resumes_the_session_and_sends_what_changed(agent_doc: Ag
     claude.says("Another.", session="s-2")
     agent_doc.ok("run", "plan.md", "--model", "opus")
     second = claude.calls[1]
-    assert second["words"][5:9] == ["--resume", "s-1", "--model", "opus"]
+    assert second["words"][5:7] == ["--model=opus", "--resume=s-1"]
     news = "--- snapshot\n+++ document\n@@ -13,3 +13,4 @@\n \n ## User\n \n+And ö?\n"
     assert f"<diff>\n{news}</diff>\n\n<document>\n{FIRST_ROUND}And ö?\n</document>" in second["prompt"]
     assert fields(agent_doc.read("plan.md"))["resume"] == "s-2"

@@ -1,13 +1,14 @@
 """A document's frontmatter: the YAML between two lines of dashes at its very beginning.
 
-A top-level field is read and changed in place: the rest of the block (comments, blank lines, unknown keys, their order
-and their spelling) keeps its bytes, because it is never parsed and written again.
+A top-level field, or an entry of one that is a map, is read and changed in place, in both of YAML's styles: the rest of
+the block (comments, blank lines, unknown keys, their order and their spelling) keeps its bytes, because it is never
+parsed and written again.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines, split_lines
@@ -27,7 +28,8 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 class _Field(NamedTuple):
-    """Where a field is: its lines, and the value on the first of them. `folded` means that there are more."""
+    """Where a field is: its lines, and the value on the first of them. `folded` means that there are more. In a flow
+    mapping it is only the key and the value."""
 
     key: str
     start: int
@@ -53,6 +55,38 @@ def items(text: str, key: str) -> list[str] | None:
     return words if len(words) == len(listed) else None
 
 
+def entries(text: str, key: str) -> dict[str, str] | None:
+    """The entries of a field that is a map of strings, without those that are null; None if it is anything else."""
+    found = next((field for field in _fields(text) if field.key == key), None)
+    value = None if found is None else _parse_value(text, found)
+    if not isinstance(value, dict):
+        return None
+    table = cast("dict[object, object]", value)
+    return {str(name): str(word) for name, word in table.items() if word is not None}
+
+
+def set_entry(text: str, key: str, name: str, value: str) -> str:
+    """The text with this entry of a field that is a map set; nothing else of it changes. A field that is none becomes
+    the value."""
+    field = next((field for field in _fields(text) if field.key == key), None)
+    node = None if field is None else _compose(text[field.value_start : field.end])
+    if field is None or node is None:
+        return set_field(text, key, value)
+    at, written = field.value_start, _to_yaml(value)
+    for known, old in node.value:
+        if known.value == name:
+            start, end = at + old.start_mark.index, at + old.end_mark.index
+            return text[:start] + (" " if text[start - 1] == ":" else "") + written + text[end:]
+    if node.flow_style:
+        return _add_to_flow(text, at + node.end_mark.index - 1, f"{_to_yaml(name)}: {written}")
+    first, last = node.value[0][0], node.value[-1][1]
+    is_empty = last.start_mark.index == last.end_mark.index
+    stop = at + last.start_mark.index + len(split_lines(text[at + last.start_mark.index : field.end])[0])
+    stop = stop if is_empty else field.end
+    line = f"{' ' * first.start_mark.column}{_to_yaml(name)}: {written}\n"
+    return text[:stop] + adopt_newlines(line, text[:stop]) + text[stop:]
+
+
 def set_field(text: str, key: str, value: str) -> str:
     """The text with this field set. Only its own line changes; a new field is added last, in a new block if
     necessary."""
@@ -66,6 +100,8 @@ def set_field(text: str, key: str, value: str) -> str:
         return adopt_newlines(f"---\n{key}: {written}\n---\n{blank}", text) + text
     lines = split_lines(text[:end])
     at = end - len(lines[-1])
+    if (node := _flow(text)) is not None:
+        return _add_to_flow(text, len(lines[0]) + node.end_mark.index - 1, f"{key}: {written}")
     return text[:at] + adopt_newlines(f"{key}: {written}\n", text[:end]) + text[at:]
 
 
@@ -73,13 +109,24 @@ def remove_field(text: str, key: str) -> str:
     """The text without this field; unchanged if there is none."""
     for field in reversed(list(_fields(text))):
         if field.key == key:
-            text = text[: field.start] + text[field.end :]
+            start, end = field.start, field.end
+            if _flow(text) is not None:  # with the comma on one side
+                comma = re.compile(r"\s*,[ \t]*").match(text, end)
+                before = text[:start].rstrip()
+                end = end if comma is None else comma.end()
+                start = len(before) - 1 if comma is None and before.endswith(",") else start
+            text = text[:start] + text[end:]
     return text
 
 
 def _fields(text: str) -> Iterator[_Field]:
     first, *lines = split_lines(text[: frontmatter_end(text)])[:-1] or [""]
     at = len(first)
+    if (node := _flow(text)) is not None:
+        for known, value in node.value:
+            start, end = at + value.start_mark.index, at + value.end_mark.index
+            yield _Field(known.value, at + known.start_mark.index, end, start, end, folded=False)
+        return
     pattern = re.compile(_FIELD)  # compiled here and cached by `re`: callers that only need its end do not pay for it
     for number, line in enumerate(lines):
         match = pattern.match(line)
@@ -110,6 +157,33 @@ def _value(text: str, field: _Field) -> str | None:
         return raw
     found = _parse_value(text, field)
     return None if found is None or found is _UNREADABLE or isinstance(found, dict | list) else str(found)
+
+
+def _flow(text: str) -> Any:
+    """The node of a frontmatter that is one flow mapping; None if it is not."""
+    lines = split_lines(text[: frontmatter_end(text)])[1:-1]
+    node = _compose("".join(lines)) if any(line.lstrip().startswith("{") for line in lines[:1]) else None
+    return node if node is not None and node.flow_style else None
+
+
+def _compose(source: str) -> Any:
+    """The node of a map with scalar keys, with the offsets of its parts; None if the source is anything else."""
+    import yaml
+
+    try:
+        node: Any = cast("Any", yaml).compose(source, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return None
+    if node is None or node.id != "mapping" or not node.value:
+        return None
+    return node if all(known.id == "scalar" for known, _ in node.value) else None
+
+
+def _add_to_flow(text: str, end: int, entry: str) -> str:
+    """The text with another entry before the brace at `end`."""
+    before = text[:end].rstrip()
+    gap = "" if before.endswith("{") else " " if before.endswith(",") else ", "
+    return before + gap + entry + text[len(before) : end] + text[end:]
 
 
 def _parse_value(text: str, field: _Field) -> object:

@@ -14,13 +14,14 @@ from redraft.agent.store.agent_store import AgentStore
 from redraft.agent.subagents.long_documents import make_for_model
 from redraft.providers.contract import CancelToken
 from redraft.providers.models import OFFLINE
-from redraft.runtime import model_for_calls
+from redraft.runtime import models
 
 if TYPE_CHECKING:
     from redraft.agent.subagents.long_documents import LongDocuments
     from redraft.agent.subagents.pool import Progress
     from redraft.mcp_server.call import McpCall
     from redraft.providers.contract import Provider
+    from redraft.providers.router import ModelChoice
     from redraft.tools.long_documents.worker import Analysis, Ask, Source, Task, Transformation, TransformationRequest
 
 ABOUT = "answers of subagents"
@@ -28,8 +29,8 @@ ABOUT = "answers of subagents"
 
 def subagents_for(call: McpCall) -> Subagents | None:
     """The worker of a call's context; None where no model is set up."""
-    settings = call.connection.endpoint.workspace.settings
-    provider = model_for_calls(settings)
+    # As the folder narrows them: it may keep its documents on this machine.
+    provider = models(call.connection.endpoint.workspace.folder).provider("", _ignore_choice)
     return None if provider.provider_name == OFFLINE else Subagents(call, provider)
 
 
@@ -79,3 +80,7 @@ class Subagents:
         """Answers are counted through all rounds, so that the number only grows; of how many is known of this round."""
         self._answers += 1
         self._call.progress(self._answers, self._answers + progress.total - progress.done, ABOUT)
+
+
+def _ignore_choice(choice: ModelChoice) -> None:
+    """Which model answered is in the log of what was spent."""

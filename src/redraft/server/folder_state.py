@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from redraft.errors import Busy, Refused
 from redraft.mcp_server import Endpoint
-from redraft.runtime import folder_settings, model_for_calls, models, open_agent, user_settings
+from redraft.runtime import folder_settings, models, open_agent, user_settings
 from redraft.server.change_feed import ChangeFeed, ChangeWatcher
 from redraft.server.event_streams import EventStreams
 from redraft.server.idempotency import IdempotencyStore
@@ -192,8 +192,9 @@ class FolderState:
         from redraft.agent.subagents.long_documents import make_for_call
 
         settings = self.workspace.settings
+        provider = self.models.provider("", lambda _choice: None)
         budget = JobBudget.of(settings.agent, {})
-        return make_for_call(self.agent.store, settings.limits, model_for_calls(settings), document, self.guard, budget)
+        return make_for_call(self.agent.store, settings.limits, provider, document, self.guard, budget)
 
     def context_of(self, caller: Caller, author: Author) -> ToolContext:
         """Where a caller's tools work; it remembers what they have read."""
@@ -208,7 +209,8 @@ class FolderState:
 
     @property
     def models(self) -> Models:
-        return models()
+        """The person's models as they are now, as far as the folder's settings allow them."""
+        return models(self.workspace.folder)
 
     @property
     def folder_name(self) -> str:

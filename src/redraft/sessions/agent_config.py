@@ -13,7 +13,7 @@ from redraft.errors import RedraftError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT_AGENT = "claude"
+CLAUDE, CODEX = "claude", "codex"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class AgentDocConfig:
 
     def agent(self, flag: str | None, in_document: str | None) -> str:
         """Who answers: from the flag, else the document, else this file, else `claude`."""
-        return flag or in_document or self.default_agent or DEFAULT_AGENT
+        return flag or in_document or self.default_agent or CLAUDE
 
 
 def parse_config(table: Mapping[str, Any], source: str) -> AgentDocConfig:

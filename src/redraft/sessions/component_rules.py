@@ -51,13 +51,15 @@ def parse_rules(table: Mapping[str, Any], source: str = FILE) -> dict[str, Compo
 def rule_for(component: Component, rules: Mapping[str, ComponentRule]) -> ComponentRule:
     """The rules of a component: its own attributes override the file, which overrides the defaults."""
     rule = rules.get(component.name, ComponentRule())
-    attributes = {
-        name: _parse_attribute(name, value) for name, value in component.attributes.items() if name in _ATTRIBUTES
-    }
+    said = dict(component.attributes)
+    if _PATCH in said:  # the newer word of the original; it wins over the older one
+        said["mode"] = said[_PATCH]
+    attributes = {name: _parse_attribute(name, value) for name, value in said.items() if name in _ATTRIBUTES}
     return ComponentRule(**{**{entry.name: getattr(rule, entry.name) for entry in fields(ComponentRule)}, **attributes})
 
 
 _ATTRIBUTES = ("mode", "timestamp", "max_entries")
+_PATCH = "patch"
 
 
 def _parse_attribute(name: str, value: str) -> Any:

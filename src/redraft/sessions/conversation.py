@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from redraft.agent.run.prompts import document_blocks
@@ -11,7 +11,7 @@ from redraft.agent.store.sessions import ContextRow
 from redraft.errors import RedraftError, Refused
 from redraft.formats.components import components
 from redraft.sessions.answers.writer import WrittenAnswer, write_answer
-from redraft.sessions.session_fields import RESUME, session_fields
+from redraft.sessions.session_fields import session_fields, set_resume
 from redraft.text.lines import count_lines
 from redraft.text.patch.unified_diff import format_patch
 
@@ -132,14 +132,25 @@ def _links(context: SessionContext, text: str) -> str:
 def converse(
     context: SessionContext, prompt: ConversationPrompt, backend: Backend, *, model: str | None = None
 ) -> WrittenAnswer:
-    """Send the prompt, and write the answer into the document, with the session to continue. Nothing is sent for a
-    document that could not take the answer."""
-    fields = session_fields(prompt.base)
+    """Send the prompt, and write the answer into the document, with the conversation to continue. Nothing is sent for a
+    document that could not take the answer, and an answer that is none leaves the question as it is."""
+    fields, agent = session_fields(prompt.base), context.author
     components(prompt.base)
     context.store.check()
-    reply = backend.send(prompt.text, fields.resume, fork=fields.resume is None, model=model or fields.model)
-    stored = {RESUME: reply.session} if reply.session else {}
-    return write_answer(context, reply.text, baseline=prompt.base, set_fields=stored)
+    wanted, remarks = model or fields.model_of(agent), ()
+    if wanted and not backend.takes_model:
+        if model:
+            raise Refused(f"{agent} takes no model; name it in the agent's own settings.", code="invalid_argument")
+        remarks = (f"{agent} takes no model, so {wanted!r} in the document was not passed on.",)
+        wanted = None
+    known = fields.resume_of(agent)
+    reply = backend.send(prompt.text, known, fork=known is None, model=wanted)
+
+    def set_conversation(text: str) -> str:
+        return set_resume(text, agent, reply.session) if reply.session else text
+
+    written = write_answer(context, reply.text, baseline=prompt.base, set_fields=set_conversation)
+    return replace(written, remarks=(*remarks, *written.remarks))
 
 
 def _end_with_newline(text: str) -> str:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from redraft.errors import Refused
 from redraft.formats.components import components
-from redraft.formats.frontmatter import fields, items, set_field
+from redraft.formats.frontmatter import entries, fields, items, set_entry, set_field
 from redraft.text.frontmatter_block import frontmatter_end
 from redraft.text.lines import adopt_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Format = Literal["inline", "template"]
 Strategy = Literal["merge", "crdt"]
 
 SESSION, RESUME, LINKS = "agent_doc_session", "resume", "links"
+_MODEL = "_model"
 _FORMATS: dict[str, Format] = {"inline": "inline", "append": "inline", "template": "template"}
 # What the one old field meant: a format, and for `stream` how it is written.
 _OLD_MODES: dict[str, tuple[Format, Strategy | None]] = {
@@ -30,16 +31,26 @@ _OLD_MODES: dict[str, tuple[Format, Strategy | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class SessionFields:
-    """The fields of a session document. `resume` is the agent's own session; `session` is the document's id."""
+    """The fields of a session document. `session` is the document's id; `resume` is the conversation to continue, or
+    one for each agent."""
 
     session: str | None = None
-    resume: str | None = None
+    resume: str | Mapping[str, str] | None = None
     agent: str | None = None
     model: str | None = None
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
     branch: str | None = None
     format: Format = "template"
     write: Strategy = "crdt"
     links: tuple[str, ...] = ()
+
+    def resume_of(self, agent: str) -> str | None:
+        """The conversation of this agent."""
+        return self.resume if self.resume is None or isinstance(self.resume, str) else self.resume.get(agent)
+
+    def model_of(self, agent: str) -> str | None:
+        """The model for this agent: its own, `claude_model`, or the one for all, `model`."""
+        return self.models.get(agent) or self.model
 
 
 def session_fields(text: str) -> SessionFields:
@@ -58,14 +69,22 @@ def session_fields(text: str) -> SessionFields:
         raise Refused(f"{LINKS} in the document's frontmatter must be a list of paths.", code="conflict")
     return SessionFields(
         session=found.get(SESSION) or found.get("session"),
-        resume=found.get(RESUME),
+        resume=found.get(RESUME) or entries(text, RESUME),
         agent=found.get("agent"),
         model=found.get("model"),
+        models={name.removesuffix(_MODEL): value for name, value in found.items() if value and name.endswith(_MODEL)},
         branch=found.get("branch"),
         format=form if named is None else _FORMATS[named],
         write=wanted or write or "crdt",
         links=tuple(links),
     )
+
+
+def set_resume(text: str, agent: str, conversation: str) -> str:
+    """The text with this agent's conversation: where there is one for each agent, the others' stay."""
+    if session_fields(text).resume_of(agent) == conversation:
+        return text
+    return set_entry(text, RESUME, agent, conversation)
 
 
 def _unknown(name: str, value: str, known: Iterable[str]) -> Refused:

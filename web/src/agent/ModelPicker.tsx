@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
+import ui from "@/ui/ui.module.css";
 import { formatSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
@@ -36,14 +38,14 @@ export function ModelPicker(): ReactNode {
       value={known ? chosen : (options[0]?.value ?? "")}
       options={options}
       onPick={(model) => show({ agentModel: model })}
+      more={
+        <DropdownMenu.Item className={ui.menuItem ?? ""} onSelect={() => show({ dialog: { kind: "models" } })}>
+          Set up models…
+        </DropdownMenu.Item>
+      }
       foot={
         <>
-          {data.models.length === 0 ? (
-            <p>
-              No model is set up. Set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
-              <code>GOOGLE_API_KEY</code> and restart Redraft, or add one under <code>[models]</code> in your settings.
-            </p>
-          ) : null}
+          {data.models.length === 0 ? <p>No model is set up: the offline assistant answers by rules.</p> : null}
           {spent && today ? (
             <p>
               {today} on {spent.name}
@@ -58,8 +60,8 @@ export function ModelPicker(): ReactNode {
 function modelsOf({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
   const named = models.map(({ name, kind, model }) => ({
     value: name,
-    label: name,
-    hint: model ? `${kind}: ${model}` : kind,
+    label: model || name,
+    hint: model && model !== name ? `${name}, ${kind}` : kind,
   }));
   if (usual.provider === "offline") return [{ ...OFFLINE, value: "" }, ...named];
   const first = { value: "", label: usual.model || usual.provider, hint: "Default in your settings" };

@@ -34,6 +34,7 @@ export function viewExtensions(path: string, length: number): Extension {
     drawSelection(),
     EditorState.allowMultipleSelections.of(true),
     EditorView.lineWrapping,
+    EditorView.perLineTextDirection.of(true),
     bracketMatching(),
     highlightSelectionMatches(),
     search({ top: true }),

@@ -9,7 +9,8 @@ const look = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--prose, var(--mono))", lineHeight: "24px", overflow: "auto" },
   ".cm-content": { caretColor: "var(--ink)", padding: "12px 0 40vh", maxWidth: "min(100%, 86ch)" },
-  ".cm-line": { padding: "0 16px 0 8px" },
+  // Each line has the direction of its own first letters.
+  ".cm-line": { padding: "0 16px 0 8px", unicodeBidi: "plaintext" },
   ".cm-gutters": {
     backgroundColor: "var(--surface)",
     color: "var(--ink-soft)",

@@ -9,6 +9,13 @@ export function toggleFolder(path: string): void {
   show({ unfolded: unfolded.includes(path) ? unfolded.filter((one) => one !== path) : [...unfolded, path] });
 }
 
+/** Expand or collapse a folder, open a document, show what any other file is. */
+export function openRow(row: Row): void {
+  if (row.folder) toggleFolder(row.path);
+  else if (row.readable) void openDocument(row.path);
+  else show({ dialog: { kind: "file", path: row.path } });
+}
+
 interface TreeKeys {
   focused: string | null;
   focus: (path: string) => void;
@@ -28,7 +35,7 @@ export function useTreeKeys(rows: readonly Row[]): TreeKeys {
       focus(to.path);
       event.currentTarget.querySelector<HTMLElement>(`[data-path="${CSS.escape(to.path)}"]`)?.focus();
     };
-    const enter = () => (row.folder ? toggleFolder(row.path) : void openDocument(row.path));
+    const enter = () => openRow(row);
     const above = rows.find(({ path, folder }) => folder && path === folderOf(row.path));
     const acts = new Map<string, () => void>([
       ["ArrowDown", () => go(rows[at + 1])],

@@ -93,10 +93,10 @@ def _find_agent_program() -> str:
 
     from redraft.providers.errors import ProviderError
     from redraft.providers.network_guard import check_command
-    from redraft.sessions.agent_config import DEFAULT_AGENT
+    from redraft.sessions.agent_config import CLAUDE
 
-    entry = read_config().agents.get(DEFAULT_AGENT)
-    command = (entry.command if entry else "") or DEFAULT_AGENT
+    entry = read_config().agents.get(CLAUDE)
+    command = (entry.command if entry else "") or CLAUDE
     try:
         check_command(command)
     except ProviderError as error:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from redraft.errors import Busy, RedraftError
 from redraft.files.locks import folder_lock
 from redraft.formats.components import parse_answer
-from redraft.formats.frontmatter import fields, set_field
 from redraft.sessions.answers.fills import AppliedAnswer, apply_answer
 from redraft.sessions.answers.merge import merge_answer
 from redraft.sessions.document_store import DocumentStore, StoredChange, change
@@ -110,9 +109,9 @@ def write_answer(
     *,
     baseline: str | None = None,
     strategy: Strategy | None = None,
-    set_fields: Mapping[str, str] | None = None,
+    set_fields: Callable[[str], str] = str,
 ) -> WrittenAnswer:
-    """Write an answer into its document, merged with what was typed since `baseline`, and `set_fields` into its
+    """Write an answer into its document, merged with what was typed since `baseline`; `set_fields` sets fields of its
     frontmatter."""
     with preserve_answer(context, answer), context.lock():
         made = plan_answer(context, answer, baseline, context.store.read(context.project.path).text, strategy=strategy)
@@ -121,19 +120,12 @@ def write_answer(
         def make(text: str) -> str:
             merged = merge_answer(made.base, text, made.applied, made.strategy, context.author)
             met[0] = merged.conflicts
-            return _set_fields(merged.text, set_fields)
+            return set_fields(merged.text)
 
         changed = change(context.store, context.project.path, f"Answer in {context.project.path}", make)
         if changed.state != "proposed":
-            context.agent_files.save_snapshot(context.project, _set_fields(made.applied.text, set_fields))
+            context.agent_files.save_snapshot(context.project, set_fields(made.applied.text))
     return WrittenAnswer(changed, met[0], made.applied.remarks, marked=met[0] > 0 and made.strategy == "merge")
-
-
-def _set_fields(text: str, wanted: Mapping[str, str] | None) -> str:
-    for key, value in (wanted or {}).items():
-        if fields(text).get(key) != value:
-            text = set_field(text, key, value)
-    return text
 
 
 @contextmanager
