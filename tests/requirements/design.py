@@ -59,8 +59,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-files-secrets", "Files", 2,
             "Secret files are known by name in any letter case, by place, through links and by content."),
     done("RD-history-vanishes", "Files", 14,
-            "A history that is deleted, replaced or emptied while it is open is put back before more is acknowledged,"
-            " and the person is told; where it cannot be, nothing is acknowledged."),
+            "A history that is deleted, replaced, emptied or overwritten while it is open is put back before more is"
+            " acknowledged, and the person is told; where it cannot be, nothing is acknowledged."),
     done("RD-server-half-sent", "The server", 14,
             "A request that does not come whole within a while is closed, even where it trickles."),
     done("RD-server-rooms", "The server", 14, "Joining a live document works while other rooms come and go."),

@@ -461,4 +461,4 @@ class RememberedFiles:
 def _lasting_stamp(stamp: FileStamp, *, proven: bool) -> FileStamp:
     """The stamp to store. If it does not prove the content, store one that identifies the file and equals no other
     stamp."""
-    return stamp if proven else stamp._replace(mtime_ns=-1, ctime_ns=-1)
+    return stamp if proven else stamp._replace(mtime_ns=-1)

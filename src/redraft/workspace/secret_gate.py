@@ -115,8 +115,12 @@ def find_renamed_files(
         if status.st_size in sizes:
             with contextlib.suppress(RedraftError):
                 of_text = texts.get(read_or_none(root, place) or b"", ())
-        for path in [files[file]] if file in files else of_text:
-            places.setdefault(path, []).append(place)
+        path = files.get(file)
+        stamp = None if path is None else gone[path].stamp
+        if path is not None and stamp is not None and root.is_that_file(place, stamp):
+            of_text = [path]
+        for found in of_text:
+            places.setdefault(found, []).append(place)
     return _match_places(places)
 
 

@@ -1,6 +1,9 @@
-"""Which of another program's changes belong together: a document that disappears from one place and a file that appears
-at another are a move, and unsaved typing follows it. A file is recognised by its content, by its inode or, if it was
-replaced before it was renamed, by its words. A document that comes back to its place brings everything back with it."""
+"""Which of another program's changes belong together: a document that is gone from one place and a file that came to
+another are a move, and what a person has typed follows it.
+
+A file is known again by its content, by its number, or, where it was replaced before it was renamed, by its words. A
+document that comes back to its place brings everything back with it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutsideChange:
-    """A file whose content differs from what was known; a side is None if there was no file."""
+    """A file that holds something else than was known; a side is None where there was no file."""
 
     path: DocPath
     before: Content | None
@@ -49,7 +52,7 @@ class OutsideChange:
 
     @property
     def written(self) -> bool:
-        """Whether the file itself differs, and not only what its draft knows of it."""
+        """Whether the file itself differs, not only what its draft knows of it."""
         return (self.before and self.before.data) != (self.after and self.after.data)
 
     @property
@@ -62,7 +65,7 @@ class OutsideChange:
 
     @property
     def place(self) -> str:
-        """Where the document is in the working view."""
+        """Where the document stands in the working view."""
         return self.path if self.stored is None else self.stored.key
 
     @property
@@ -75,8 +78,8 @@ class OutsideChange:
 
 
 def is_successor(old: bytes, new: bytes) -> bool:
-    """Whether the file with a document's inode number is that document, changed. Otherwise the document was deleted and
-    its number given to a new file."""
+    """Whether a file with the number of another one is that file, changed. Else the other was deleted, and its number
+    given to a new one."""
     try:
         return old == new or are_alike(decode(old).text, decode(new).text)
     except RedraftError:
@@ -94,8 +97,8 @@ MOST_RENAMES = 10_000
 
 
 class RenameLog:
-    """What the kernel reported as renamed, and when. Only this tells what became of a document that got a secret's name
-    and was overwritten or deleted before anybody looked."""
+    """What the kernel said was renamed, and when that was heard. Only by this is known what a document became that got
+    a secret's name and was overwritten or deleted before anybody looked."""
 
     def __init__(self) -> None:
         self._renames: deque[tuple[float, RenamedPath]] = deque(maxlen=MOST_RENAMES)
@@ -103,9 +106,17 @@ class RenameLog:
     def add(self, renames: Iterable[RenamedPath], now: float) -> None:
         self._renames.extend((now, rename) for rename in renames)
 
+    def place(self, path: DocPath, since: float) -> DocPath | None:
+        """Where the document at this path was moved since; None if it was not."""
+        place: str = path
+        for heard, rename in self._renames:
+            if heard >= since and (place == rename.old or place.startswith(f"{rename.old}/")):
+                place = rename.new + place[len(rename.old) :]
+        return None if place == path else DocPath(place)
+
     def secret_name(self, path: DocPath, since: float) -> DocPath | None:
-        """The secret's name that the document at this path was given since, perhaps through others, if it was not moved
-        away from it again: a program that swaps two documents may use any name for a moment."""
+        """The secret's name that the document at this path was given since, perhaps by way of others, and that it was
+        not moved away from again: a program that swaps two documents may need any name for a moment."""
         places: set[str] = {path}
         for heard, rename in self._renames:
             if heard >= since:
@@ -116,14 +127,14 @@ class RenameLog:
 
 
 class ResolvedChanges(NamedTuple):
-    """The changes of one turn, and those for the next: two documents cannot move to one place in one turn."""
+    """The changes of one turn, and those for the next: two documents cannot come to one place in one turn."""
 
     now: list[OutsideChange]
     later: list[OutsideChange]
 
 
 class MoveDetector:
-    """Finds moves. `compare` returns what became of a file, `last_stamp` its stamp when it was last seen."""
+    """Finds moves. `compare` gives what became of a file, `last_stamp` the stamp that it had when it was last seen."""
 
     def __init__(
         self,
@@ -139,27 +150,29 @@ class MoveDetector:
     def resolve(
         self, changes: list[OutsideChange], at_work: Iterable[DocPath], appeared: Collection[str] | None
     ) -> ResolvedChanges:
-        """The changes, with moves joined: a document that disappeared from one place and is at another was moved there.
-        `at_work` are the documents that are open, under review, or waiting to be checked."""
+        """The changes, where a document that is gone from one place and stands at another was moved there. `at_work`
+        are the documents that are open, under review, or waiting to be looked at."""
         found = {change.path: change for change in changes}
         if any(change.before is None for change in changes):
             self._add_vanished(found, at_work)
         files: dict[str, FileMark] = {}
         self._follow_swaps(found, files)
-        for gone in [*found.values()]:
-            if gone.before is None or gone.after is not None or not gone.before.data:
-                continue
-            target = self._find_target(gone, found, appeared, files)
-            if target is not None:
-                _join_move(found, gone, target)
+        # First what the kernel said of all of them: among documents that are alike, it alone tells which is which.
+        for heard in (True, False):
+            for gone in [*found.values()]:
+                if gone.before is None or gone.after is not None or gone.went_to is not None or not gone.before.data:
+                    continue
+                target = self._find_renamed(gone, found) if heard else self._find_target(gone, found, appeared, files)
+                if target is not None:
+                    _join_move(found, gone, target)
         later = self._follow_renames(found)
         self._follow_rewrites(found, appeared, files)
         self._return_from_backups(found)
         return ResolvedChanges(list(found.values()), later)
 
     def _follow_swaps(self, found: dict[DocPath, OutsideChange], files: dict[str, FileMark]) -> None:
-        """If another document took the place of one whose file is elsewhere now, drafts and tabs follow the file. For
-        the history both have changed, so that the turn can be undone whichever of them was known."""
+        """Where another document took the place of one whose file lies elsewhere by now, drafts and tabs follow the
+        file. For the history both have changed: such a turn can be taken back whichever of them was known."""
         waiting = [*found.values()]
         while waiting:
             change = waiting.pop()
@@ -176,18 +189,18 @@ class MoveDetector:
     def _find_file(
         self, change: OutsideChange, found: dict[DocPath, OutsideChange], files: dict[str, FileMark]
     ) -> OutsideChange | None:
-        """What became of the file that was known at the place of this change, wherever it is now. All files are
-        searched only if there is a draft."""
+        """What became of the place where the file lies by now that was known at the place of this change. All files are
+        looked at only for a draft's sake."""
         stamp = self._last_stamp(change.path)
         for other in found.values():
-            if stamp is not None and other.image is not None and other.image.stamp.ino == stamp.ino:
+            if stamp is not None and other.image is not None and self._engine.root.is_that_file(other.path, stamp):
                 return other
         names = self._same_file(change, files) if change.stored is not None else []
         places = [DocPath(name) for name in names if not is_secret_name(name)]
         return (self._compare(places[0]) or self._find_arrival(places[0])) if len(places) == 1 else None
 
     def _is_swapped(self, change: OutsideChange, target: OutsideChange) -> bool:
-        """Whether the document moved to the target's place, and its old file is not just an editor's backup."""
+        """Whether the document went to the target's place. Not where an editor kept its old file as a backup."""
         before, after, there = change.before, change.after, target.after
         if before is None or after is None or there is None or not is_successor(before.data, there.data):
             return False
@@ -196,8 +209,8 @@ class MoveDetector:
         return traded or not is_successor(before.data, after.data)
 
     def _add_vanished(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> None:
-        """When a file appears, also check the open documents whose files are gone: one of them may have been moved
-        there."""
+        """A file came: look at the open documents whose files are gone, whoever was to look at them when. One of them
+        may have been moved there."""
         for path in {*at_work} - found.keys():
             change = self._compare(path) if self._is_gone(path) else None
             if change is not None and change.is_news:
@@ -210,8 +223,8 @@ class MoveDetector:
             return False  # a link by now
 
     def _return_from_backups(self, found: dict[DocPath, OutsideChange]) -> None:
-        """Many editors save a document by renaming the old file, writing a new one in its place and then, perhaps,
-        deleting the old one. The open document is the new file."""
+        """Many editors save a document by giving the old file another name, writing a new one in its place, and then,
+        perhaps, deleting the old one. What is open is the new one."""
         for change in [*found.values()]:
             if change.before is None and change.after is not None and change.came_from is None:
                 place = self._recent_move(change.path, away=True)
@@ -225,8 +238,8 @@ class MoveDetector:
                     found[change.path] = replace(change, went_to=new.path, left_as=new.after)
 
     def _recent_move(self, path: DocPath, *, away: bool) -> DocPath | None:
-        """Where another program moved the document that was here a moment ago (`away`), or where it moved the one here
-        from."""
+        """Where another program moved the document to (`away`) that was here a moment ago, or where it moved the one
+        from that is here."""
         engine = self._engine
         for turn in engine.turns.recent(limit=RECENT_TURNS, path=path):
             if not 0 <= engine.clock() - turn.created < SAME_SECONDS:
@@ -239,9 +252,8 @@ class MoveDetector:
     def _follow_rewrites(
         self, found: dict[DocPath, OutsideChange], appeared: Collection[str] | None, files: dict[str, FileMark]
     ) -> None:
-        """A program may replace a file by a new one with nearly the same text, and rename that. If exactly one document
-        with a draft disappeared and one similar file appeared, they are taken for the same document; if there are
-        several, none is."""
+        """A program may replace a file by a new one that says nearly the same, and rename that. Where one document with
+        a draft is gone and one file came that is alike, it is taken for that; where there are several, for none."""
         lost = [change for change in found.values() if change.stored is not None and change.went_to is None]
         lost = [change for change in lost if change.before is not None and change.after is None]
         if not lost:
@@ -261,14 +273,14 @@ class MoveDetector:
                 _join_move(found, gone, target)
 
     def _recent_files(self, files: dict[str, FileMark]) -> set[str]:
-        """The files that were created, changed or moved just now."""
+        """The files that were made, changed or moved just now."""
         since = time.time_ns() - int(SAME_SECONDS * 1e9)
         return {path for path, mark in self._walk(files).items() if mark.ctime_ns >= since}
 
     def _follow_renames(self, found: dict[DocPath, OutsideChange]) -> list[OutsideChange]:
-        """A document that got a secret's name was moved there with its last text; nothing of the secret itself is
-        recorded. Its old place may be another document's now. Documents whose new name was given to another one in
-        between wait for the next turn."""
+        """Where a document was given a secret's name, that is a move too, of what it said last: of the secret itself
+        nothing is recorded. Its place may be another document's by now. Those that are given for later got a name that
+        another one got."""
         root = self._engine.root
         gone = {
             change.path: MissingFile(self._last_stamp(change.path), frozenset((change.before.data,)))
@@ -297,11 +309,24 @@ class MoveDetector:
         return later
 
     def _is_another_file(self, change: OutsideChange) -> bool:
-        """Whether the file that was known is no longer at its place."""
+        """Whether the file that was known is not at its place any more."""
         stamp = self._last_stamp(change.path)
         if change.before is None:
             return False
         return change.image is None or (stamp is not None and change.image.stamp.ino != stamp.ino)
+
+    def _find_renamed(self, gone: OutsideChange, found: dict[DocPath, OutsideChange]) -> OutsideChange | None:
+        """What became of the place where another program moved the document, if it says nearly the same there."""
+        engine = self._engine
+        turn = engine.turns.last_on([gone.path])  # before which another document lay there
+        since = max(engine.clock() - SAME_SECONDS, 0.0 if turn is None else turn.created)
+        place = self.renames.place(gone.path, since)
+        if place is None or is_secret_name(place):
+            return None
+        target = found.get(place) or self._find_arrival(place)
+        if target is None or target.came_from is not None or gone.before is None or target.after is None:
+            return None
+        return target if is_successor(gone.before.data, target.after.data) else None
 
     def _find_target(
         self,
@@ -323,17 +348,19 @@ class MoveDetector:
             arrived = (self._find_arrival(name) for name in self._same_file(gone, files) if name not in found)
             places = [change for change in arrived if change is not None and is_successor(data, change.data or b"")]
         if len(places) > 1 and (stamp := self._last_stamp(gone.path)) is not None:
-            places = [change for change in places if change.image is not None and change.image.stamp.ino == stamp.ino]
+            places = [change for change in places if self._engine.root.is_that_file(change.path, stamp)]
         return places[0] if len(places) == 1 else None
 
     def _same_file(self, gone: OutsideChange, files: dict[str, FileMark]) -> list[str]:
-        """Where the file is now that was seen at the old place, or one that got its inode number after it was
-        deleted."""
-        stamp = self._last_stamp(gone.path)
-        return [] if stamp is None else [path for path, mark in self._walk(files).items() if mark.ino == stamp.ino]
+        """Where the very file lies by now that was seen at the old place."""
+        stamp, root = self._last_stamp(gone.path), self._engine.root
+        if stamp is None:
+            return []
+        paths = [path for path, mark in self._walk(files).items() if mark.ino == stamp.ino]
+        return [path for path in paths if root.is_that_file(DocPath(path), stamp)]
 
     def _walk(self, files: dict[str, FileMark]) -> dict[str, FileMark]:
-        """All files of the folder. `files` is filled on first use, because that takes a walk through the folder."""
+        """All files of the folder. `files` is filled when it is first needed: it takes a walk through the folder."""
         if not files:
             for folder in folders(self._engine.root):
                 for name, mark in zip(folder.names, folder.marks, strict=True):
@@ -341,7 +368,7 @@ class MoveDetector:
         return files
 
     def _find_arrival(self, name: str) -> OutsideChange | None:
-        """A file that nobody knew, or that appeared at an empty place."""
+        """A file that nobody knew, or that came to a place where none was left."""
         engine = self._engine
         if not can_be_listed(name) or is_secret_name(name):
             return None
@@ -364,6 +391,6 @@ class MoveDetector:
 
 
 def _join_move(found: dict[DocPath, OutsideChange], gone: OutsideChange, target: OutsideChange) -> None:
-    """Link the two sides of a move to each other."""
+    """Tell both sides of a move of each other."""
     found[target.path] = replace(target, came_from=gone.path)
     found[gone.path] = replace(gone, went_to=target.path, left_as=target.after)

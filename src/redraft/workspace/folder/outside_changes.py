@@ -29,6 +29,7 @@ from redraft.files.secret_detection import is_secret_content, is_secret_name
 from redraft.history.journal import AuditLine, Content, FilePlan
 from redraft.history.turns import OUTSIDE, ReviewStep, State, TurnRecord
 from redraft.review.outside_change import carry_typing
+from redraft.workspace.document import is_another_document
 from redraft.workspace.documents import RememberedFiles
 from redraft.workspace.engine import new_token
 from redraft.workspace.folder.move_detection import SAME_SECONDS, MoveDetector, OutsideChange
@@ -485,8 +486,11 @@ class OutsideRecorder:
             old = None if step.before is None else documents.from_image(step.before)
             if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != path):
                 break
-            if step.after is not None and found is not None:
-                left = documents.from_image(step.after).review.working
+            after = None if step.after is None else documents.from_image(step.after)
+            if is_another_document(old, after):
+                break  # documents traded places: what stands here stood elsewhere before
+            if after is not None and found is not None:
+                left = after.review.working
                 typed += [(left, found.review.working)] * (left != found.review.working)
             found, origin = old, old or origin
         if origin is None or origin is stored or not self._is_waiting(origin):
