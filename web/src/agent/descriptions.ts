@@ -1,5 +1,6 @@
 /** The agent's actions and figures in plain words. */
 
+import type { Schemas } from "@/api/client";
 import { pluralize } from "@/ui/format";
 import type { AgentUsage, Call, Change, Question, Spent } from "./jobView";
 
@@ -111,6 +112,16 @@ export function formatSpent({ input, output, usd, unpriced }: Spent): string {
 export function describeUsage({ used, size, cost }: AgentUsage): string {
   const full = size ? `context ${Math.round((100 * used) / size)}% full` : "";
   return [full, cost.startsWith("USD") ? "" : cost].filter(Boolean).join(", ");
+}
+
+/** What a day cost, as the server counts it. */
+export function toSpent(day: Schemas["SpentShape"]): Spent {
+  return {
+    input: day.input_tokens,
+    output: day.output_tokens,
+    usd: Number(day.price_usd),
+    unpriced: day.unpriced_steps,
+  };
 }
 
 export function sumSpent(spent: readonly Spent[]): Spent {

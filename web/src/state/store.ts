@@ -56,6 +56,12 @@ export interface Store {
   side: SidePanel | null;
   agentOpen: boolean;
   autosave: boolean;
+  /** How markdown is shown until the person has chosen otherwise. */
+  firstView: "rich" | "source";
+  /** Everything around the text is hidden. */
+  focusMode: boolean;
+  /** The line of the cursor stays in the middle. */
+  typewriter: boolean;
   /** The document in front. */
   active: string | null;
   /** The order of this window's tabs; the server says which documents are open. */
@@ -101,6 +107,9 @@ export type Dialog =
   | { kind: "close"; tabId: string; path: string }
   | { kind: "secret"; path: string; place?: Omit<Place, "path"> }
   | { kind: "settings" }
+  | { kind: "models" }
+  | { kind: "help" }
+  | { kind: "file"; path: string }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }
   | { kind: "welcome" };
@@ -120,10 +129,13 @@ export const useStore = create<Store>()(
   persist(
     (): Store => ({
       theme: "system",
-      prose: "mono",
+      prose: "serif",
       side: "files",
       agentOpen: true,
-      autosave: false,
+      autosave: true,
+      firstView: "rich",
+      focusMode: false,
+      typewriter: false,
       active: null,
       order: [],
       tabs: {} as Record<string, string>,
