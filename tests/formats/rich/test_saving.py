@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from redraft.formats.rich.parser import parse
-from redraft.formats.rich.save import save, to_representable
+from redraft.formats.rich.representable import to_representable
+from redraft.formats.rich.save import save
 from redraft.formats.rich.schema import attrs_of, content_of, node, text
 from redraft.formats.rich.writer import write
 from tests.conftest import TORTURE

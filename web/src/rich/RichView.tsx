@@ -17,7 +17,7 @@ import { markdownApi, type ParsedMarkdown } from "./markdownApi";
 import "./bridge";
 import { cursorPrompt } from "./cursorPrompt";
 import { cursors, showCursors } from "./cursors";
-import { switchView } from "./documentViews";
+import { LONGEST, switchView } from "./documentViews";
 import { linesOf } from "./places";
 import css from "./RichView.module.css";
 import { RichEditor } from "./richEditor";
@@ -26,9 +26,6 @@ import { dropHunks, reviewExtensions, stepToHunk, stretchOfHunk } from "./richRe
 import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
-
-// Parsing and writing a longer text takes the server more than half a second.
-const LONGEST = 300_000;
 
 export interface RichViewProps {
   path: string;

@@ -1,30 +1,30 @@
 """Write a changed block into the lines of the old one: paragraphs, headings, code.
 
-A three-way merge brings the new words into the old lines: the base is the old block in generated markdown, one side is
-the lines as they are, the other is the new block in generated markdown. So escapes, wrapping and emphasis characters
-that the author chose stay. In a conflict, only the new words are put into the old lines. The result is used only if it
-parses as the new block; otherwise the block is generated from scratch.
+The new words are spliced into the old lines (`inline_sources`), so escapes, wrapping and emphasis characters that the
+author chose stay. The result is used only if it parses as the new block; otherwise the block is generated from scratch.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from redraft.formats.rich.block_alignment import origins
+from redraft.formats.rich.inline_sources import splices
 from redraft.formats.rich.inline_writer import InlineContext
 from redraft.formats.rich.line_prefixes import ContainerLines, Opaque, PrefixedLine, enter_item, enter_quote
 from redraft.formats.rich.parser import parse_nodes
-from redraft.formats.rich.schema import ITEMS, LISTS, Node, attrs_of, content_of, node, plain_text
+from redraft.formats.rich.representable import to_representable
+from redraft.formats.rich.schema import ITEMS, LISTS, Node, attrs_of, content_key, content_of, node, plain_text
 from redraft.formats.rich.style import Facts, facts_in, infer_style
 from redraft.formats.rich.writer import Writer, cell_text, row_text, table_lines
-from redraft.text.diff.sequence_diff import common_prefix, common_suffix, diff_sequences
-from redraft.text.edits import Change, Edit
-from redraft.text.merge.three_way import merge
+from redraft.text.diff.sequence_diff import Region, diff_sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from redraft.formats.rich.parser import RichBlock
 
@@ -32,25 +32,24 @@ if TYPE_CHECKING:
     Gap = Callable[[Node, Node], list[str]]
 
 _ATX = re.compile(r"( {0,3}#{1,6}[ \t]+)(.*?)((?:[ \t]+#+)?[ \t]*)$")
-_SINGLE_BLANK = re.compile(r"(?<=[^ ]) (?=[^ ])")
-# If a paragraph's longest line is outside this range, it is not wrapped but has its breaks for another reason.
-_WRAPPED = range(40, 200)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownStyle:
-    """How a text is written: its style, its link references, and its line endings."""
+    """How a text is written: its style, its link references, its line endings, and words that it has already."""
 
     facts: Facts
     references: dict[str, Any]
     newline: str
+    # How the inline content of blocks was written, by `content_key`.
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def writer(self, near: str) -> Writer:
         """A writer in the style of a place."""
-        return Writer(infer_style(facts_in(near), self.facts), self.references)
+        return Writer(infer_style(facts_in(near), self.facts), self.references, self.written)
 
     def reads_as(self, lines: Sequence[str], wanted: Sequence[Node]) -> bool:
-        return parse_nodes("\n".join(lines), self.references) == list(wanted)
+        return list(map(to_representable, parse_nodes("\n".join(lines), self.references))) == list(wanted)
 
 
 def content_text(lines: Sequence[PrefixedLine]) -> str:
@@ -76,63 +75,14 @@ def rewrite_paragraph(
 ) -> list[PrefixedLine]:
     """`is_read` says whether words parse as the new ones in their place, if that is not a paragraph."""
     source = content_text(lines)
-    for written in _inline_spellings(old, new, source, style):
-        if style.reads_as(written, [new]) if is_read is None else is_read(written):
-            return reline(written, lines, level, style)
-    return reline(style.writer(source).block(new), lines, level, style)
-
-
-def _inline_spellings(old: Node, new: Node, source: str, style: MarkdownStyle) -> Iterator[list[str]]:
-    """Ways to write a paragraph's new words, those that keep most of the old lines first."""
     writer = style.writer(source)
-    base, theirs = writer.inline(old), writer.inline(new)
-    width = max(map(len, source.split("\n"))) if "\n" in source else 0
-    merged = merge(base, source, theirs)
-    if merged.clean:
-        if width in _WRAPPED:
-            added = [range(each.new_start, each.new_end) for each in diff_sequences(source, merged.text)]
-            yield list(_wrap(merged.text, width, added))
-        yield merged.text.split("\n")
-    yield _splice(base, source, theirs).split("\n")
-    if width in _WRAPPED:
-        yield list(_wrap(theirs, width, [range(len(theirs))]))
-
-
-def _splice(base: str, source: str, theirs: str) -> str:
-    """The source with only the differences between the two spellings replaced. What neither has, such as a no-break
-    space at the edge of a paragraph, stays, even if the words beside it changed."""
-    start = common_prefix(base, theirs)
-    end = common_suffix(base, theirs, min(len(base), len(theirs)) - start)
-    regions = diff_sequences(base, source)
-    spelled = Change(
-        tuple(
-            Edit(each.old_start, base[each.old_start : each.old_end], source[each.new_start : each.new_end])
-            for each in regions
-        )
-    )
-    first = spelled.map(start)
-    last = max(first, spelled.map(len(base) - end, after=False))
-    return source[:first] + theirs[start : len(theirs) - end] + source[last:]
-
-
-def _wrap(text: str, width: int, added: Sequence[range]) -> Iterator[str]:
-    """The lines of a text. A line longer than the paragraph's others is wrapped, but only inside added text, and only
-    at single spaces: several at the end of a line may mean something."""
-    at = 0
-    for line in text.split("\n"):
-        blanks = [
-            found.start() for found in _SINGLE_BLANK.finditer(line) if any(at + found.start() in each for each in added)
-        ]
-        start = 0
-        while len(line) - start > width:
-            fitting = [blank for blank in blanks if start < blank <= start + width]
-            place = fitting[-1] if fitting else next((blank for blank in blanks if blank > start), None)
-            if place is None:
-                break
-            yield line[start:place]
-            start = place + 1
-        yield line[start:]
-        at += len(line) + 1
+    before = style.written.get(content_key(new))
+    known = () if before is None else (before,)
+    for written in chain(known, splices(writer.anew(old), source, writer.anew(new))):
+        split = written.split("\n")
+        if style.reads_as(split, [new]) if is_read is None else is_read(split):
+            return reline(split, lines, level, style)
+    return reline(writer.block(new), lines, level, style)
 
 
 def rewrite_heading(
@@ -204,15 +154,18 @@ _PIPE = re.compile(r"(?:[^|\\]|\\.)*+", re.DOTALL)
 def rewrite_table(
     block: RichBlock, new: Node, lines: list[PrefixedLine], level: ContainerLines, style: MarkdownStyle
 ) -> list[PrefixedLine] | None:
-    """None if its columns changed: then all of it has to be written."""
-    if _columns(block.node) != _columns(new) or not block.inside:
-        return None
+    """None if so much changed that all of it has to be written."""
     source = content_text(lines)
     context = InlineContext(style.writer(source).style, style.references, in_table=True)
+    if not block.inside:
+        return None
+    if _columns(block.node) != _columns(new):
+        return _rewrite_columns(block, new, lines, context, style)
     rows = content_of(new)
     head, *found = origins([row.node for row in block.inside], rows)
     if head is None or head.number != 0 or any(origin and origin.number == 0 for origin in found):
         return None
+    widths = _column_widths([line.content for line in lines], len(_columns(new)))
     made: list[PrefixedLine] = []
     for number, (row, origin) in enumerate(zip(rows, [head, *found], strict=True)):
         if origin is None:
@@ -220,7 +173,7 @@ def rewrite_table(
             continue
         old = block.inside[origin.number]
         line = level.cut(old.start, old.end)[0]
-        content = line.content if origin.same else _row(old.node, row, line.content, context)
+        content = line.content if origin.same else _row(old.node, row, line.content, context, widths)
         if content is None:
             return None
         made.append(line._replace(content=content))
@@ -235,6 +188,55 @@ def _columns(table: Node) -> list[object]:
     return [cell.get("attrs") for cell in content_of(first)]
 
 
+def _rewrite_columns(
+    block: RichBlock, new: Node, lines: list[PrefixedLine], context: InlineContext, style: MarkdownStyle
+) -> list[PrefixedLine] | None:
+    """Columns added or removed: the others keep their part of each line, with its padding."""
+    before, after = content_of(block.node), content_of(new)
+    if len(before) != len(after) or len(lines) != len(before) + 1:
+        return None
+    keys, wanted = _column_keys(before), _column_keys(after)
+    kept: list[int | None] = [None] * len(wanted)
+    at = 0
+    for region in [*diff_sequences(keys, wanted), Region(len(keys), len(keys), len(wanted), len(wanted))]:
+        kept[region.new_start - (region.old_start - at) : region.new_start] = range(at, region.old_start)
+        at = region.old_end
+    rows = [before[0], *before]  # the line of dashes has no row of its own
+    made: list[PrefixedLine] = []
+    fresh = _fresh_columns(after, kept, context)
+    for number, line in enumerate(lines):
+        parts = _parts(line.content)
+        outer, closed = line.content.lstrip().startswith("|"), len(parts) > 1 and not parts[-1].strip()
+        cells = parts[outer : len(parts) - closed]
+        if len(cells) != len(content_of(rows[number])):
+            return None
+        if not outer and kept[0] != 0 and cells[0][:1] != " ":
+            cells[0] = " " + cells[0]
+        parts[outer : len(parts) - closed] = [
+            fresh[column][number] if origin is None else cells[origin] for column, origin in enumerate(kept)
+        ]
+        made.append(line._replace(content="|".join(parts)))
+    return made if style.reads_as([line.content for line in made], [new]) else None
+
+
+def _column_keys(rows: Sequence[Node]) -> list[str]:
+    """What each column says, with its alignment."""
+    count = max(len(content_of(row)) for row in rows)
+    return [repr([content_of(row)[at : at + 1] for row in rows]) for at in range(count)]
+
+
+def _fresh_columns(rows: Sequence[Node], kept: Sequence[int | None], context: InlineContext) -> dict[int, list[str]]:
+    """The parts of each line for the columns that are new."""
+    found: dict[int, list[str]] = {}
+    for column in (at for at, origin in enumerate(kept) if origin is None):
+        cells = [content_of(row)[column] for row in rows]
+        alone = node("table", [node("tableRow", [cell]) for cell in cells])
+        pad = context.style.cell_padding
+        written = table_lines(alone, replace(context, style=replace(context.style, cell_padding=pad)))
+        found[column] = [line[1:-1] for line in written]
+    return found
+
+
 def _row_anew(table: Node, number: int, context: InlineContext) -> str:
     if context.style.even_columns:
         lines = table_lines(table, context)
@@ -242,7 +244,7 @@ def _row_anew(table: Node, number: int, context: InlineContext) -> str:
     return row_text(content_of(content_of(table)[number]), context)
 
 
-def _row(old: Node, new: Node, content: str, context: InlineContext) -> str | None:
+def _row(old: Node, new: Node, content: str, context: InlineContext, widths: Sequence[int | None]) -> str | None:
     """The line of a row with its changed cells."""
     before, after = content_of(old), content_of(new)
     parts = _parts(content)
@@ -254,8 +256,19 @@ def _row(old: Node, new: Node, content: str, context: InlineContext) -> str | No
             at = number + outer
             if at >= len(parts):
                 return None  # the row is shorter than the table, and this cell is not in it
-            parts[at] = _cell(was, now, parts[at], context)
+            parts[at] = _cell(was, now, parts[at], context, widths[number] if number < len(widths) else None)
     return "|".join(parts)
+
+
+def _column_widths(contents: Sequence[str], count: int) -> list[int | None]:
+    """How wide each column's part of the lines is, where most of them agree."""
+    found: list[int | None] = []
+    lines = [_parts(content)[content.lstrip().startswith("|") :] for content in contents]
+    for column in range(count):
+        widths = Counter(len(parts[column]) for parts in lines if column < len(parts))
+        width, times = widths.most_common(1)[0] if widths else (0, 0)
+        found.append(width if times > 1 and 2 * times > len(lines) else None)
+    return found
 
 
 def _parts(content: str) -> list[str]:
@@ -271,19 +284,20 @@ def _parts(content: str) -> list[str]:
     return parts
 
 
-def _cell(old: Node, new: Node, part: str, context: InlineContext) -> str:
-    """A cell's part of the line; if cells are padded to one width, the new one is too, if it fits."""
+def _cell(old: Node, new: Node, part: str, context: InlineContext, width: int | None) -> str:
+    """A cell's part of the line; if the column has a width and the cell had it or can have it, it keeps it."""
     source = part.strip()
-    merged = merge(cell_text(old, context), source, cell_text(new, context))
-    words = merged.text if merged.clean else cell_text(new, context)
+    words = next(splices(cell_text(old, context), source, cell_text(new, context)))
     if not source:
         return (f" {words} " if part.startswith(" ") or not part else words).ljust(len(part))
     before = part[: len(part) - len(part.lstrip())]
     after = part[len(part.rstrip()) :]
-    if len(after) < 2 and not context.style.even_columns:
+    if width is None:
         return before + words + after
-    room = len(part) - len(before) - len(words)
-    return before + words + " " * max(room, min(len(after), 1))
+    missing = width - len(before + words + after)
+    if attrs_of(new)["align"] == "right" or len(before) > len(after):
+        return " " * max(len(before) + missing, min(len(before), 1)) + words + after
+    return before + words + " " * max(len(after) + missing, min(len(after), 1))
 
 
 # A changed block of any kind in its old lines: quotations, lists and their items, down to the changed paragraph.
@@ -400,9 +414,14 @@ class BlockRewriter:
         last = level.base + len(level.lines)
         lines = level.cut(level.base, old[0].start)
         before: int | None = None
+        above = -1  # the last old block that is above
         for number, (shape, origin) in enumerate(zip(new, origins([block.node for block in old], new), strict=True)):
-            if number and origin is not None and before is not None and origin.number == before + 1:
-                lines += level.cut(old[before].end, old[origin.number].start)
+            kept: list[PrefixedLine] = []
+            if number and origin is not None and 0 <= above < origin.number:
+                kept = level.cut(old[origin.number - 1].end, old[origin.number].start)
+            follows = origin is not None and before is not None and origin.number == before + 1
+            if kept or follows:
+                lines += kept
             elif number:
                 lines += level.make_lines(gap(new[number - 1], shape), newline)
             if origin is None:
@@ -412,6 +431,7 @@ class BlockRewriter:
             else:
                 lines += self.rewrite(old[origin.number], shape, level)
             before = None if origin is None else origin.number
+            above = above if before is None else before
         return lines + level.cut(old[-1].end, last)
 
 

@@ -86,7 +86,9 @@ def character_reference(character: str) -> str:
     return "&nbsp;" if character == "\u00a0" else f"&#{ord(character)};"
 
 
-def escape_text(content: str, before: str, after: str, follows: str, *, in_table: bool) -> str:
+def escape_text(
+    content: str, before: str, after: str, follows: str, *, in_table: bool, bare_brackets: bool = False
+) -> str:
     """A text between the characters `before` and `after`, followed by a node of the type `follows`."""
     pieces: list[str] = []
     at = 0
@@ -95,6 +97,8 @@ def escape_text(content: str, before: str, after: str, follows: str, *, in_table
         previous = content[place - 1] if place else before
         following = content[place + 1] if place + 1 < len(content) else after
         last = place + 1 == len(content)
+        if bare_brackets and content[place] in "[]" and (previous or following in "[!"):
+            continue
         if _is_markup(content, place, previous, following, last=last, follows=follows, in_table=in_table):
             pieces += (content[at:place], "\\")
             at = place
@@ -158,19 +162,22 @@ _DELIMITERS = {"bold": "strong", "italic": "emphasis"}
 
 @dataclass(frozen=True, slots=True)
 class InlineContext:
-    """Where inline content is written: the style, whether in a table or a heading, and the link references."""
+    """Where inline content is written: the style, whether in a table or a heading, and the link references.
+    `bare_brackets` leaves brackets unescaped, as in a wiki link or a callout's kind."""
 
     style: Style
     references: dict[str, Any]
     in_table: bool = False
     in_heading: bool = False
+    bare_brackets: bool = False
 
 
 def write_inline(nodes: Sequence[Node], context: InlineContext) -> str:
     """The markdown; lines are separated with "\\n"."""
     wanted = join_texts(nodes)
     first = ""
-    for spelling, careful in _spellings(context):
+    brackets = any("[" in each.get("text", "") or "]" in each.get("text", "") for each in wanted)
+    for spelling, careful in _spellings(context, brackets=brackets):
         written = _InlineWriter(wanted, spelling, careful=careful).run()
         first = first or written
         if "\n\n" not in written and parse_inline(written, context) == wanted:
@@ -189,8 +196,10 @@ def parse_inline(source: str, context: InlineContext) -> list[Node]:
     return join_texts(inline_nodes(children, labels, in_table=context.in_table))
 
 
-def _spellings(context: InlineContext) -> Iterator[tuple[InlineContext, bool]]:
+def _spellings(context: InlineContext, *, brackets: bool) -> Iterator[tuple[InlineContext, bool]]:
     style = context.style
+    if brackets:
+        yield replace(context, bare_brackets=True), False
     yield context, False
     other = {"*": "_", "_": "*", "**": "__", "__": "**"}
     for emphasis, strong in (
@@ -297,7 +306,9 @@ class _InlineWriter:
         before = plain_text(self._nodes[number - 1])[-1:] if number else ""
         after = plain_text(self._nodes[number + 1])[:1] if number + 1 < len(self._nodes) else ""
         follows = self._nodes[number + 1]["type"] if number + 1 < len(self._nodes) else ""
-        written = escape_text(content, before, after, follows, in_table=self._setting.in_table)
+        written = escape_text(
+            content, before, after, follows, in_table=self._setting.in_table, bare_brackets=self._setting.bare_brackets
+        )
         if number == 0 or self._nodes[number - 1]["type"] == "hardBreak":
             written = _encode_edge(written, at_start=True)
         if number == len(self._nodes) - 1 or follows == "hardBreak":
@@ -349,8 +360,10 @@ def _encode_first(written: str) -> str:
 
 
 def _encode_edge(written: str, *, at_start: bool) -> str:
-    """Encode a space at the edge of a line, which parsing would remove. Ordinary trailing spaces stay as they are
-    typed; unusual ones, which nobody types by chance, are encoded."""
+    """Encode an unusual space at the edge of a line, which nobody types by chance and which parsing would remove.
+    Ordinary ones stay as they are typed at the end, and are dropped at the start."""
+    if at_start:
+        written = written.lstrip(" ")
     if at_start and written[:1].isspace():
         return character_reference(written[0]) + written[1:]
     if not at_start and written[-1:].isspace() and written[-1:] != " ":

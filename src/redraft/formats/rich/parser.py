@@ -117,24 +117,26 @@ _DEEPEST = MAX_NESTING - 4
 @dataclass(frozen=True, slots=True)
 class RichBlock:
     """A block and its source lines. `inside` are the blocks in it, for lists their items, in the order of the node's
-    content; for tables their rows."""
+    content; for tables their rows. `words` is the inline markdown of a paragraph or heading."""
 
     node: Node
     start: int
     end: int
     inside: tuple[RichBlock, ...] = ()
+    words: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A markdown text and its document. `references` are the link definitions, by normalised label; `facts` describe
-    the style of the text."""
+    the style of the text. `piece` says that it is a part of a text and not its beginning."""
 
     text: str
     lines: list[str]
     blocks: tuple[RichBlock, ...]
     references: dict[str, Any]
     facts: Facts
+    piece: bool = False
 
     @property
     def doc(self) -> Node:
@@ -153,7 +155,8 @@ def parse(text: str, references: dict[str, Any] | None = None, *, piece: bool = 
     known: dict[str, Any] = env["references"]
     for key, entry in known.items():
         entry["label"] = env["labels"].get(key, key)
-    return ParsedDocument(text, lines, tuple(_cover_lines(found, lines)), known, facts_of(tokens, lines[start:]))
+    facts = facts_of(tokens, lines[start:])
+    return ParsedDocument(text, lines, tuple(_cover_lines(found, lines)), known, facts, piece)
 
 
 def _environment(references: dict[str, Any]) -> dict[str, Any]:
@@ -247,11 +250,13 @@ class _BlockParser:
         if token.level == 0 and any(each.level > _DEEPEST for each in self._tokens[at:stop]):
             return _source(["\n"] * self._first + self._lines, start, end, "other")
         inside: tuple[RichBlock, ...] = ()
+        words: str | None = None
         match token.type:
             case "paragraph_open":
-                made = node("paragraph", self._inline(at + 1))
+                made, words = node("paragraph", self._inline(at + 1)), self._tokens[at + 1].content
             case "heading_open":
                 made = node("heading", self._inline(at + 1), level=int(token.tag[1:]))
+                words = self._tokens[at + 1].content
             case "blockquote_open":
                 inside = tuple(self.blocks(at + 1, stop))
                 made = node("blockquote", [block.node for block in inside] or [node("paragraph")])
@@ -261,7 +266,7 @@ class _BlockParser:
                 made, inside = self._table(at, stop)
             case _:
                 made = self._leaf(token)
-        return RichBlock(made, start, end, inside)
+        return RichBlock(made, start, end, inside, words)
 
     def _span(self, token: Token) -> tuple[int, int]:
         """The lines of a token without trailing blank ones, except in code or HTML, where they may belong to it."""
@@ -320,7 +325,8 @@ class _BlockParser:
         words = content[0].get("content", [])
         first = _TASK.sub("", words[0]["text"] + " ", count=1).removesuffix(" ")
         content[0] = node("paragraph", [*([{**words[0], "text": first}] if first else []), *words[1:]])
-        inside[0] = RichBlock(content[0], inside[0].start, inside[0].end)
+        rest = _TASK.sub("", inside[0].words or "", count=1)
+        inside[0] = RichBlock(content[0], inside[0].start, inside[0].end, words=rest)
         checked = box is not None and box[1] != " "
         return RichBlock(node("taskItem", content, checked=checked), start, end, tuple(inside))
 

@@ -11,122 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from redraft.formats.interrupt import check_interrupt
 from redraft.formats.rich.block_alignment import BlockSource, origins
 from redraft.formats.rich.block_rewriter import BlockRewriter, MarkdownStyle
+from redraft.formats.rich.inline_sources import written_before
 from redraft.formats.rich.line_prefixes import PrefixedLine, text_lines
 from redraft.formats.rich.parser import ParsedDocument, RichBlock, parse
-from redraft.formats.rich.schema import TEXTBLOCKS, Mark, Node, content_of, join_texts, normal_form, sort_marks, text
+from redraft.formats.rich.representable import to_representable
+from redraft.formats.rich.schema import Node, content_of
 from redraft.formats.rich.style import DEFAULT
 from redraft.formats.rich.writer import Writer
 from redraft.text.lines import adopt_newlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-# A document as markdown can express it: spaces at the edge of emphasis are outside of it, breaks at the end of a
-# paragraph are dropped, inline code has no line breaks. Parsing the written text gives exactly this back, except for
-# spaces at the end of a paragraph. Pure; no words are removed.
-
-
-_EMPHASES = ("bold", "italic", "strike")
-
-
-def to_representable(shape: Node) -> Node:
-    """The node in its normal form, as it can be written."""
-    return _represent(normal_form(shape))
-
-
-def _represent(shape: Node) -> Node:
-    check_interrupt()
-    kind: str = shape["type"]
-    content = content_of(shape)
-    if kind == "codeBlock" or not content:
-        return shape
-    inner = _inline(content) if kind in TEXTBLOCKS else _blocks(content)
-    made = {name: value for name, value in shape.items() if name != "content"}
-    if inner:
-        made["content"] = inner
-    return made
-
-
-def _blocks(content: list[Node]) -> list[Node]:
-    """Drop empty paragraphs, which cannot be written beside other blocks."""
-    settled = list(map(_represent, content))
-    return [each for each in settled if each != {"type": "paragraph"}] or settled[:1]
-
-
-def _inline(content: list[Node]) -> list[Node]:
-    last = content[-1]
-    if (
-        last.get("text", "")[-1:] != " "
-        and last["type"] != "hardBreak"
-        and not any(each.get("marks") for each in content)
-    ):
-        return content  # by far most paragraphs
-    pieces = [piece for each in content for piece in _split_blanks(each)]
-    for kind in _EMPHASES:
-        pieces = _trim_emphasis(pieces, kind)
-    while pieces and (shorter := _trim(pieces)) != pieces:
-        pieces = shorter
-    return join_texts(
-        {**piece, "marks": sort_marks(piece["marks"])} if piece.get("marks") else piece for piece in pieces
-    )
-
-
-def _trim(pieces: list[Node]) -> list[Node]:
-    """Remove the break or the spaces at the end."""
-    *before, last = pieces
-    if last["type"] == "hardBreak":
-        return before
-    if last["type"] != "text" or _is_code(last):
-        return pieces
-    words = last["text"].rstrip(" ")
-    return [*before, {**last, "text": words}] if words else before
-
-
-def _is_code(piece: Node) -> bool:
-    return any(mark["type"] == "code" for mark in piece.get("marks") or ())
-
-
-def _split_blanks(each: Node) -> Iterator[Node]:
-    """Split the spaces off both ends of a text; code stays as it is."""
-    if each["type"] != "text":
-        yield each
-        return
-    words: str = each["text"]
-    marks: list[Mark] = each.get("marks") or []
-    if _is_code(each) or not marks:
-        yield {**each, "text": words.replace("\r", " ").replace("\n", " ")} if _is_code(each) else each
-        return
-    start = len(words) - len(words.lstrip())
-    end = max(len(words.rstrip()), start)
-    yield from (text(part, marks) for part in (words[:start], words[start:end], words[end:]) if part)
-
-
-def _trim_emphasis(pieces: list[Node], kind: str) -> list[Node]:
-    """Remove the emphasis from spaces and breaks at its edges."""
-    found = list(pieces)
-    for order in (range(len(found)), range(len(found) - 1, -1, -1)):
-        inside = False
-        for number in order:
-            marked = any(mark["type"] == kind for mark in found[number].get("marks") or ())
-            if marked and not inside and _is_blank(found[number]):
-                found[number] = _remove_mark(found[number], kind)
-            else:
-                inside = marked
-    return found
-
-
-def _is_blank(piece: Node) -> bool:
-    return piece["type"] == "hardBreak" or (piece["type"] == "text" and not piece["text"].strip())
-
-
-def _remove_mark(piece: Node, kind: str) -> Node:
-    marks = [mark for mark in piece["marks"] if mark["type"] != kind]
-    made = {name: value for name, value in piece.items() if name != "marks"}
-    return {**made, "marks": marks} if marks else made
-
 
 _EMPTY: Node = {"type": "paragraph"}
 
@@ -166,26 +63,42 @@ class _Saver:
         self._manner = MarkdownStyle(parsed.facts, parsed.references, self._newline)
         self._containers = BlockRewriter(self._manner)
         self._text = parsed.text
+        self._piece = parsed.piece
         self._pieces: list[_SavedBlock] = []
 
     def run(self) -> str:
         found = origins([block.node for block in self._blocks], self._new)
+        self._manner = replace(self._manner, written=self._written_before(found))
+        self._containers = BlockRewriter(self._manner)
         before: BlockSource | None = None
+        above = -1  # the last old block that is above
         for number, (shape, origin) in enumerate(zip(self._new, found, strict=True)):
             follows = number > 0 and before is not None and origin is not None and origin.number == before.number + 1
-            gap = self._gap(origin, follows=follows) if number else []
+            in_order = origin is not None and 0 <= above < origin.number
+            gap = self._gap(origin, follows=follows, in_order=in_order) if number else []
             settled = origin is not None and origin.same and (follows or number == 0)
             self._pieces.append(_SavedBlock(shape, gap, self._lines(shape, origin), origin, settled))
             before = origin
+            above = above if origin is None else origin.number
         for number, piece in enumerate(self._pieces):
             if not piece.settled:
                 self._settle(number)
         return self._join()
 
-    def _gap(self, origin: BlockSource | None, *, follows: bool) -> list[PrefixedLine]:
-        """The lines between two blocks: the old ones if both were neighbours before, else a blank one."""
-        if follows and origin is not None:
-            return self._level.cut(self._blocks[origin.number - 1].end, self._blocks[origin.number].start)
+    def _written_before(self, found: Sequence[BlockSource | None]) -> dict[str, str]:
+        """How the words of the changed blocks were written."""
+        kept = {origin.number for origin in found if origin is not None and origin.same}
+        old = [block for number, block in enumerate(self._blocks) if number not in kept]
+        pairs = zip(self._new, found, strict=True)
+        new = [shape for shape, origin in pairs if origin is None or not origin.same]
+        return written_before(old, new, self._manner.writer(""))
+
+    def _gap(self, origin: BlockSource | None, *, follows: bool, in_order: bool) -> list[PrefixedLine]:
+        """The lines above a block: the old ones where the order is the old one, else a blank one."""
+        if origin is not None and in_order:
+            old = self._level.cut(self._blocks[origin.number - 1].end, self._blocks[origin.number].start)
+            if old or follows:
+                return old
         return [PrefixedLine("", "", self._newline)]
 
     def _lines(self, shape: Node, origin: BlockSource | None) -> list[PrefixedLine]:
@@ -229,10 +142,10 @@ class _Saver:
             if other := writer.beside(neighbour, piece.node):
                 yield other
         if piece.node["type"] in ("bulletList", "taskList"):  # between two others, only the third character is left
-            yield from (Writer(replace(writer.style, bullet=sign), self._manner.references) for sign in "-*+")
+            yield from (replace(writer, style=replace(writer.style, bullet=sign)) for sign in "-*+")
         # Below a list, a slightly indented paragraph belongs to it unless the list's own text is indented deeper.
         for style in (replace(writer.style, gap=4), replace(writer.style, indented_code=False, setext=False)):
-            yield Writer(style, self._manner.references)
+            yield replace(writer, style=style)
         yield Writer(DEFAULT, self._manner.references)
 
     def _is_read_back(self, number: int) -> bool:
@@ -240,7 +153,7 @@ class _Saver:
         first, stop = max(number - 1, 0), min(number + 2, len(self._pieces))
         pieces = self._pieces[first:stop]
         text = "".join(line.whole for piece in pieces for line in _end_lines([*piece.gap, *piece.lines], self._newline))
-        found = parse(text, self._manner.references, piece=first > 0)
+        found = parse(text, self._manner.references, piece=first > 0 or self._piece)
         return [to_representable(block.node) for block in found.blocks] == [piece.node for piece in pieces]
 
     def _join(self) -> str:

@@ -8,6 +8,7 @@ can show. A document here is ProseMirror's JSON: nested dictionaries. Nothing he
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -95,6 +96,11 @@ def attrs_of(shape: Mapping[str, Any]) -> dict[str, Any]:
 
 def content_of(shape: Mapping[str, Any]) -> list[Node]:
     return cast("list[Node]", shape.get("content") or [])
+
+
+def content_key(shape: Node) -> str:
+    """The content of a block as a key: two blocks with the same one say the same."""
+    return json.dumps(content_of(shape), sort_keys=True)
 
 
 def plain_text(shape: Node) -> str:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from redraft.formats.rich.inline_writer import InlineContext, write_inline
-from redraft.formats.rich.schema import LISTS, TEXTBLOCKS, Node, attrs_of, content_of, node, plain_text, text
+from redraft.formats.rich.inline_writer import InlineContext, parse_inline, write_inline
+from redraft.formats.rich.representable import cell_content, to_representable
+from redraft.formats.rich.schema import LISTS, Node, attrs_of, content_key, content_of, node, plain_text
 from redraft.formats.rich.style import DEFAULT, Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
 # Tables as in GFM: one line for each row, cells between pipes, and the line of dashes below the first.
 
@@ -61,17 +62,7 @@ def row_text(cells: Sequence[Node], context: InlineContext) -> str:
 
 def cell_text(cell: Node, context: InlineContext) -> str:
     """A cell in one line: its blocks are separated with breaks."""
-    return write_inline(list(_inline(content_of(cell))), context).replace("\n", " ")
-
-
-def _inline(blocks: Sequence[Node]) -> Iterator[Node]:
-    for number, block in enumerate(blocks):
-        if number:
-            yield node("hardBreak")
-        if block["type"] in TEXTBLOCKS:
-            yield from content_of(block)
-        elif plain_text(block):
-            yield text(plain_text(block))
+    return write_inline(cell_content(content_of(cell)), context).replace("\n", " ")
 
 
 def _dashes(align: str | None, width: int) -> str:
@@ -100,6 +91,8 @@ class Writer:
 
     style: Style = DEFAULT
     references: dict[str, Any] = field(default_factory=dict[str, Any])
+    # How the inline content of some blocks was written before, by `content_key`.
+    written: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def blocks(self, nodes: Sequence[Node], *, tight: bool = False) -> list[str]:
         """Blocks with a blank line between them."""
@@ -166,7 +159,20 @@ class Writer:
         return self.blocks(content_of(each)) if content_of(each) else []
 
     def inline(self, each: Node, *, in_heading: bool = False) -> str:
+        before = self.written.get(content_key(each))
+        if before is not None and not (in_heading and "\n" in before):
+            return before
         return write_inline(content_of(each), self._setting(in_heading=in_heading))
+
+    def anew(self, each: Node) -> str:
+        """Its inline content, whatever was written before."""
+        return write_inline(content_of(each), self._setting(in_heading=each["type"] == "heading"))
+
+    def parses_as(self, written: str, each: Node) -> bool:
+        """Whether inline markdown gives the content of a block back."""
+        setting = self._setting(in_heading=each["type"] == "heading")
+        found = parse_inline(written, setting)
+        return to_representable({"type": "paragraph", "content": found}).get("content", []) == content_of(each)
 
     def _setting(self, *, in_table: bool = False, in_heading: bool = False) -> InlineContext:
         return InlineContext(self.style, self.references, in_table=in_table, in_heading=in_heading)
