@@ -484,6 +484,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes
+         * @description What changed on the disk since a time (in seconds, as Unix counts them), whoever changed it, as one diff.
+         */
+        get: operations["changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes/stream": {
         parameters: {
             query?: never;
@@ -1364,7 +1384,8 @@ export interface paths {
         };
         /**
          * Turns
-         * @description What was done in this folder, or to one document.
+         * @description What was done in this folder, or to one document, by one author, or between two times (in seconds, as Unix
+         *     counts them).
          */
         get: operations["turns"];
         put?: never;
@@ -1427,6 +1448,26 @@ export interface paths {
          * @description What a turn did. Many or large hunks are paged: continue at `next_offset`.
          */
         get: operations["turn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/turns/{number}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan
+         * @description What undoing the turn would do, or restoring the state before it. Nothing is written.
+         */
+        get: operations["plan"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1797,6 +1838,14 @@ export interface components {
         CallsRequest: {
             /** Calls */
             calls: components["schemas"]["CallRequest"][];
+        };
+        /**
+         * ChangesResponse
+         * @description The documents that differ from what they were, each with its diff.
+         */
+        ChangesResponse: {
+            /** Files */
+            files: components["schemas"]["StepShape"][];
         };
         /**
          * ChatLine
@@ -2268,6 +2317,21 @@ export interface components {
             tools: components["schemas"]["ToolFiguresShape"][];
             /** Undone */
             undone: number | null;
+        };
+        /**
+         * FileShape
+         * @description What happened, or would happen, to one document.
+         */
+        FileShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Path */
+            path: string;
         };
         /**
          * FoundServer
@@ -2800,6 +2864,16 @@ export interface components {
             };
         };
         /**
+         * PlanResponse
+         * @description What an act would do now: the documents it would change, or what stands in its way.
+         */
+        PlanResponse: {
+            /** Conflicts */
+            conflicts: components["schemas"]["ClashShape"][];
+            /** Files */
+            files: components["schemas"]["StepShape"][];
+        };
+        /**
          * ProviderShape
          * @description A model that is set up.
          */
@@ -3180,6 +3254,25 @@ export interface components {
             path: string;
         };
         /**
+         * StepShape
+         * @description The same, with its text as a unified diff.
+         */
+        StepShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Patch */
+            patch: string;
+            /** Path */
+            path: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * TabShape
          * @description An open document. `version` is null if the file cannot be read right now.
          */
@@ -3325,11 +3418,14 @@ export interface components {
         };
         /**
          * TurnDetail
-         * @description A turn, with what it changed. A `pruned` turn has no content left.
+         * @description A turn, with what it changed. A `pruned` turn has no content left. `files` also has what changed no text: a
+         *     document that was moved, created empty or deleted.
          */
         TurnDetail: {
             /** Documents */
             documents: components["schemas"]["TurnPatchShape"][];
+            /** Files */
+            files: components["schemas"]["FileShape"][];
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
             /** Next Offset */
@@ -6505,6 +6601,82 @@ export interface operations {
             };
             /** @description Not JSON, or not text. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    changes: {
+        parameters: {
+            query: {
+                since: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12041,6 +12213,9 @@ export interface operations {
                 limit?: number;
                 before?: number | null;
                 path?: string | null;
+                author?: string | null;
+                since?: number | null;
+                until?: number | null;
             };
             header?: never;
             path?: never;
@@ -12390,6 +12565,102 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    plan: {
+        parameters: {
+            query?: {
+                act?: "undo" | "restore";
+            };
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

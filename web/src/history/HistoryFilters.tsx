@@ -35,7 +35,12 @@ export function HistoryFilters({ turns, filters, onChange }: HistoryFiltersProps
   const authors: Options<string> = [["", "Everybody"], ...[...names].sort()];
   return (
     <div className={css.filters}>
-      <Choice label="By" options={authors} value={filters.author} onChange={(author) => onChange({ ...filters, author })} />
+      <Choice
+        label="By"
+        options={authors}
+        value={filters.author}
+        onChange={(author) => onChange({ ...filters, author })}
+      />
       <Choice label="When" options={DAYS} value={filters.days} onChange={(days) => onChange({ ...filters, days })} />
     </div>
   );

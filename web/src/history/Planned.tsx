@@ -18,9 +18,7 @@ export function Planned({ turn, act }: { turn: number; act: "undo" | "restore" }
         <p>{verb} would change nothing, because:</p>
         <ul>
           {data.conflicts.map(({ path, reason }) => (
-            <li key={`${path} ${reason}`}>
-              {path}: {reason}
-            </li>
+            <li key={`${path} ${reason}`}>{path ? `${path}: ${reason}` : reason}</li>
           ))}
         </ul>
       </div>

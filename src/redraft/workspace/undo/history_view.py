@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from redraft.errors import Refused
 from redraft.files.paths import DocPath
 from redraft.workspace.secret_gate import find_withheld, mask_texts
 from redraft.workspace.turns.edit_positions import text_of
+from redraft.workspace.undo.draft_moves import Clash
 from redraft.workspace.undo.inverse import reset_turn
 from redraft.workspace.undo.rollback import check_not_pruned, check_standing, plan_undo
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from redraft.history.turns import TurnRecord
     from redraft.workspace.engine import Engine
     from redraft.workspace.turns.plan import Plan
-    from redraft.workspace.undo.draft_moves import Clash
 
 MOST_TURNS = 5000
 
@@ -64,11 +65,14 @@ class HistoryView:
         engine.outside.look_now(engine.turns.get(number).paths)
         with engine.journal.lock():
             turn = engine.turns.get(number)
-            check_not_pruned(turn)
-            if restoring:
-                return self._masked(number, self._steps_of(reset_turn(engine, turn))), []
-            check_standing(turn)
-            plan, clashes = plan_undo(engine, turn)
+            try:
+                check_not_pruned(turn)
+                if restoring:
+                    return self._masked(number, self._steps_of(reset_turn(engine, turn))), []
+                check_standing(turn)
+                plan, clashes = plan_undo(engine, turn)
+            except Refused as error:
+                return [], [Clash("", "", error.message)]
             return ([], clashes) if clashes else (self._masked(number, self._steps_of(plan)), [])
 
     def since(self, moment: float) -> list[StepView]:
@@ -136,4 +140,6 @@ class HistoryView:
     def _masked(self, turn: int, steps: list[StepView]) -> list[StepView]:
         texts = [(step.path, step.before, step.after) for step in steps]
         shown = mask_texts(texts, find_withheld(self._engine, turn, texts))
-        return [replace(step, before=before, after=after) for step, (_, before, after) in zip(steps, shown, strict=True)]
+        return [
+            replace(step, before=before, after=after) for step, (_, before, after) in zip(steps, shown, strict=True)
+        ]
