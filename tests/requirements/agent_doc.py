@@ -233,6 +233,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Every start asks for the latest version, with a 24-hour cache, and warns.",
             "Issue 8: no network on start; `upgrade` asks, only when called."),
 
+    done("AD-editor-take", "7.21 write", 8,
+            "A message for an editor is merged into the text that the editor shows, unsaved typing included."),
     done("AD-plugin-list", "7.18 plugin", 8, "`plugin list` shows the editors and what is installed."),
     done("AD-plugin-install", "7.18 plugin", 8, "`plugin install vscode` installs our extension."),
     done("AD-plugin-update", "7.18 plugin", 8, "`plugin update vscode` brings it to this version."),

@@ -81,6 +81,7 @@ def test_by_keys_alone_the_selection_is_changed_in_place_and_then_refined(desk: 
     text.get_by_text("It had been dark").click()
     keyboard.press("Home")
     keyboard.press("Shift+End")
+    desk.page.get_by_role("button", name="Ask the agent", exact=True).wait_for()  # for those who know no key
     keyboard.press("Control+j")
     box = desk.page.get_by_role("textbox", name="Ask the agent here")
     desk.page.get_by_role("button", name="Tighten").wait_for()

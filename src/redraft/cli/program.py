@@ -96,6 +96,7 @@ SECTIONS = {
         "doc diff": "doc.init",
         "doc patch": "doc.write",
         "doc write": "doc.write",
+        "doc take": "doc.write",
         "doc reset": "doc.init",
         "doc outline": "doc.outline",
         "doc history": "doc.commit",

@@ -5,10 +5,10 @@ import { show, useStore } from "@/state/store";
 import { Button } from "@/ui/Button";
 import css from "./AgentStatus.module.css";
 import { cancelJob } from "./actions";
-import { formatSpent } from "./descriptions";
+import { formatSpent, toSpent } from "./descriptions";
 import { describeProgress, describeSubagents, headline } from "./JobProgress";
 import { isBusy, type JobView } from "./jobView";
-import { jobsQuery } from "./queries";
+import { jobsQuery, spentTodayQuery } from "./queries";
 import { useJobs } from "./useJobs";
 
 /**
@@ -72,7 +72,20 @@ interface RestingProps {
 /** Nothing is running. */
 function Resting({ last }: RestingProps): ReactNode {
   const agentOpen = useStore((store) => store.agentOpen);
-  if (last?.status !== "failed" || agentOpen) return <p className={css.text}>The agent is ready.</p>;
+  const { data: days } = useQuery(spentTodayQuery);
+  const today = days?.[0] ? formatSpent(toSpent(days[0])) : "";
+  if (last?.status !== "failed" || agentOpen) {
+    return (
+      <>
+        <p className={css.text}>The agent is ready.</p>
+        {today ? (
+          <span className={css.spent}>
+            {today} on {days?.[0]?.name}
+          </span>
+        ) : null}
+      </>
+    );
+  }
   return (
     <>
       <p className={css.text}>The last request failed.</p>

@@ -1587,6 +1587,52 @@ export interface components {
             hunks: components["schemas"]["TurnHunkShape"][];
         };
         /**
+         * AgentCommand
+         * @description A command that an agent program knows; a request begins with it, after a slash.
+         */
+        AgentCommand: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AgentOptionInfo
+         * @description Something that an agent program lets a person choose, such as its mode or its model.
+         */
+        AgentOptionInfo: {
+            /** Current */
+            current: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Values */
+            values: components["schemas"]["AgentOptionValue"][];
+        };
+        /**
+         * AgentOptionValue
+         * @description One choice.
+         */
+        AgentOptionValue: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * AgentProgramInfo
+         * @description An agent program that is installed or set up; what it offers is known after its first request.
+         */
+        AgentProgramInfo: {
+            /** Commands */
+            commands: components["schemas"]["AgentCommand"][];
+            /** Name */
+            name: string;
+            /** Options */
+            options: components["schemas"]["AgentOptionInfo"][];
+        };
+        /**
          * AppliedFileInfo
          * @description The outcome for one document.
          */
@@ -1988,11 +2034,17 @@ export interface components {
         };
         /**
          * ConfirmRequest
-         * @description Whether the person agrees to what a job wants to do.
+         * @description Whether the person agrees to what a job wants to do: this once, for the rest of the job (`for_job`), or by a rule
+         *     for good (`remember`).
          */
         ConfirmRequest: {
             /** Allow */
             allow: boolean;
+            /**
+             * For Job
+             * @default false
+             */
+            for_job: boolean;
             /** Question Id */
             question_id: string;
             remember?: components["schemas"]["RuleRequest"] | null;
@@ -2892,6 +2944,8 @@ export interface components {
         ProvidersResponse: {
             /** Agent Mode */
             agent_mode: string;
+            /** Agents */
+            agents: components["schemas"]["AgentProgramInfo"][];
             default: components["schemas"]["DefaultModelInfo"];
             /** Models */
             models: components["schemas"]["ProviderShape"][];
@@ -3001,9 +3055,19 @@ export interface components {
         /**
          * RunRequest
          * @description A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-         *     document" means; by default, the document in front of the caller.
+         *     document" means; by default, the document in front of the caller. With `agent`, that agent program does it, with
+         *     what is chosen of the options that it offers.
          */
         RunRequest: {
+            /**
+             * Agent
+             * @default
+             */
+            agent: string;
+            /** Agent Options */
+            agent_options?: {
+                [key: string]: string;
+            };
             /** Context Rows */
             context_rows?: components["schemas"]["ContextRowRequest"][];
             /**

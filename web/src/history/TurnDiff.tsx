@@ -5,7 +5,7 @@ import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import { HunkLines } from "./HunkLines";
 import css from "./history.module.css";
-import { linesOf, sizeOf, unchangedIn, unitsOf, wordsOf } from "./patch";
+import { countUnchanged, linesOf, sizeOf, unitsOf, wordsOf } from "./patch";
 import { describeFile } from "./planned";
 import type { Clash, Hunk } from "./turns";
 
@@ -60,7 +60,7 @@ function DocumentDiff({ document, all, ticked, onTick, clashes, tickable }: Docu
   const [shown, setShown] = useState(MANY);
   const { path, patch } = document;
   const { added, removed } = sizeOf([patch]);
-  const unchanged = unchangedIn(document);
+  const unchanged = countUnchanged(document);
   const hunks = useMemo(() => all.filter((hunk) => hunk.file_path === path), [all, path]);
   const units = useMemo(
     () =>

@@ -20,9 +20,11 @@ export function useArrivals(front: string | undefined): void {
       .filter(({ pending }) => pending)
       .flatMap(({ hunks }) => hunks.flatMap(({ turn }) => turn ?? []));
     const before = known.current;
-    known.current = new Set([...(before ?? []), ...waiting]);
+    // The list of turns may arrive after the review: until then nobody knows whose a turn is.
+    const listed = waiting.filter((turn) => turn <= (turns[0]?.turn ?? 0));
+    known.current = new Set([...(before ?? []), ...(before ? listed : waiting)]);
     if (!before) return;
-    for (const turn of new Set(waiting)) {
+    for (const turn of new Set(listed)) {
       if (!before.has(turn) && turns.some((each) => each.turn === turn && each.author.kind === "agent"))
         void receive(turn, front);
     }
